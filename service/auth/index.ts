@@ -1,0 +1,87 @@
+/** Who sends a request, and what they may do. Holds no state but the issuer's public keys. */
+import { invalidToken, noCredentials } from "./challenge.ts";
+import { scopesOf, tablesOf } from "./claims.ts";
+import { createKeySource } from "./issuer.ts";
+import { createJwtVerifier, looksLikeJwt } from "./jwt.ts";
+import { createKeyKeeper, type KeyKeeper } from "./keys.ts";
+import { createStaticTokens } from "./static.ts";
+import { compileTablePatterns } from "./tables.ts";
+import type { AuthConfig, Authenticator, AuthLog, AuthOptions, Principal } from "./types.ts";
+import { createVerifiedTokens } from "./verified.ts";
+
+export { authorize, authorizeNamespace, seesNamespace } from "./authorize.ts";
+export { type AuthConfigProblem, authDefaults, supportedAlgorithms, validateAuthConfig } from "./config.ts";
+export { readCredentials } from "./credentials.ts";
+export { compileTablePatterns, type TablePatterns } from "./tables.ts";
+export {
+  type AuthConfig,
+  type Authenticator,
+  type AuthLog,
+  type AuthOptions,
+  type Credentials,
+  isScope,
+  type Principal,
+  type Scope,
+  type StaticToken,
+  scopes,
+} from "./types.ts";
+
+const silent: AuthLog = { info() {}, warn() {} };
+
+interface Verifier {
+  readonly keys: KeyKeeper;
+  readonly principal: (token: string) => Promise<Principal>;
+}
+
+/** @param config One for which `validateAuthConfig` finds nothing wrong. Nothing is fetched before it is first needed. */
+export function createAuthenticator(config: AuthConfig, options: AuthOptions = {}): Authenticator {
+  const staticPrincipal = createStaticTokens(config.staticTokens);
+  const verifier = config.issuer === undefined ? undefined : createVerifier(config.issuer, config, options);
+  return {
+    async authenticate({ bearer, apiKey }) {
+      const token = bearer ?? (config.allowApiKeyHeader ? apiKey : undefined);
+      if (token === undefined) throw noCredentials(absence(config, apiKey));
+      const known = staticPrincipal(token);
+      if (known) return known;
+      if (verifier && looksLikeJwt(token)) return verifier.principal(token);
+      throw invalidToken("the token is not known");
+    },
+    ready: () => verifier?.keys.loaded() ?? true,
+    close: () => verifier?.keys.close(),
+  };
+}
+
+function absence({ allowApiKeyHeader }: AuthConfig, apiKey: string | undefined): string {
+  if (apiKey !== undefined) return "x-api-key is not accepted here; send Authorization: Bearer <token>";
+  return `the request carries no credentials; send Authorization: Bearer <token>${allowApiKeyHeader ? " or x-api-key" : ""}`;
+}
+
+function createVerifier(issuer: string, config: AuthConfig, options: AuthOptions): Verifier {
+  const { now = Date.now, log = silent } = options;
+  const load = createKeySource({ issuer, jwksUrl: config.jwksUrl, fetch: options.fetch ?? fetch });
+  const keys = createKeyKeeper({ ...config, load, now, log });
+  const verify = createJwtVerifier({ ...config, issuer, keys, now });
+  const verified = createVerifiedTokens();
+  const defaults = compileTablePatterns(config.defaultTables);
+
+  /** A token verified before counts only while the very keys that verified it are the current ones. */
+  async function remembered(token: string): Promise<Principal | undefined> {
+    const found = verified.find(token);
+    if (found === undefined || now() >= found.expiresAt) return undefined;
+    return (await keys.current()) === found.keys ? found.principal : undefined;
+  }
+
+  return {
+    keys,
+    async principal(token) {
+      const known = await remembered(token);
+      if (known) return known;
+      const { claims, keys: by } = await verify(token);
+      const { tables, problem } = tablesOf(claims, config.tablesClaim, defaults);
+      if (problem) log.warn({ subject: claims.sub, claim: config.tablesClaim, problem }, "a token permits no table");
+      const principal: Principal = { subject: claims.sub, scopes: scopesOf(claims, config), tables, method: "jwt" };
+      verified.keep(token, { keys: by, principal, expiresAt: (claims.exp + config.clockToleranceSeconds) * 1000 });
+      return principal;
+    },
+  };
+}

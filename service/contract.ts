@@ -1,0 +1,38 @@
+/**
+ * What a deployment must know of the service and nothing else: `infra/kubernetes/` builds its objects from this file,
+ * `service/main.ts` listens by it. It imports nothing, so that both sides may import it.
+ */
+
+/** TCP ports. The operations port is for probes and metrics and is never exposed outside the cluster. */
+export const ports = { api: 8080, operations: 9090 } as const;
+
+/** HTTP paths. The first three are served on the operations port. */
+export const paths = {
+  live: "/livez",
+  ready: "/readyz",
+  metrics: "/metrics",
+  openapi: "/openapi.json",
+  docs: "/docs",
+} as const;
+
+/** The entry point, relative to the image's working directory; run as `node <entry>`. */
+export const entry = "service/main.ts";
+
+/** Seconds that a pod needs from SIGTERM to its exit at the most: readiness delay, drain, close. */
+export const terminationGraceSeconds = 60;
+
+/** Names of the environment variables that a deployment sets. `service/config.ts` gives each its meaning. */
+export const environment = {
+  database: "LAKEHEAD_DATABASE",
+  storageOptions: "LAKEHEAD_STORAGE_OPTIONS",
+  host: "LAKEHEAD_HOST",
+  port: "LAKEHEAD_PORT",
+  operationsPort: "LAKEHEAD_OPERATIONS_PORT",
+  logLevel: "LAKEHEAD_LOG_LEVEL",
+  issuer: "LAKEHEAD_AUTH_ISSUER",
+  audience: "LAKEHEAD_AUTH_AUDIENCE",
+  jwksUrl: "LAKEHEAD_AUTH_JWKS_URL",
+  scopeClaim: "LAKEHEAD_AUTH_SCOPE_CLAIM",
+  staticTokens: "LAKEHEAD_AUTH_STATIC_TOKENS",
+  memoryLimit: "LAKEHEAD_MEMORY_LIMIT_BYTES",
+} as const;

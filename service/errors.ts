@@ -1,0 +1,93 @@
+/**
+ * The one registry of failures: Lance error code, HTTP status, public message. Nothing else in the service sets a status.
+ * Codes and statuses follow the Lance Namespace specification (0 to 23).
+ */
+
+interface ErrorKind {
+  readonly name: string;
+  readonly status: 400 | 401 | 403 | 404 | 405 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503;
+  /** Said to the caller when the thrower has nothing safer or more exact to say. */
+  readonly message: string;
+}
+
+export const errorKinds = {
+  0: { name: "Unsupported", status: 406, message: "this operation is not supported by this server" },
+  1: { name: "NamespaceNotFound", status: 404, message: "the namespace does not exist" },
+  2: { name: "NamespaceAlreadyExists", status: 409, message: "the namespace exists already" },
+  3: { name: "NamespaceNotEmpty", status: 409, message: "the namespace is not empty" },
+  4: { name: "TableNotFound", status: 404, message: "the table does not exist" },
+  5: { name: "TableAlreadyExists", status: 409, message: "the table exists already" },
+  6: { name: "TableIndexNotFound", status: 404, message: "the index does not exist" },
+  7: { name: "TableIndexAlreadyExists", status: 409, message: "the index exists already" },
+  8: { name: "TableTagNotFound", status: 404, message: "the tag does not exist" },
+  9: { name: "TableTagAlreadyExists", status: 409, message: "the tag exists already" },
+  10: { name: "TransactionNotFound", status: 404, message: "the transaction does not exist" },
+  11: { name: "TableVersionNotFound", status: 404, message: "the table has no such version" },
+  12: { name: "TableColumnNotFound", status: 404, message: "the table has no such column" },
+  13: { name: "InvalidInput", status: 400, message: "the request is not valid" },
+  14: {
+    name: "ConcurrentModification",
+    status: 409,
+    message: "another writer changed the table at the same time; retry",
+  },
+  15: { name: "PermissionDenied", status: 403, message: "the credentials do not permit this" },
+  16: { name: "Unauthenticated", status: 401, message: "the request carries no valid credentials" },
+  17: { name: "ServiceUnavailable", status: 503, message: "the service cannot answer at the moment; retry" },
+  18: { name: "Internal", status: 500, message: "the service failed; the request id finds the cause in its log" },
+  19: { name: "InvalidTableState", status: 409, message: "the table is in a state that does not permit this" },
+  20: { name: "TableSchemaValidationError", status: 400, message: "the request does not fit the table's schema" },
+  21: { name: "Throttling", status: 429, message: "too many requests at once; retry" },
+  22: { name: "TableBranchNotFound", status: 404, message: "the table has no such branch" },
+  23: { name: "TableBranchAlreadyExists", status: 409, message: "the branch exists already" },
+} as const satisfies Record<number, ErrorKind>;
+
+/** A Lance Namespace error code, 0 to 23. */
+export type ErrorCode = keyof typeof errorKinds;
+
+/** Transport failures that HTTP tells apart and the Lance codes do not: each keeps its own status beside its code. */
+export const transportStatuses = {
+  noSuchRoute: { status: 404, code: 0 },
+  methodNotAllowed: { status: 405, code: 0 },
+  bodyTooLarge: { status: 413, code: 13 },
+  mediaTypeNotSupported: { status: 415, code: 13 },
+  requestTimeout: { status: 408, code: 13 },
+  headersTooLarge: { status: 431, code: 13 },
+} as const satisfies Record<string, { status: ErrorKind["status"]; code: ErrorCode }>;
+
+interface ErrorOptions {
+  /** One safe sentence for the caller: names the key, the value and the way out. Never native text. */
+  readonly message?: string;
+  /** More of the same, for instance the list of all issues of a body. */
+  readonly detail?: string;
+  /** Kept for the log; never sent. */
+  readonly cause?: unknown;
+  /** Seconds for `Retry-After`. */
+  readonly retryAfter?: number;
+  readonly transport?: keyof typeof transportStatuses;
+  /** Response headers that belong to this failure (`Allow`, `WWW-Authenticate`). */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A failure that has been given its meaning. Whatever else is thrown becomes code 18. */
+export class ServiceError extends Error {
+  readonly code: ErrorCode;
+  readonly status: ErrorKind["status"];
+  readonly detail: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: ErrorCode, options: ErrorOptions = {}) {
+    super(options.message ?? errorKinds[code].message, { cause: options.cause });
+    this.name = errorKinds[code].name;
+    this.code = code;
+    this.status = options.transport ? transportStatuses[options.transport].status : errorKinds[code].status;
+    this.detail = options.detail;
+    this.headers = {
+      ...options.headers,
+      ...(options.retryAfter === undefined ? {} : { "retry-after": String(options.retryAfter) }),
+    };
+  }
+}
+
+/** Shorthand for the most common refusal: code 13, HTTP 400. */
+export const invalid = (message: string, detail?: string): ServiceError =>
+  new ServiceError(13, detail === undefined ? { message } : { message, detail });

@@ -1,0 +1,157 @@
+import { invalid, type ServiceError } from "../errors.ts";
+import type { Clause, FullText, Query } from "../query/model.ts";
+import { uncheckedExpression, type VerifiedExpression, verifyExpressions } from "./expression/index.ts";
+import type { RequestLimits } from "./limits.ts";
+import { verifyBranchName } from "./ref-name.ts";
+
+declare const verified: unique symbol;
+
+/**
+ * A query that may reach the database. Only this module makes one, so that a path around the guard does not compile.
+ */
+export type VerifiedQuery = Query & {
+  readonly filter?: VerifiedExpression;
+  readonly [verified]: true;
+};
+
+/** The SDK takes 32-bit counts and wraps larger ones around without a word: 2^32+1 would mean 1. */
+const maxUint32 = 2 ** 32 - 1;
+
+/** Beyond two edits a term matches most of a vocabulary. */
+const maxFuzziness = 2;
+
+/** The engine fails on longer words when it is to find near ones. */
+const maxFuzzyWord = 128;
+
+const atMost = (value: number | undefined, max: number, field: string): void => {
+  if (value !== undefined && value > max) throw tooLarge(field, value, max);
+};
+
+/** A bound that is the SDK's or the engine's own: no operator can raise it. */
+const atMostEver = (value: number | undefined, max: number, field: string): void => {
+  if (value !== undefined && value > max) throw invalid(`${field} is ${value}, at most ${max} is possible`);
+};
+
+const tooLarge = (field: string, value: number, max: number): ServiceError =>
+  invalid(`${field} is ${value}, at most ${max} is allowed: ask for less, or have the operator raise the limit`);
+
+/** What has been counted of a full-text tree so far, over all its branches. */
+interface TreeBudget {
+  clauses: number;
+  bytes: number;
+}
+
+const verifyText = (terms: string, columns: readonly string[], budget: TreeBudget, limits: RequestLimits): void => {
+  budget.clauses++;
+  budget.bytes += Buffer.byteLength(terms);
+  atMost(budget.clauses, limits.maxFullTextClauses, "the number of clauses in full_text_query");
+  atMost(budget.bytes, limits.maxFullTextBytes, "the length of all terms in full_text_query, in bytes,");
+  atMost(columns.length, limits.maxColumns, "the number of columns in full_text_query");
+};
+
+const longestWord = (terms: string): number => Math.max(...terms.split(/\s+/).map((word) => word.length));
+
+const verifyClause = (clause: Clause, depth: number, budget: TreeBudget, limits: RequestLimits): void => {
+  atMost(depth, limits.maxFullTextDepth, "the depth of full_text_query");
+  const deeper = (child: Clause): void => verifyClause(child, depth + 1, budget, limits);
+  switch (clause.kind) {
+    case "match":
+      verifyText(clause.terms, [], budget, limits);
+      atMostEver(clause.fuzziness, maxFuzziness, "fuzziness");
+      if (clause.fuzziness > 0)
+        atMostEver(longestWord(clause.terms), maxFuzzyWord, "the longest word beside fuzziness");
+      atMost(clause.maxExpansions, limits.maxFullTextExpansions, "max_expansions");
+      atMost(clause.prefixLength, limits.maxFullTextExpansions, "prefix_length");
+      return;
+    case "phrase":
+      verifyText(clause.terms, [], budget, limits);
+      atMost(clause.slop, limits.maxFullTextExpansions, "slop");
+      return;
+    case "multi_match":
+      for (const _ of clause.columns) verifyText(clause.terms, clause.columns, budget, limits);
+      return;
+    case "boost":
+      deeper(clause.positive);
+      deeper(clause.negative);
+      return;
+    case "boolean":
+      for (const child of [...clause.must, ...clause.should, ...clause.mustNot]) deeper(child);
+  }
+};
+
+const verifyFullText = (fullText: FullText, limits: RequestLimits): void => {
+  const budget: TreeBudget = { clauses: 0, bytes: 0 };
+  if (fullText.kind === "string") verifyText(fullText.query, fullText.columns, budget, limits);
+  else verifyClause(fullText.clause, 1, budget, limits);
+};
+
+const verifyVector = ({ vector, ...query }: Query, limits: RequestLimits): void => {
+  if (vector === undefined) return;
+  atMost(vector.vectors.length, limits.maxVectors, "the number of query vectors");
+  for (const { length } of vector.vectors)
+    atMost(length, limits.maxDimensions, "the number of the vector's dimensions");
+  for (const field of ["nprobes", "minimumNprobes", "maximumNprobes"] as const)
+    atMost(vector[field], limits.maxNprobes, wireName(field));
+  atMost(vector.ef, limits.maxEf, "ef");
+  atMost(vector.refineFactor, limits.maxRefineFactor, "refine_factor");
+  if (vector.refineFactor === 0) throw invalid("refine_factor is 0: send 1 or more, or leave it out");
+  const rows = typeof query.k === "number" ? query.k + (query.offset ?? 0) : maxUint32;
+  atMost(
+    rows * (vector.refineFactor ?? 1) * vector.vectors.length,
+    limits.maxCandidates,
+    "(k + offset) times refine_factor times the number of vectors",
+  );
+};
+
+const wireName = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** Wherever the plan keeps the best k rows, k sizes an allocation: too large aborts the process, 0 panics the engine. */
+const verifyK = (query: Query, executes: boolean, limits: RequestLimits): void => {
+  const ranks = query.vector !== undefined || query.fullText !== undefined;
+  const sorts = query.orderBy !== undefined && query.orderBy.length > 0;
+  if (query.k === "unlimited") {
+    if (ranks || (sorts && executes))
+      throw invalid(`k is unlimited: send at most ${limits.maxK} with a vector, full_text_query or order_by`);
+    return;
+  }
+  if (ranks || sorts) atMost(query.k, limits.maxK, "k");
+  else atMostEver(query.k, maxUint32, "k");
+  if (query.k === 0 && (ranks || sorts))
+    throw invalid("k is 0: send 1 or more with a vector, full_text_query or order_by");
+};
+
+/** The filter and every alias, each by its place: an alias is the caller's own word and stands in no message. */
+function* expressionsOf({ filter, columns }: Query): Generator<readonly [field: string, expression: string]> {
+  if (filter !== undefined) yield ["filter", filter];
+  if (columns?.kind === "expressions")
+    for (const [index, [, expression]] of columns.expressions.entries()) yield [`columns[${index}]`, expression];
+}
+
+const verifyColumns = ({ columns }: Query, limits: RequestLimits): void => {
+  const count = columns?.kind === "names" ? columns.names.length : columns?.expressions.length;
+  atMost(count, limits.maxColumns, "the number of columns");
+};
+
+/**
+ * Checks a query against every bound, after defaults have been applied.
+ * @param executes whether the operation runs the query or only plans it.
+ * @throws ServiceError code 13 naming the field, its value and the bound.
+ */
+export const verifyQuery = (query: Query, executes: boolean, limits: RequestLimits): VerifiedQuery => {
+  verifyBranchName(query.branch, limits.maxTagLength);
+  verifyColumns(query, limits);
+  verifyExpressions(expressionsOf(query), limits.expression);
+  verifyK(query, executes, limits);
+  atMost(query.offset, limits.maxOffset, "offset");
+  atMost(query.orderBy?.length, limits.maxColumns, "the number of columns in order_by");
+  if (query.fullText !== undefined) verifyFullText(query.fullText, limits);
+  verifyVector(query, limits);
+  return query as VerifiedQuery;
+};
+
+/** For the hostile suite, which shows what the guard is for. Nothing else may call it. */
+export const uncheckedQuery = (query: Query): VerifiedQuery =>
+  ({
+    ...query,
+    ...(query.filter === undefined ? {} : { filter: uncheckedExpression(query.filter) }),
+  }) as VerifiedQuery;

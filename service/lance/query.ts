@@ -1,0 +1,76 @@
+import type { Query as ScanQuery, Table, VectorQuery } from "@lancedb/lancedb";
+import { invalid } from "../errors.ts";
+import type { VerifiedQuery } from "../guard/verify-query.ts";
+import type { FullText, VectorSearch } from "../query/model.ts";
+import { buildClause, indexedColumns, needsColumns } from "./full-text.ts";
+
+/** The SDK's default of both probes. It checks each against the other as soon as it is set, so the order matters. */
+const defaultProbes = 20;
+
+const applyProbes = (query: VectorQuery, vector: VectorSearch): void => {
+  const minimum = vector.minimumNprobes ?? vector.nprobes;
+  const maximum = vector.maximumNprobes ?? vector.nprobes;
+  if (maximum !== undefined && maximum !== 0 && maximum < (minimum ?? defaultProbes))
+    throw invalid(
+      `maximum_nprobes is ${maximum}, below minimum_nprobes (${minimum ?? `${defaultProbes}, the default`}): raise it, lower the other, or send 0 for all`,
+    );
+  // Sets both, so that what follows never meets the default of the other.
+  if (minimum !== undefined) query.nprobes(minimum);
+  if (vector.maximumNprobes !== undefined) query.maximumNprobes(vector.maximumNprobes);
+};
+
+const applyVector = (query: ScanQuery, vector: VectorSearch): VectorQuery => {
+  const [first, ...more] = vector.vectors as [Float32Array, ...Float32Array[]];
+  const search = query.nearestTo(first);
+  for (const next of more) search.addQueryVector(next);
+  if (vector.column !== undefined) search.column(vector.column);
+  if (vector.distanceType !== undefined) search.distanceType(vector.distanceType as "l2" | "cosine" | "dot");
+  if (vector.bypassIndex) search.bypassVectorIndex();
+  if (vector.ef !== undefined) search.ef(vector.ef);
+  if (vector.refineFactor !== undefined) search.refineFactor(vector.refineFactor);
+  if (vector.lowerBound !== undefined || vector.upperBound !== undefined)
+    search.distanceRange(vector.lowerBound, vector.upperBound);
+  applyProbes(search, vector);
+  return search;
+};
+
+const applyFullText = async (query: ScanQuery, fullText: FullText, table: Table): Promise<void> => {
+  if (fullText.kind === "string") {
+    query.fullTextSearch(fullText.query, fullText.columns.length > 0 ? { columns: [...fullText.columns] } : {});
+    return;
+  }
+  const columns = needsColumns(fullText.clause) ? await indexedColumns(table) : [];
+  query.fullTextSearch(buildClause(fullText.clause, columns));
+};
+
+/**
+ * The filter's place. A vector search filters its result unless `prefilter` is true, as the catalog's reference does; a
+ * scan and a full-text search filter what they read, and the SDK offers no other way.
+ */
+const applyFilter = (query: ScanQuery | VectorQuery, { filter, prefilter, vector, fullText }: VerifiedQuery): void => {
+  if (filter === undefined) return;
+  if (fullText !== undefined && prefilter === false)
+    throw invalid("prefilter is false: a full-text search can only filter before; send true or leave it out");
+  query.where(filter);
+  if (vector !== undefined && prefilter !== true) (query as VectorQuery).postfilter();
+};
+
+/**
+ * Builds the SDK's query: every field of the request takes effect here or is refused.
+ * @throws ServiceError code 13 for what the SDK cannot express, native errors for what the database refuses.
+ */
+export const buildQuery = async (table: Table, query: VerifiedQuery): Promise<ScanQuery | VectorQuery> => {
+  const scan = table.query();
+  const built = query.vector === undefined ? scan : applyVector(scan, query.vector);
+  if (query.fullText !== undefined) await applyFullText(scan, query.fullText, table);
+  applyFilter(built, query);
+  if (query.k !== "unlimited") built.limit(query.k);
+  if (query.offset !== undefined) built.offset(query.offset);
+  if (query.columns !== undefined)
+    built.select(query.columns.kind === "names" ? [...query.columns.names] : new Map(query.columns.expressions));
+  if (query.orderBy !== undefined && query.orderBy.length > 0) built.orderBy([...query.orderBy]);
+  if (query.withRowId) built.withRowId();
+  if (query.fastSearch) built.fastSearch();
+  if (query.useLsm !== undefined) built.useLsm(query.useLsm);
+  return built;
+};

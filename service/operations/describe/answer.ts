@@ -1,0 +1,38 @@
+import { z } from "zod";
+
+const strings = z.record(z.string(), z.string());
+
+const type = z.object({
+  type: z
+    .string()
+    .describe(
+      "Lance's name of the type where the address ends with a slash (string, float), else Arrow's (utf8, float32)",
+    ),
+  length: z.int().optional(),
+  get fields() {
+    return z.array(field).optional();
+  },
+});
+
+const field = z
+  .object({
+    name: z.string(),
+    nullable: z.boolean(),
+    metadata: strings.optional(),
+    get type() {
+      return type;
+    },
+  })
+  .meta({ id: "ArrowField" });
+
+export const description = z.object({
+  table: z.string(),
+  namespace: z.array(z.string()),
+  version: z.int().min(0),
+  schema: z.object({ fields: z.array(field), metadata: strings.optional() }),
+  location: z.string().optional().describe("Where the table lies in its storage, unless the configuration keeps that"),
+  table_uri: z.string().optional(),
+  stats: z.object({ num_deleted_rows: z.int().min(0), num_fragments: z.int().min(0) }).optional(),
+  metadata: strings.optional().describe("Counts of the version: rows, files, fragments"),
+  is_only_declared: z.literal(false).optional(),
+});

@@ -1,0 +1,89 @@
+import { z } from "zod";
+import { invalid } from "../../errors.ts";
+import type { TableId } from "../../guard/table-id.ts";
+import type { Database, Description } from "../../lance/database.ts";
+import { optional } from "../../query/fields.ts";
+import type { Snapshot } from "../../query/model.ts";
+import { tagField } from "../common.ts";
+import { phalanxVersion } from "../headers.ts";
+import { type Call, defineOperation, type Tools } from "../operation.ts";
+import { snapshotOf, snapshotShape } from "../snapshot.ts";
+import { description } from "./answer.ts";
+
+const flag = z.stringbool({ error: "must be true or false" }).optional();
+const bodyFlag = optional(z.boolean());
+
+const body = z.object({
+  ...snapshotShape,
+  tag: optional(tagField).describe("A tag, instead of version and branch"),
+  with_table_uri: bodyFlag,
+  load_detailed_metadata: bodyFlag,
+  check_declared: bodyFlag,
+  vend_credentials: bodyFlag.describe("Accepted and ignored: this service hands out no credentials of its storage"),
+});
+
+type Body = z.output<typeof body>;
+
+const wantedSnapshot = async (
+  tools: Tools,
+  table: TableId,
+  { tag, version, branch }: Body,
+  call: Pick<Call, "atLeast">,
+): Promise<Snapshot> => {
+  if (tag === undefined) return snapshotOf(tools, { version, branch }, call);
+  if (version !== undefined || branch !== undefined)
+    throw invalid("tag cannot stand beside version or branch: send one of them");
+  return tools.database.tagVersion(table, tools.verifyTag(tag));
+};
+
+const places = ({ place }: Description, withUri: boolean) =>
+  place === undefined ? {} : { location: place.location, ...(withUri ? { table_uri: place.uri } : {}) };
+
+/** What only the manifest says; the database finds it among all versions. */
+const details = async (database: Database, table: TableId, version: number, branch: string | undefined) => {
+  const found = (await database.versions(table, branch)).find((entry) => entry.version === version);
+  if (found === undefined) return {};
+  const { total_deletion_file_rows: deleted, total_fragments: fragments } = found.metadata;
+  return {
+    metadata: found.metadata,
+    ...(deleted === undefined || fragments === undefined
+      ? {}
+      : { stats: { num_deleted_rows: Number(deleted), num_fragments: Number(fragments) } }),
+  };
+};
+
+/** The neighbour that LanceDB's own client asks first, before any of the six operations. */
+export const describe = defineOperation({
+  name: "describe",
+  target: "table",
+  path: "describe",
+  methods: ["POST"],
+  scope: null,
+  gate: "metadata",
+  summary: "A table's version, schema and location",
+  body,
+  parameters: z.object({
+    with_table_uri: flag.describe("Answer table_uri, the location as a complete URI"),
+    load_detailed_metadata: flag.describe("Answer stats and metadata, which reads the manifest of every version"),
+    check_declared: flag.describe("Answer is_only_declared"),
+  }),
+  answer: description,
+  headers: phalanxVersion,
+  handle: async (tools, table, wire, call) => {
+    const { parameters, dialect } = call;
+    const { database } = tools;
+    const asks = (name: keyof typeof parameters): boolean => (parameters[name] ?? wire[name]) === true;
+    const snapshot = await wantedSnapshot(tools, table, wire, call);
+    const found = await database.describe(table, snapshot, dialect === "lancedb" ? "lance" : "arrow");
+    return {
+      table: table.name,
+      namespace: table.namespace,
+      version: found.version,
+      schema: found.schema,
+      ...places(found, asks("with_table_uri")),
+      ...(asks("load_detailed_metadata") ? await details(database, table, found.version, snapshot.branch) : {}),
+      // What was opened has data.
+      ...(asks("check_declared") || asks("load_detailed_metadata") ? { is_only_declared: false } : {}),
+    };
+  },
+});

@@ -1,0 +1,201 @@
+import { z } from "zod";
+import { booleanOperator, columnName, float, natural, optional } from "./fields.ts";
+import { fullTextSchema } from "./full-text-schema.ts";
+import type { Clause, FullText, MatchClause } from "./model.ts";
+
+/**
+ * An absent key means 0. LanceDB's client means "choose by the term's length" by null, which the SDK takes for 0: what
+ * it cannot say is refused.
+ */
+const fuzziness = natural.nullable().transform((value, context) => {
+  if (value !== null) return value;
+  context.addIssue({
+    code: "custom",
+    message: "is null (an edit distance by the term's length), which the database's SDK cannot ask for: send 0, 1 or 2",
+  });
+  return z.NEVER;
+});
+
+const match = z
+  .object({
+    terms: z.string(),
+    column: optional(columnName),
+    boost: optional(float),
+    fuzziness: fuzziness.optional(),
+    max_expansions: optional(natural),
+    operator: optional(booleanOperator),
+    prefix_length: optional(natural),
+  })
+  .transform(
+    (wire): MatchClause => ({
+      kind: "match",
+      terms: wire.terms,
+      ...(wire.column === undefined ? {} : { column: wire.column }),
+      boost: wire.boost ?? 1,
+      fuzziness: wire.fuzziness ?? 0,
+      maxExpansions: wire.max_expansions ?? 50,
+      operator: wire.operator ?? "OR",
+      prefixLength: wire.prefix_length ?? 0,
+    }),
+  );
+
+const phrase = z.object({ terms: z.string(), column: optional(columnName), slop: optional(natural) }).transform(
+  (wire): Clause => ({
+    kind: "phrase",
+    terms: wire.terms,
+    ...(wire.column === undefined ? {} : { column: wire.column }),
+    slop: wire.slop ?? 0,
+  }),
+);
+
+const boost = z.lazy(() =>
+  z.object({ positive: clause, negative: clause, negative_boost: optional(float) }).transform(
+    (wire): Clause => ({
+      kind: "boost",
+      positive: wire.positive,
+      negative: wire.negative,
+      ...(wire.negative_boost === undefined ? {} : { negativeBoost: wire.negative_boost }),
+    }),
+  ),
+);
+
+/** LanceDB's client: one query over several columns. */
+const multiMatchOfColumns = z
+  .object({
+    query: z.string(),
+    columns: z.array(columnName).min(1, { error: "must name at least one column" }),
+    boost: optional(z.array(float)),
+    operator: optional(booleanOperator),
+  })
+  .transform((wire, context): Clause => {
+    if (wire.boost !== undefined && wire.boost.length !== wire.columns.length) {
+      context.addIssue({ code: "custom", message: "boost must have one number for each of columns" });
+      return z.NEVER;
+    }
+    return {
+      kind: "multi_match",
+      terms: wire.query,
+      columns: wire.columns,
+      boosts: wire.boost ?? wire.columns.map(() => 1),
+      operator: wire.operator ?? "OR",
+    };
+  });
+
+/**
+ * The specification: a list of match clauses. The SDK's multi-match takes one text and one operator for all columns, so
+ * a list that differs in anything but column and boost cannot be expressed and is refused.
+ */
+const multiMatchOfClauses = z
+  .object({ match_queries: z.array(match).min(1, { error: "must hold at least one match clause" }) })
+  .transform(({ match_queries: clauses }, context): Clause => {
+    const [first] = clauses as [MatchClause, ...MatchClause[]];
+    const columns = clauses.map((entry) => entry.column).filter((column) => column !== undefined);
+    const uniform = clauses.every(
+      (entry) =>
+        entry.terms === first.terms &&
+        entry.operator === first.operator &&
+        entry.fuzziness === 0 &&
+        entry.maxExpansions === 50 &&
+        entry.prefixLength === 0,
+    );
+    if (columns.length !== clauses.length || !uniform) {
+      context.addIssue({
+        code: "custom",
+        message:
+          "every entry of match_queries must name its column and all must share terms and operator, without " +
+          "fuzziness, max_expansions or prefix_length: use a boolean clause of match clauses instead",
+      });
+      return z.NEVER;
+    }
+    return {
+      kind: "multi_match",
+      terms: first.terms,
+      columns,
+      boosts: clauses.map((entry) => entry.boost),
+      operator: first.operator,
+    };
+  });
+
+const multiMatch = z
+  .record(z.string(), z.unknown())
+  .transform((wire, context) =>
+    pipe("match_queries" in wire ? multiMatchOfClauses : multiMatchOfColumns, wire, context),
+  );
+
+const clauses = z.lazy(() => optional(z.array(clause)));
+
+const boolean = z.lazy(() =>
+  z.object({ must: clauses, should: clauses, must_not: clauses }).transform(
+    (wire): Clause => ({
+      kind: "boolean",
+      must: wire.must ?? [],
+      should: wire.should ?? [],
+      mustNot: wire.must_not ?? [],
+    }),
+  ),
+);
+
+const kinds = { match, phrase, boost, multi_match: multiMatch, boolean } as const;
+
+const oneClause = `must be an object with exactly one key of ${Object.keys(kinds).join(", ")}`;
+
+/** One-key object whose key says what it is: `{match: {…}}`, `{boolean: {…}}`, … */
+const clause: z.ZodType<Clause> = z
+  .record(z.string(), z.unknown(), { error: oneClause })
+  .transform((wire, context): Clause => {
+    const present = Object.keys(wire).filter((key) => wire[key] !== null && wire[key] !== undefined);
+    const [kind] = present;
+    if (present.length !== 1 || kind === undefined || !Object.hasOwn(kinds, kind)) {
+      context.addIssue({ code: "custom", message: oneClause });
+      return z.NEVER;
+    }
+    return pipe(kinds[kind as keyof typeof kinds], wire[kind], context, kind);
+  });
+
+/** Runs a schema inside a transform and passes its issues on, under the key that chose it. */
+function pipe<T>(schema: z.ZodType<T>, value: unknown, context: z.RefinementCtx, key?: string): T {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  for (const issue of parsed.error.issues)
+    context.addIssue({
+      code: "custom",
+      message: issue.message,
+      path: key === undefined ? [...issue.path] : [key, ...issue.path],
+    });
+  return z.NEVER as T;
+}
+
+const stringQuery = z.object({ query: z.string(), columns: optional(z.array(columnName)) });
+
+const asString = (wire: z.output<typeof stringQuery>): FullText => ({
+  kind: "string",
+  query: wire.query,
+  columns: wire.columns ?? [],
+});
+
+/**
+ * The three envelopes of a full-text query, told apart by their keys: `{string_query: {query, columns}}` and
+ * `{structured_query: {query: CLAUSE}}` of the specification, `{query: CLAUSE}` and `{query: "…", columns}` of
+ * LanceDB's client.
+ */
+export const fullText = z
+  .record(z.string(), z.unknown())
+  .transform((wire, context): FullText => {
+    const string = wire.string_query ?? undefined;
+    const structured = wire.structured_query ?? undefined;
+    if (string !== undefined && structured !== undefined) {
+      context.addIssue({ code: "custom", message: "must hold exactly one of string_query and structured_query" });
+      return z.NEVER;
+    }
+    if (string !== undefined) return asString(pipe(stringQuery, string, context, "string_query"));
+    if (structured !== undefined) {
+      const { query } = pipe(z.object({ query: z.unknown().optional() }), structured, context, "structured_query");
+      return { kind: "structured", clause: pipe(clause, query, context, "structured_query.query") };
+    }
+    if (typeof wire.query === "string") return asString(pipe(stringQuery, wire, context));
+    if (wire.query !== null && typeof wire.query === "object")
+      return { kind: "structured", clause: pipe(clause, wire.query, context, "query") };
+    context.addIssue({ code: "custom", message: "must hold string_query, structured_query or query" });
+    return z.NEVER;
+  })
+  .meta(fullTextSchema);

@@ -1,0 +1,48 @@
+import type { Service } from "../start.ts";
+
+const curl = (url: string, token: string, body: object): string =>
+  `curl -s ${url} -H 'authorization: Bearer ${token}' -H 'content-type: application/json' -d '${JSON.stringify(body)}'`;
+
+/** A tag is created once; the name of this start's is new, so that the line works as printed every time. */
+const freshTag = (): string =>
+  `try-${new Date()
+    .toISOString()
+    .replace(/[^0-9]/g, "")
+    .slice(0, 14)}`;
+
+/**
+ * What `npm start` prints once the service listens: where, the token, and three lines to paste.
+ * @param description path of what describes the API.
+ */
+export const welcome = (
+  { api, operations }: Service,
+  token: string,
+  description: string,
+  withSamples: boolean,
+): string => {
+  const base = `http://${api.address}:${api.port}`;
+  const table = `${base}/v1/table`;
+  const health = `http://${operations.address}:${operations.port}/readyz`;
+  const vector = [0.2, 0.2, 0.3, 0.4, 0.8, 0.8, 0.3, 0.5];
+  const examples = [
+    [
+      "the plan of a vector search",
+      curl(`${table}/movies/explain_plan`, token, {
+        query: { k: 5, vector, filter: "imdb > 8", prefilter: true, columns: ["title"] },
+      }),
+    ],
+    ["the statistics of a table in a namespace", curl(`${table}/antarctica%24palmer%24penguins/stats`, token, {})],
+    [
+      "a tag for the first version of a table",
+      curl(`${table}/cars/tags/create`, token, { tag: freshTag(), version: 1 }),
+    ],
+  ] as const;
+  return [
+    "",
+    `  Lakehead table service   ${base}   (health: ${health}, API: ${base}${description})`,
+    `  token for local use      ${token}`,
+    "",
+    ...(withSamples ? examples.flatMap(([title, line]) => [`  # ${title}`, line, ""]) : []),
+    "",
+  ].join("\n");
+};

@@ -1,0 +1,118 @@
+import { createApp } from "./app.ts";
+import { createAuthenticator } from "./auth/index.ts";
+import type { Config } from "./config.ts";
+import { createDocs } from "./docs.ts";
+import { uncheckedExpression, verifyExpression } from "./guard/expression/index.ts";
+import { verifyBranchName, verifyNewTagName, verifyTagName } from "./guard/ref-name.ts";
+import { uncheckedQuery, verifyQuery } from "./guard/verify-query.ts";
+import { createHealthApp, isReady, type Readiness } from "./health.ts";
+import { Gate } from "./http/gate.ts";
+import { type Listener, listen } from "./http/listen.ts";
+import { PrincipalCap } from "./http/principal-cap.ts";
+import { type Isolation, isolate } from "./isolation/index.ts";
+import { type Database, openDatabase } from "./lance/database.ts";
+import { createOpenApi } from "./openapi.ts";
+import type { GateName, Tools } from "./operations/operation.ts";
+import { StoreWatch } from "./store-watch.ts";
+import type { Log } from "./telemetry/log.ts";
+import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
+
+export interface Service {
+  readonly api: Listener;
+  readonly operations: Listener;
+  /** Not ready at once; accepts on for `drainSeconds`, then finishes what is in flight and closes everything. */
+  stop(): Promise<void>;
+}
+
+const createTools = (database: Database, { limits, guard }: Config): Tools => ({
+  database,
+  verifyQuery: (query, executes) => (guard === "on" ? verifyQuery(query, executes, limits) : uncheckedQuery(query)),
+  verifyPredicate: (predicate) =>
+    guard === "on" ? verifyExpression(predicate, limits.expression, "predicate") : uncheckedExpression(predicate),
+  verifyTag: (tag) => verifyTagName(tag, limits.maxTagLength),
+  verifyNewTag: (tag) => verifyNewTagName(tag, limits.maxTagLength),
+  verifyBranch: (branch) => verifyBranchName(branch, limits.maxTagLength),
+});
+
+/** The database as the operations see it: in this process, or with worker processes behind it. */
+const openIsolated = (config: Config, log: Log, metrics: Metrics): Isolation => {
+  const database = openDatabase(config.database);
+  if (config.isolation === undefined) return { database, available: true, workers: {}, workerBytes: {} };
+  return isolate(database, config.isolation, (pool, report) => {
+    if (report.reason === "stopped") return;
+    metrics.workerEnd(pool, report.reason);
+    log.warn({ pool, ...report }, "a worker process has ended");
+  });
+};
+
+const sleep = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+/** Builds the service from its configuration and listens. */
+export const startService = async (config: Config, log: Log, version: string): Promise<Service> => {
+  const docs = config.docs === "on" ? await createDocs() : undefined;
+  const authenticator = createAuthenticator(config.auth, { log });
+  const metrics = createMetrics(version);
+  const isolation = openIsolated(config, log, metrics);
+  const { database } = isolation;
+  const gate = (name: GateName): Gate => new Gate(config.gates[name], (reason) => metrics.refusal(name, reason));
+  const gates = { analyze: gate("analyze"), plan: gate("plan"), metadata: gate("metadata") };
+  const state = { draining: false };
+  // The store may be away when a pod starts: it lives, is not ready, and goes on trying.
+  const store = new StoreWatch(() => database.connect(), log, config.database.uri);
+
+  const app = createApp({
+    tools: createTools(database, config),
+    authenticator,
+    limits: config.limits,
+    gates,
+    cap: new PrincipalCap(config.maxInFlightPerPrincipal),
+    log,
+    metrics,
+    openapi: createOpenApi(version),
+    onStoreFailure: () => store.suspect(),
+    docs,
+  });
+  const readiness = (): Readiness => ({
+    ...state,
+    databaseConnected: store.connected,
+    databaseAnswers: store.answers,
+    keysLoaded: authenticator.ready(),
+    workersAvailable: isolation.available,
+  });
+  metrics.watch(() => ({
+    gates,
+    handles: database.handles,
+    workers: isolation.workers,
+    workerBytes: isolation.workerBytes,
+    ready: isReady(readiness()),
+    storeAnswers: store.answers,
+  }));
+  const health = createHealthApp(metrics, readiness);
+
+  const api = await listen(app.fetch, config.port, config.host).catch(async (error: unknown) => {
+    store.stop();
+    await database.close();
+    throw error;
+  });
+  const operations = await listen(health.fetch, config.operationsPort, config.host).catch(async (error: unknown) => {
+    store.stop();
+    await Promise.all([api.close(0), database.close()]);
+    throw error;
+  });
+  return {
+    api,
+    operations,
+    async stop() {
+      state.draining = true;
+      store.stop();
+      api.retire();
+      log.info({ seconds: config.drainSeconds }, "draining");
+      await sleep(config.drainSeconds * 1000);
+      await api.close(config.shutdownSeconds * 1000);
+      await operations.close(0);
+      authenticator.close();
+      await database.close();
+      log.info({}, "stopped");
+    },
+  };
+};

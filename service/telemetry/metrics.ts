@@ -1,0 +1,115 @@
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "@prometheus-io/client";
+import { type MetricDefinition, type MetricName, metricDefinitions } from "./metric-definitions.ts";
+
+/** What the service counts about itself, for one scrape of `/metrics`. */
+export interface Metrics {
+  request(operation: string, status: number, seconds: number): void;
+  refusal(gate: string, reason: string): void;
+  workerEnd(pool: string, reason: string): void;
+  /** Registers where the figures of the moment are read from. */
+  watch(read: () => Readings): void;
+  render(): Promise<{ readonly contentType: string; readonly text: string }>;
+}
+
+export interface Readings {
+  /** Native calls that run and calls that wait, by gate. */
+  readonly gates: Readonly<Record<string, { readonly running: number; readonly waiting: number }>>;
+  /** Table handles of this process, and how often one was found. */
+  readonly handles: {
+    readonly kept: number;
+    readonly hits: number;
+    readonly misses: number;
+    readonly evictions: Readonly<Record<string, number>>;
+  };
+  /** Worker processes, by pool and by what they do. */
+  readonly workers: Readonly<Record<string, Readonly<Record<"starting" | "idle" | "busy", number>>>>;
+  /** Their memory, by pool. */
+  readonly workerBytes: Readonly<Record<string, number>>;
+  readonly ready: boolean;
+  readonly storeAnswers: boolean;
+}
+
+const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** A value with the values of its labels. */
+type Sample = readonly [labels: Readonly<Record<string, string>>, value: number];
+
+const labelled = (label: string, values: Readonly<Record<string, number>>): Sample[] =>
+  Object.entries(values).map(([name, value]) => [{ [label]: name }, value]);
+
+/** What is read at each scrape. */
+const readAtScrape: Partial<Record<MetricName, (readings: Readings) => readonly Sample[]>> = {
+  lakehead_native_calls_in_flight: ({ gates }) =>
+    Object.entries(gates).map(([gate, { running }]) => [{ gate }, running]),
+  lakehead_calls_waiting: ({ gates }) => Object.entries(gates).map(([gate, { waiting }]) => [{ gate }, waiting]),
+  lakehead_workers: ({ workers }) =>
+    Object.entries(workers).flatMap(([pool, states]) =>
+      labelled("state", states).map(([labels, count]): Sample => [{ pool, ...labels }, count]),
+    ),
+  lakehead_worker_resident_bytes: ({ workerBytes }) => labelled("pool", workerBytes),
+  lakehead_table_handles: ({ handles }) => [[{}, handles.kept]],
+  lakehead_table_handle_lookups_total: ({ handles }) => labelled("result", { hit: handles.hits, miss: handles.misses }),
+  lakehead_table_handle_evictions_total: ({ handles }) => labelled("reason", handles.evictions),
+  lakehead_ready: ({ ready }) => [[{}, ready ? 1 : 0]],
+  lakehead_store_answers: ({ storeAnswers }) => [[{}, storeAnswers ? 1 : 0]],
+};
+
+/** @param version of the software, shown by `lakehead_build_info`. */
+export const createMetrics = (version: string): Metrics => {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const loop = monitorEventLoopDelay({ resolution: 10 });
+  loop.enable();
+  let read: (() => Readings) | undefined;
+
+  const described = (name: MetricName) => {
+    const { help, labels }: MetricDefinition = metricDefinitions[name];
+    return { name, help, labelNames: [...labels], registers: [registry] };
+  };
+  for (const [name, samples] of Object.entries(readAtScrape) as [MetricName, (readings: Readings) => Sample[]][]) {
+    const collect = (put: (...sample: Sample) => void): void => {
+      if (read !== undefined) for (const sample of samples(read())) put(...sample);
+    };
+    if (metricDefinitions[name].type === "counter")
+      new Counter({
+        ...described(name),
+        collect() {
+          this.reset();
+          collect((labels, value) => this.inc(labels, value));
+        },
+      });
+    else
+      new Gauge({
+        ...described(name),
+        collect() {
+          collect((labels, value) => this.set(labels, value));
+        },
+      });
+  }
+  new Gauge({
+    ...described("lakehead_event_loop_delay_p99_seconds"),
+    collect() {
+      this.set(loop.percentile(99) / 1e9);
+      loop.reset();
+    },
+  });
+  new Gauge(described("lakehead_build_info")).set({ version }, 1);
+  const requests = new Counter(described("lakehead_requests_total"));
+  const duration = new Histogram({ ...described("lakehead_request_duration_seconds"), buckets: latencyBuckets });
+  const refusals = new Counter(described("lakehead_gate_refusals_total"));
+  const workerEnds = new Counter(described("lakehead_worker_ends_total"));
+
+  return {
+    request(operation, status, seconds) {
+      requests.inc({ operation, status: String(status) });
+      duration.observe({ operation }, seconds);
+    },
+    refusal: (gate, reason) => refusals.inc({ gate, reason }),
+    workerEnd: (pool, reason) => workerEnds.inc({ pool, reason }),
+    watch(reader) {
+      read = reader;
+    },
+    render: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
+  };
+};

@@ -1,0 +1,48 @@
+import { context, propagation, type Span, SpanStatusCode, trace } from "@opentelemetry/api";
+
+const tracer = trace.getTracer("lakehead");
+
+export interface Tracing {
+  stop(): Promise<void>;
+}
+
+/** Starts sending traces to an OTLP endpoint. Without it the spans below cost next to nothing. */
+export const startTracing = async (endpoint: string): Promise<Tracing> => {
+  const [{ NodeSDK }, { OTLPTraceExporter }] = await Promise.all([
+    import("@opentelemetry/sdk-node"),
+    import("@opentelemetry/exporter-trace-otlp-http"),
+  ]);
+  const sdk = new NodeSDK({ serviceName: "lakehead", traceExporter: new OTLPTraceExporter({ url: endpoint }) });
+  sdk.start();
+  return { stop: () => sdk.shutdown() };
+};
+
+/** Runs a request inside a span that continues the caller's trace (`traceparent`). */
+export const inSpan = <T>(
+  name: string,
+  header: (name: string) => string | undefined,
+  run: (span: Span) => Promise<T>,
+): Promise<T> => {
+  const parent = propagation.extract(context.active(), undefined, {
+    keys: () => ["traceparent", "tracestate"],
+    get: (_, key) => header(key),
+  });
+  return context.with(parent, () => tracer.startActiveSpan(name, async (span) => run(span).finally(() => span.end())));
+};
+
+/** The same facts that the log line has, on the request's span. */
+export const annotate = (
+  span: Span,
+  facts: Readonly<Record<string, string | number | undefined>>,
+  entries: Readonly<Record<string, string>> = {},
+): void => {
+  for (const [name, value] of Object.entries(facts))
+    if (value !== undefined) span.setAttribute(`lakehead.${name}`, value);
+  for (const [name, value] of Object.entries(entries)) span.setAttribute(`lakehead.context.${name}`, value);
+  if (typeof facts.status === "number" && facts.status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+};
+
+export const traceIdOf = (span: Span): string | undefined => {
+  const { traceId } = span.spanContext();
+  return /^0*$/.test(traceId) ? undefined : traceId;
+};
