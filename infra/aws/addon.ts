@@ -1,0 +1,35 @@
+import * as aws from "@pulumi/aws";
+import * as pulumi from "@pulumi/pulumi";
+
+export interface AddonArgs {
+  readonly clusterName: pulumi.Input<string>;
+  readonly addon: string;
+  readonly version: string;
+  readonly serviceAccountRoleArn?: pulumi.Input<string>;
+  /** The add-on's own settings, as its schema has them. */
+  readonly settings?: Readonly<Record<string, unknown>>;
+  /** Leave the software in the cluster when the add-on is deleted. */
+  readonly preserve?: boolean;
+}
+
+/** An EKS add-on at an exact version. Changes that others made to what it owns are overwritten. */
+export class Addon extends pulumi.ComponentResource {
+  constructor(name: string, args: AddonArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("lakehead:aws:Addon", name, {}, opts);
+    new aws.eks.Addon(
+      name,
+      {
+        clusterName: args.clusterName,
+        addonName: args.addon,
+        addonVersion: args.version,
+        resolveConflictsOnCreate: "OVERWRITE",
+        resolveConflictsOnUpdate: "OVERWRITE",
+        ...(args.serviceAccountRoleArn === undefined ? {} : { serviceAccountRoleArn: args.serviceAccountRoleArn }),
+        ...(args.settings === undefined ? {} : { configurationValues: JSON.stringify(args.settings) }),
+        ...(args.preserve === undefined ? {} : { preserve: args.preserve }),
+      },
+      { parent: this },
+    );
+    this.registerOutputs({});
+  }
+}

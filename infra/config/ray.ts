@@ -1,0 +1,111 @@
+import { z } from "zod";
+import { kuberay, nvidiaDevicePlugin, ray as rayVersions } from "../versions.ts";
+import { count, cpus, memory, serviceName, version } from "./fields.ts";
+
+/** Where a Helm chart comes from. A repository may be https://, oci:// or empty when `name` is a local path. */
+export const chart = (defaults: { repository: string; name: string }) =>
+  z
+    .strictObject({
+      repository: z
+        .string()
+        .default(defaults.repository)
+        .describe("Chart repository: https://…, oci://… (then `name` is joined to it), or empty for a local path"),
+      name: z.string().default(defaults.name).describe("Chart name, or a local path when `repository` is empty"),
+    })
+    .prefault({});
+
+const workers = (defaults: { name: string; cpus: number; memory: string; gpus: number; maxReplicas: number }) =>
+  z.strictObject({
+    name: serviceName(30).default(defaults.name).describe("Name of the worker group"),
+    cpus: cpus.default(defaults.cpus).describe("CPUs of one worker pod, as request and limit"),
+    memory: memory.default(defaults.memory).describe("Memory of one worker pod, as request and limit"),
+    gpus: count(defaults.gpus === 0 ? 0 : 1, defaults.gpus === 0 ? 0 : 16)
+      .default(defaults.gpus)
+      .describe("GPUs of one worker pod"),
+    minReplicas: count(0, 1000).default(0).describe("Least number of worker pods"),
+    maxReplicas: count(1, 1000).default(defaults.maxReplicas).describe("Greatest number of worker pods"),
+  });
+
+export const raySchema = z
+  .strictObject({
+    create: z
+      .boolean()
+      .default(true)
+      .describe("Create a RayCluster; false leaves clusters to the runtime's client, which makes them on demand"),
+    name: serviceName(46)
+      .default("geneva")
+      .describe(
+        "Name of the RayCluster; the client's parameters name `<name>-client`, which its own clusters are made as",
+      ),
+    version: version.default(rayVersions.default).describe("Ray version; must equal the client's exactly"),
+    image: z
+      .strictObject({
+        repository: z.string().default(rayVersions.image).describe("Image repository, for mirrors"),
+        python: z
+          .string({ error: 'a version in quotes, such as "3.12"' })
+          .regex(/^3\.\d+$/, { error: "a Python minor version such as 3.12" })
+          .default(rayVersions.python)
+          .describe("Python minor version; must equal the client's"),
+        tag: z.string().optional().describe("Tag in place of `<version>-py<python>`; GPU workers get `<tag>-gpu`"),
+      })
+      .prefault({})
+      .describe("Image of the Ray pods"),
+    idleTimeoutSeconds: count(1, 86_400).default(60).describe("Seconds until an idle worker pod is removed"),
+    auth: z
+      .enum(["none", "token"])
+      .default("none")
+      .describe(
+        "`token` makes Ray ask for a bearer token (Ray 2.52, KubeRay 1.5.1 or later); with `none` the network policies are what protects it",
+      ),
+    head: z
+      .strictObject({
+        cpus: cpus.default(4).describe("CPUs of the head container; the autoscaler sidecar adds 1"),
+        memory: memory.default("8Gi").describe("Memory of the head container; the autoscaler sidecar adds 1Gi"),
+      })
+      .prefault({})
+      .describe("The head pod"),
+    cpuWorkers: workers({ name: "cpu", cpus: 4, memory: "8Gi", gpus: 0, maxReplicas: 10 })
+      .prefault({})
+      .describe("The worker group without GPU"),
+    gpuWorkers: workers({ name: "gpu", cpus: 8, memory: "16Gi", gpus: 1, maxReplicas: 4 })
+      .prefault({})
+      .describe("The worker group with GPU; left out when there is no GPU pool"),
+  })
+  .prefault({})
+  .describe("The Ray cluster");
+
+export const operatorSchema = (modes: readonly ["helm", ...("addon" | "existing")[]]) =>
+  z
+    .strictObject({
+      mode: z
+        .enum(modes)
+        .default("helm")
+        .describe("How KubeRay is installed: by its Helm chart, by the cloud's add-on, or not at all (`existing`)"),
+      version: version
+        .optional()
+        .describe(
+          `KubeRay version: of the chart and CRDs with \`helm\` (default ${kuberay.default}), of what is there with \`existing\` (required), of what GKE brings with \`addon\` (where no pairing is published)`,
+        ),
+      namespace: serviceName().default("kuberay-system").describe("Namespace of the operator"),
+      chart: chart(kuberay.chart).describe("Chart location, for mirrors"),
+      image: z.string().default(kuberay.image).describe("Operator image repository without tag, for mirrors"),
+      crds: z
+        .string()
+        .default(kuberay.crds)
+        .describe("Base URL or directory under which `v<version>/ray-operator/config/crd/bases/*.yaml` is found"),
+    })
+    .prefault({})
+    .describe("The KubeRay operator");
+
+export const devicePluginSchema = z
+  .strictObject({
+    mode: z
+      .enum(["install", "existing"])
+      .default("install")
+      .describe("Install NVIDIA's device plugin, or rely on one that is already there"),
+    version: version.default(nvidiaDevicePlugin.default).describe("Chart and image version"),
+    chart: chart(nvidiaDevicePlugin.chart).describe("Chart location, for mirrors"),
+    image: z.string().default(nvidiaDevicePlugin.image).describe("Image repository without tag, for mirrors"),
+  })
+  .prefault({})
+  .describe("NVIDIA's device plugin");

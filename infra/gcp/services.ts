@@ -1,0 +1,30 @@
+import * as gcp from "@pulumi/gcp";
+import * as pulumi from "@pulumi/pulumi";
+
+/** The Google APIs that a stack calls, or that its nodes call. */
+export const requiredServices = [
+  "artifactregistry.googleapis.com",
+  "cloudresourcemanager.googleapis.com",
+  "compute.googleapis.com",
+  "container.googleapis.com",
+  "iam.googleapis.com",
+  "iamcredentials.googleapis.com",
+  "logging.googleapis.com",
+  "monitoring.googleapis.com",
+  "storage.googleapis.com",
+] as const;
+
+/** Switches the project's APIs on. They stay on at destroy, as other things in the project may need them. */
+export class Services extends pulumi.ComponentResource {
+  constructor(name: string, args: { readonly project: string }, opts?: pulumi.ComponentResourceOptions) {
+    super("lakehead:gcp:Services", name, {}, opts);
+    for (const service of requiredServices) {
+      new gcp.projects.Service(
+        `${name}-${service.replace(".googleapis.com", "")}`,
+        { project: args.project, service, disableOnDestroy: false },
+        { parent: this },
+      );
+    }
+    this.registerOutputs({});
+  }
+}

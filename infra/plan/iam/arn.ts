@@ -1,0 +1,17 @@
+/** Source: docs.aws.amazon.com/IAM/latest/UserGuide/reference-arns.html */
+const partitions: readonly (readonly [RegExp, string])[] = [
+  [/^cn-/, "aws-cn"],
+  [/^us-gov-/, "aws-us-gov"],
+  [/^us-isob-/, "aws-iso-b"],
+  [/^us-iso-/, "aws-iso"],
+];
+
+/** The partition that a region's ARNs name. */
+export function partitionOf(region: string): string {
+  return partitions.find(([pattern]) => pattern.test(region))?.[1] ?? "aws";
+}
+
+/** The DNS suffix of a partition's service principals. */
+export function dnsSuffixOf(region: string): string {
+  return partitionOf(region) === "aws-cn" ? "amazonaws.com.cn" : "amazonaws.com";
+}

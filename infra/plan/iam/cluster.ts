@@ -1,0 +1,72 @@
+import { clusterArn, type Place, type PolicyDocument, policy, type Statement } from "./policy.ts";
+import { type BucketScope, tableStorage } from "./storage.ts";
+
+const describeCluster = (place: Place): Statement => ({
+  Sid: "DescribeCluster",
+  Effect: "Allow",
+  Action: ["eks:DescribeCluster"],
+  Resource: [clusterArn(place)],
+});
+
+/** What the Ray pods may do: describe the cluster, and the tables. */
+export function runtimePolicy(place: Place, scope: BucketScope): PolicyDocument {
+  return policy(describeCluster(place), ...tableStorage(place, scope));
+}
+
+/** What the table service may do: the tables alone. */
+export function tableServicePolicy(place: Place, scope: BucketScope): PolicyDocument {
+  return policy(...tableStorage(place, scope));
+}
+
+/**
+ * What the runtime's client may do in AWS. `eks:AccessKubernetesApi` is what the console asks for to show the
+ * cluster's objects; the way into Kubernetes itself is the access entry.
+ */
+export function clientPolicy(place: Place, scope: BucketScope): PolicyDocument {
+  return policy(
+    describeCluster(place),
+    {
+      Sid: "ViewInConsole",
+      Effect: "Allow",
+      Action: ["eks:AccessKubernetesApi"],
+      Resource: [clusterArn(place)],
+    },
+    ...tableStorage(place, scope),
+  );
+}
+
+/** What the cluster autoscaler may do: look at everything, change the groups that carry this cluster's tag. */
+export function autoscalerPolicy(place: Place): PolicyDocument {
+  const { partition, region, account, cluster } = place;
+  return policy(
+    {
+      Sid: "Look",
+      Effect: "Allow",
+      Action: [
+        "autoscaling:DescribeAutoScalingGroups",
+        "autoscaling:DescribeAutoScalingInstances",
+        "autoscaling:DescribeLaunchConfigurations",
+        "autoscaling:DescribeScalingActivities",
+        "autoscaling:DescribeTags",
+        "ec2:DescribeImages",
+        "ec2:DescribeInstanceTypes",
+        "ec2:DescribeLaunchTemplateVersions",
+        "ec2:GetInstanceTypesFromInstanceRequirements",
+      ],
+      Resource: ["*"],
+    },
+    {
+      Sid: "DescribeNodeGroups",
+      Effect: "Allow",
+      Action: ["eks:DescribeNodegroup"],
+      Resource: [`arn:${partition}:eks:${region}:${account}:nodegroup/${cluster}/*/*`],
+    },
+    {
+      Sid: "Scale",
+      Effect: "Allow",
+      Action: ["autoscaling:SetDesiredCapacity", "autoscaling:TerminateInstanceInAutoScalingGroup"],
+      Resource: [`arn:${partition}:autoscaling:${region}:${account}:autoScalingGroup:*:autoScalingGroupName/eks-*`],
+      Condition: { StringEquals: { [`aws:ResourceTag/k8s.io/cluster-autoscaler/${cluster}`]: "owned" } },
+    },
+  );
+}

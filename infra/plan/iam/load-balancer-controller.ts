@@ -1,0 +1,121 @@
+import { type Place, type PolicyDocument, policy } from "./policy.ts";
+
+/**
+ * What the AWS load balancer controller may do as this stack runs it: load balancers, listeners and target groups
+ * whose names it chooses (`k8s-…`), tagged with this cluster. The stack owns the security groups and names the
+ * certificate, and web firewalls are switched off, so that it may touch none of these.
+ * Source of the calls: the controller's documentation, docs/install/iam_policy.json.
+ */
+export function loadBalancerControllerPolicy({ partition, region, account, cluster }: Place): PolicyDocument {
+  const prefix = `arn:${partition}:elasticloadbalancing:${region}:${account}`;
+  const loadBalancers = [`${prefix}:loadbalancer/app/k8s-*/*`, `${prefix}:loadbalancer/net/k8s-*/*`];
+  const targetGroups = [`${prefix}:targetgroup/k8s-*/*`];
+  const listeners = ["app", "net"].map((kind) => `${prefix}:listener/${kind}/k8s-*/*/*`);
+  const rules = ["app", "net"].map((kind) => `${prefix}:listener-rule/${kind}/k8s-*/*/*/*`);
+  const tagged = { StringEquals: { "aws:ResourceTag/elbv2.k8s.aws/cluster": cluster } };
+  const tagging = { StringEquals: { "aws:RequestTag/elbv2.k8s.aws/cluster": cluster } };
+  return policy(
+    {
+      Sid: "LinkedRole",
+      Effect: "Allow",
+      Action: ["iam:CreateServiceLinkedRole"],
+      Resource: [
+        `arn:${partition}:iam::${account}:role/aws-service-role/elasticloadbalancing.amazonaws.com/AWSServiceRoleForElasticLoadBalancing`,
+      ],
+      Condition: { StringEquals: { "iam:AWSServiceName": "elasticloadbalancing.amazonaws.com" } },
+    },
+    {
+      Sid: "Look",
+      Effect: "Allow",
+      Action: [
+        "ec2:DescribeAccountAttributes",
+        "ec2:DescribeAvailabilityZones",
+        "ec2:DescribeInstances",
+        "ec2:DescribeInternetGateways",
+        "ec2:DescribeNetworkInterfaces",
+        "ec2:DescribeRouteTables",
+        "ec2:DescribeSecurityGroups",
+        "ec2:DescribeSubnets",
+        "ec2:DescribeTags",
+        "ec2:DescribeVpcPeeringConnections",
+        "ec2:DescribeVpcs",
+        "ec2:GetSecurityGroupsForVpc",
+        "elasticloadbalancing:DescribeCapacityReservation",
+        "elasticloadbalancing:DescribeListenerAttributes",
+        "elasticloadbalancing:DescribeListenerCertificates",
+        "elasticloadbalancing:DescribeListeners",
+        "elasticloadbalancing:DescribeLoadBalancerAttributes",
+        "elasticloadbalancing:DescribeLoadBalancers",
+        "elasticloadbalancing:DescribeRules",
+        "elasticloadbalancing:DescribeSSLPolicies",
+        "elasticloadbalancing:DescribeTags",
+        "elasticloadbalancing:DescribeTargetGroupAttributes",
+        "elasticloadbalancing:DescribeTargetGroups",
+        "elasticloadbalancing:DescribeTargetHealth",
+        "elasticloadbalancing:DescribeTrustStores",
+      ],
+      Resource: ["*"],
+    },
+    {
+      Sid: "Create",
+      Effect: "Allow",
+      Action: ["elasticloadbalancing:CreateLoadBalancer", "elasticloadbalancing:CreateTargetGroup"],
+      Resource: [...loadBalancers, ...targetGroups],
+      Condition: tagging,
+    },
+    {
+      Sid: "CreateListeners",
+      Effect: "Allow",
+      Action: ["elasticloadbalancing:CreateListener", "elasticloadbalancing:CreateRule"],
+      Resource: [...loadBalancers, ...listeners],
+    },
+    {
+      Sid: "TagOnCreation",
+      Effect: "Allow",
+      Action: ["elasticloadbalancing:AddTags"],
+      Resource: [...loadBalancers, ...targetGroups, ...listeners, ...rules],
+      Condition: tagging,
+    },
+    {
+      Sid: "ChangeOwn",
+      Effect: "Allow",
+      Action: [
+        "elasticloadbalancing:AddTags",
+        "elasticloadbalancing:DeleteLoadBalancer",
+        "elasticloadbalancing:DeleteTargetGroup",
+        "elasticloadbalancing:ModifyLoadBalancerAttributes",
+        "elasticloadbalancing:ModifyTargetGroup",
+        "elasticloadbalancing:ModifyTargetGroupAttributes",
+        "elasticloadbalancing:RemoveTags",
+        "elasticloadbalancing:SetIpAddressType",
+        "elasticloadbalancing:SetSecurityGroups",
+        "elasticloadbalancing:SetSubnets",
+      ],
+      Resource: [...loadBalancers, ...targetGroups],
+      Condition: tagged,
+    },
+    {
+      Sid: "ChangeListeners",
+      Effect: "Allow",
+      Action: [
+        "elasticloadbalancing:AddListenerCertificates",
+        "elasticloadbalancing:AddTags",
+        "elasticloadbalancing:DeleteListener",
+        "elasticloadbalancing:DeleteRule",
+        "elasticloadbalancing:ModifyListener",
+        "elasticloadbalancing:ModifyListenerAttributes",
+        "elasticloadbalancing:ModifyRule",
+        "elasticloadbalancing:RemoveListenerCertificates",
+        "elasticloadbalancing:RemoveTags",
+        "elasticloadbalancing:SetRulePriorities",
+      ],
+      Resource: [...listeners, ...rules],
+    },
+    {
+      Sid: "Targets",
+      Effect: "Allow",
+      Action: ["elasticloadbalancing:DeregisterTargets", "elasticloadbalancing:RegisterTargets"],
+      Resource: targetGroups,
+    },
+  );
+}

@@ -1,0 +1,81 @@
+/**
+ * Made-up answers to the questions that programs ask their clouds while they run. They are the sample values of the
+ * clouds' own documentation, so that nobody takes them for real; a plan lists which questions were answered this way.
+ */
+
+import { parseAllDocuments } from "yaml";
+import type { AnswerContext, Wire } from "./recorder.ts";
+import type { Properties, Value } from "./values.ts";
+
+export const sampleAccount = "123456789012";
+export const sampleProject = "sample-project";
+
+const string = (value: Value | undefined): string | undefined => (typeof value === "string" ? value : undefined);
+
+type Answer = (args: Properties, context: AnswerContext) => Wire;
+
+const awsRegion = (args: Properties, context: AnswerContext): string =>
+  string(args.region) ?? string(context.provider.region) ?? "us-east-1";
+
+const awsPartition = (region: string): string =>
+  region.startsWith("cn-") ? "aws-cn" : region.startsWith("us-gov-") ? "aws-us-gov" : "aws";
+
+const gcpProject = (args: Properties, context: AnswerContext): string =>
+  string(args.project) ?? string(context.provider.project) ?? sampleProject;
+
+const answers: Readonly<Record<string, Answer>> = {
+  "aws:index/getCallerIdentity:getCallerIdentity": () => ({
+    id: sampleAccount,
+    accountId: sampleAccount,
+    userId: "AIDACKCEVSQ6C2EXAMPLE",
+    arn: `arn:aws:iam::${sampleAccount}:user/sample`,
+  }),
+  "aws:index/getPartition:getPartition": (args, context) => {
+    const partition = awsPartition(awsRegion(args, context));
+    const dnsSuffix = partition === "aws-cn" ? "amazonaws.com.cn" : "amazonaws.com";
+    return { id: partition, partition, dnsSuffix, reverseDnsPrefix: dnsSuffix.split(".").reverse().join(".") };
+  },
+  "aws:index/getRegion:getRegion": (args, context) => {
+    const region = awsRegion(args, context);
+    return { id: region, name: region, region, description: region, endpoint: `ec2.${region}.amazonaws.com` };
+  },
+  "aws:index/getAvailabilityZones:getAvailabilityZones": (args, context) => {
+    const region = awsRegion(args, context);
+    const names = ["a", "b", "c"].map((zone) => `${region}${zone}`);
+    return { id: region, region, names, zoneIds: names.map((_, index) => `use1-az${index + 1}`), groupNames: [region] };
+  },
+  "aws:iam/getSessionContext:getSessionContext": (args) => {
+    const arn = string(args.arn) ?? "";
+    return { id: arn, arn, issuerArn: arn, issuerId: "", issuerName: "", sessionName: "" };
+  },
+  "gcp:organizations/getProject:getProject": (args, context) => {
+    const projectId = gcpProject(args, context);
+    return { id: `projects/${projectId}`, projectId, number: sampleAccount, name: projectId };
+  },
+  "gcp:organizations/getClientConfig:getClientConfig": (args, context) => {
+    const project = gcpProject(args, context);
+    return { id: project, project, region: string(context.provider.region) ?? "us-central1", zone: "" };
+  },
+  "gcp:compute/getZones:getZones": (args, context) => {
+    const region = string(args.region) ?? string(context.provider.region) ?? "us-central1";
+    const project = gcpProject(args, context);
+    return {
+      id: `projects/${project}/regions/${region}`,
+      project,
+      region,
+      names: ["a", "b", "c"].map((z) => `${region}-${z}`),
+    };
+  },
+  // Not a question to a cloud: the provider only parses text.
+  "kubernetes:yaml:decode": (args) => ({
+    result: parseAllDocuments(string(args.text) ?? "").flatMap((document) => {
+      const value: unknown = document.toJS();
+      return value === null || value === undefined ? [] : [value];
+    }),
+  }),
+};
+
+/** The answer to a provider function, by its token; undefined where none is known. */
+export function answer(token: string, args: Properties, context: AnswerContext): Wire | undefined {
+  return answers[token]?.(args, context);
+}

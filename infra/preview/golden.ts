@@ -1,0 +1,26 @@
+/** The whole plan as YAML in a form that changes only where the infrastructure does: what the goldens hold. Pure. */
+
+import { stringify } from "yaml";
+import type { Plan, PlanEntry } from "./plan.ts";
+
+function document(entry: PlanEntry): Record<string, unknown> {
+  const { kind, inputs, options, dependsOn } = entry;
+  // Aliases of another type come from the provider's SDK, for everyone who used an older one.
+  const aliases = entry.aliases.filter((id) => id.split("::")[0]?.split("$").at(-1) === entry.type);
+  return {
+    ...(kind === "custom" ? {} : { kind }),
+    ...(Object.keys(options).length > 0 ? { options } : {}),
+    ...(Object.keys(inputs).length > 0 ? { inputs } : {}),
+    ...(dependsOn.length > 0 ? { dependsOn } : {}),
+    ...(aliases.length > 0 ? { aliases } : {}),
+  };
+}
+
+export function renderGolden(plan: Plan): string {
+  const value = {
+    resources: Object.fromEntries(plan.entries.map((entry) => [entry.id, document(entry)])),
+    outputs: plan.outputs,
+    ...(plan.madeUp.length > 0 ? { answeredWithMadeUpData: plan.madeUp } : {}),
+  };
+  return stringify(value, { aliasDuplicateObjects: false, lineWidth: 0 });
+}

@@ -1,0 +1,29 @@
+/** A property tree as paths and leaves: what a diff compares and a tree prints. Pure. */
+
+import type { Plain } from "./values.ts";
+
+export type Leaf = null | boolean | number | string;
+
+/** `a.b[0].c`; keys that are no identifiers in brackets and quotes. An empty list or map is a leaf of its own. */
+export function leaves(value: Plain, path = ""): [path: string, leaf: Leaf][] {
+  if (Array.isArray(value))
+    return value.length === 0 ? [[path, "[]"]] : value.flatMap((item, index) => leaves(item, `${path}[${index}]`));
+  if (typeof value === "object" && value !== null) {
+    const entries = Object.entries(value);
+    if (entries.length === 0) return [[path, "{}"]];
+    return entries.flatMap(([key, item]) => leaves(item, join(path, key)));
+  }
+  return [[path, value]];
+}
+
+const join = (path: string, key: string): string =>
+  /^[\w$-]+$/.test(key) ? (path === "" ? key : `${path}.${key}`) : `${path}[${JSON.stringify(key)}]`;
+
+/** The path without list indexes, as tables of properties write it. */
+export const withoutIndexes = (path: string): string => path.replaceAll(/\[\d+\]/g, "");
+
+/** Text for one line: quoted only where it could be mistaken, cut at `limit` characters. */
+export function shown(leaf: Leaf, limit = 100): string {
+  const text = typeof leaf === "string" ? (/^[\x21-\x7e]+$/.test(leaf) ? leaf : JSON.stringify(leaf)) : String(leaf);
+  return text.length <= limit ? text : `${text.slice(0, limit - 1)}…`;
+}

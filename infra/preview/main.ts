@@ -1,0 +1,126 @@
+/** `npm run plan`: prints what a stack would create, or what a change would change, without cloud, account or CLI. */
+
+import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { diffPlans, emptyPlan } from "./diff.ts";
+import { renderGolden } from "./golden.ts";
+import { renderGraph } from "./graph.ts";
+import { type Plan, planOf } from "./plan.ts";
+import { ProjectError, readProject, readStackConfig, stackNames } from "./project.ts";
+import { renderDiff } from "./render-diff.ts";
+import { RevisionError, withRevision } from "./revision.ts";
+import { runProgram } from "./run.ts";
+import { renderTree } from "./tree.ts";
+
+const usage = `usage: npm run plan -- <stack>... [options]
+
+  --all              every stack that has a Pulumi.<stack>.yaml
+  --against <rev>    print what changed since a git revision
+  --full             print every input of every resource
+  --json             print the plan, or the diff, as JSON
+  --yaml             print the plan as the goldens hold it
+  --graph            print a Mermaid flowchart of the components
+  --stats            print only the time and the memory that each stack takes
+  --root <folder>    the project's folder (default: this repository)
+`;
+
+class UsageError extends Error {}
+class ProgramError extends Error {}
+
+interface Planned {
+  readonly plan: Plan;
+  readonly milliseconds: number;
+  readonly peakBytes: number;
+}
+
+/** @throws ProgramError when the program fails, with its own words. */
+async function planStack(root: string, stack: string): Promise<Planned> {
+  const project = readProject(root);
+  const config = readStackConfig(project, stack);
+  const capture = await runProgram({ project, stack, config });
+  if (capture.failure !== undefined)
+    throw new ProgramError(`${stack}: the program failed\n${capture.failure.replaceAll(`${root}/`, "")}`);
+  return {
+    plan: planOf(capture, config.warnings),
+    milliseconds: capture.milliseconds,
+    peakBytes: capture.peakBytes,
+  };
+}
+
+async function planAgainst(root: string, stack: string, revision: string) {
+  return withRevision(root, revision, async (folder) => {
+    const [before, after] = await Promise.all([
+      stackNames(folder).includes(stack) ? planStack(folder, stack).then(({ plan }) => plan) : emptyPlan(stack),
+      planStack(root, stack).then(({ plan }) => plan),
+    ]);
+    return diffPlans(before, after);
+  });
+}
+
+function options(argv: readonly string[]) {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: {
+        all: { type: "boolean", default: false },
+        against: { type: "string" },
+        full: { type: "boolean", default: false },
+        json: { type: "boolean", default: false },
+        yaml: { type: "boolean", default: false },
+        graph: { type: "boolean", default: false },
+        stats: { type: "boolean", default: false },
+        root: { type: "string", default: fileURLToPath(new URL("../../", import.meta.url)) },
+        help: { type: "boolean", short: "h", default: false },
+      },
+    });
+    return { ...values, root: resolve(values.root), stacks: positionals };
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+async function main(argv: readonly string[]): Promise<void> {
+  const { all, against, full, json, yaml, graph, stats, root, help, stacks } = options(argv);
+  if (help) return void process.stdout.write(usage);
+  if ([json, yaml, graph, stats].filter(Boolean).length > 1)
+    throw new UsageError("choose one of --json, --yaml, --graph and --stats");
+  if (against !== undefined && (yaml || graph || stats))
+    throw new UsageError("--against prints text or, with --json, JSON; not --yaml, --graph or --stats");
+  const names = all ? stackNames(root) : stacks;
+  if (names.length === 0)
+    throw new UsageError(`say which stack: ${stackNames(root).join(", ") || "there is no Pulumi.<stack>.yaml"}`);
+  const documents: unknown[] = [];
+  if (stats) process.stdout.write("| stack | resources | time | memory of the program |\n|---|---|---|---|\n");
+  for (const stack of names) {
+    if (against !== undefined) {
+      const diff = await planAgainst(root, stack, against);
+      if (json) documents.push(diff);
+      else process.stdout.write(renderDiff(diff, against));
+      continue;
+    }
+    const { plan, milliseconds, peakBytes } = await planStack(root, stack);
+    const resources = plan.entries.filter(({ kind }) => kind !== "component").length;
+    if (json) documents.push(plan);
+    else if (stats)
+      process.stdout.write(
+        `| ${stack} | ${resources} | ${(milliseconds / 1000).toFixed(1)} s | ${Math.round(peakBytes / 2 ** 20)} MiB |\n`,
+      );
+    else process.stdout.write(yaml ? renderGolden(plan) : graph ? renderGraph(plan) : renderTree(plan, { full }));
+  }
+  if (json) process.stdout.write(`${JSON.stringify(documents.length === 1 ? documents[0] : documents, null, 2)}\n`);
+}
+
+try {
+  await main(process.argv.slice(2));
+} catch (error) {
+  const expected =
+    error instanceof UsageError ||
+    error instanceof ProgramError ||
+    error instanceof ProjectError ||
+    error instanceof RevisionError;
+  process.stderr.write(`${error instanceof Error ? (expected ? error.message : error.stack) : String(error)}\n`);
+  if (error instanceof UsageError) process.stderr.write(`\n${usage}`);
+  process.exitCode = error instanceof UsageError ? 2 : 1;
+}

@@ -1,0 +1,81 @@
+/** Prints a diff of plans for people. Pure. */
+
+import type { Change, PlanDiff, ResourceDiff } from "./diff.ts";
+import { shown } from "./leaves.ts";
+import { shortType } from "./tree.ts";
+
+const signs: Readonly<Record<ResourceDiff["op"], string>> = { add: "+", remove: "-", change: "~", replace: "±" };
+const verbs: Readonly<Record<ResourceDiff["op"], string>> = {
+  add: "added",
+  remove: "removed",
+  change: "changed",
+  replace: "likely replaced",
+};
+
+/** Counts for each kind of change, in the order of the signs' weight; empty text for no change at all. */
+export function summary({ resources, unchanged }: PlanDiff): string {
+  const counts = (Object.keys(signs) as ResourceDiff["op"][]).flatMap((op) => {
+    const count = resources.filter((resource) => resource.op === op).length;
+    return count === 0 ? [] : [`${count} ${verbs[op]}`];
+  });
+  return [...counts, `${unchanged} unchanged`].join(", ");
+}
+
+export function renderChange({ path, before, after, replaces, ignored }: Change): string {
+  const limit = 160;
+  const value =
+    before === undefined
+      ? `${shown(after ?? null, limit)} (new)`
+      : after === undefined
+        ? `${shown(before, limit)} (removed)`
+        : `${shown(before, limit)} -> ${shown(after, limit)}`;
+  const note = ignored ? "  [ignored by the resource]" : replaces === undefined ? "" : `  [replaces: ${replaces}]`;
+  return `${path}: ${value}${note}`;
+}
+
+function header(resource: ResourceDiff): string {
+  const { op, type, name, renamedFrom } = resource;
+  const notes = [
+    verbs[op],
+    ...(renamedFrom === undefined ? [] : [`was ${renamedFrom}`]),
+    ...(op === "remove" && resource.protect ? ["PROTECTED: up fails until the protection is lifted"] : []),
+    ...(op === "replace" && resource.protect ? ["PROTECTED: up fails rather than replace it"] : []),
+    ...(op === "remove" && resource.retainOnDelete ? ["stays in the cloud"] : []),
+  ];
+  return `${signs[op]} ${shortType(type)}  ${name}  (${notes.join("; ")})`;
+}
+
+const cause = ({ type, follows }: ResourceDiff): string => `${shortType(type)} ${follows?.property} ${follows?.from}`;
+
+/**
+ * One block for each resource, its changes below it; ends in a newline. Unprotected resources of one type that are only
+ * replaced along with another one become a single line, from the third on.
+ */
+export function renderDiff(diff: PlanDiff, against: string): string {
+  const along = Map.groupBy(
+    diff.resources.filter(({ follows, changes, protect }) => follows !== undefined && changes.length === 0 && !protect),
+    cause,
+  );
+  const folded = [...along.values()].filter((group) => group.length > 2);
+  const hidden = new Set(folded.flat());
+  const lines = [`${diff.stack} against ${against}: ${summary(diff)}`];
+  for (const resource of diff.resources.filter((item) => !hidden.has(item))) {
+    lines.push("", header(resource));
+    const { follows } = resource;
+    if (follows !== undefined)
+      lines.push(
+        `    because ${follows.property} comes from ${follows.from}, which is ${resource.op === "replace" ? "replaced" : "changed"}`,
+      );
+    for (const change of resource.changes) lines.push(`    ${renderChange(change)}`);
+    for (const group of folded) {
+      const [first] = group;
+      if (first?.follows?.from === resource.id)
+        lines.push(`    and with it ${group.length} ${shortType(first.type)}, by their ${first.follows.property}`);
+    }
+  }
+  if (diff.outputs.length > 0) {
+    lines.push("", "Outputs");
+    for (const change of diff.outputs) lines.push(`    ${renderChange(change)}`);
+  }
+  return `${lines.join("\n")}\n`;
+}

@@ -1,0 +1,118 @@
+/**
+ * Runs a project's program, unmodified, in a process of its own against a recording monitor.
+ *
+ * A process of its own, because that is how the CLI runs it: the SDK keeps its connection in module state, a program is
+ * evaluated once for each module graph, and its exit code is part of the answer.
+ */
+
+import { spawn } from "node:child_process";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { stripVTControlCharacters } from "node:util";
+import { answer as defaultAnswer } from "./answers.ts";
+import type { Capture, Diagnostic } from "./capture.ts";
+import { startMonitor } from "./monitor.ts";
+import type { Project, StackConfig } from "./project.ts";
+import { Recorder, type RecorderOptions } from "./recorder.ts";
+
+export interface RunOptions {
+  readonly project: Project;
+  readonly stack: string;
+  readonly config: Pick<StackConfig, "values" | "secretKeys">;
+  readonly answer?: RecorderOptions["answer"];
+  /** Given for a run as an update: makes up ids and outputs. Without it the run is a dry run. */
+  readonly create?: RecorderOptions["create"];
+  /** Milliseconds after which a program that does not end is killed. */
+  readonly timeout?: number;
+}
+
+const preload = new URL("preload.ts", import.meta.url).href;
+
+/** Runs the program to its end. A program that fails is a capture with `failure`, not an exception. */
+export async function runProgram(options: RunOptions): Promise<Capture> {
+  const { project, stack, config, create, timeout = 120_000 } = options;
+  const recorder = new Recorder({
+    project: project.name,
+    stack,
+    answer: options.answer ?? defaultAnswer,
+    ...(create === undefined ? {} : { create }),
+  });
+  const monitor = await startMonitor(recorder);
+  const started = performance.now();
+  try {
+    const runner = createRequire(join(project.root, "package.json")).resolve("@pulumi/pulumi/cmd/run");
+    const child = spawn(
+      process.execPath,
+      [
+        "--disable-warning=ExperimentalWarning",
+        "--import",
+        preload,
+        runner,
+        ...["--monitor", monitor.address, "--engine", monitor.address, "--organization", "organization"],
+        ...["--project", project.name, "--root-directory", project.root, "--stack", stack, "--pwd", project.root],
+        ...["--parallel", "16", ...(create === undefined ? ["--dry-run"] : [])],
+        project.main,
+      ],
+      { cwd: project.root, env: environment(config), stdio: ["ignore", "pipe", "pipe", "pipe"] },
+    );
+    const timer = setTimeout(() => child.kill("SIGKILL"), timeout);
+    const [stdout, stderr, peak, exit] = await Promise.all([
+      collect(child.stdout),
+      collect(child.stderr),
+      collect((child.stdio as readonly (Readable | null)[])[3] ?? null),
+      new Promise<number | string>((resolve, reject) => {
+        child.once("error", reject);
+        child.once("close", (code, signal) => resolve(code ?? `signal ${signal}`));
+      }),
+    ]).finally(() => clearTimeout(timer));
+    const failure =
+      exit === 0
+        ? undefined
+        : failureText(
+            monitor.diagnostics,
+            `${stderr}${stdout}`.trim(),
+            exit === "signal SIGKILL" ? `killed after ${timeout} ms` : `exit ${exit}`,
+          );
+    return {
+      project: project.name,
+      stack,
+      mode: create === undefined ? "preview" : "update",
+      resources: recorder.resources(),
+      invocations: [...recorder.invocations()],
+      diagnostics: monitor.diagnostics.filter(({ severity }) => severity !== "debug"),
+      ...(failure === undefined ? {} : { failure }),
+      milliseconds: performance.now() - started,
+      peakBytes: Number(peak) * 1024,
+    };
+  } finally {
+    monitor.close();
+  }
+}
+
+/** Nothing of the caller's environment but what a process needs: no credentials, no kubeconfig, no region. */
+function environment(config: RunOptions["config"]): NodeJS.ProcessEnv {
+  const keep = ["PATH", "HOME", "TMPDIR", "TMP", "TEMP", "SystemRoot", "NODE_COMPILE_CACHE"];
+  return {
+    NODE_COMPILE_CACHE: join(tmpdir(), "lakehead-compile-cache"),
+    ...Object.fromEntries(keep.flatMap((key) => (process.env[key] === undefined ? [] : [[key, process.env[key]]]))),
+    PULUMI_CONFIG: JSON.stringify(config.values),
+    PULUMI_CONFIG_SECRET_KEYS: JSON.stringify(config.secretKeys),
+  };
+}
+
+async function collect(stream: Readable | null): Promise<string> {
+  if (stream === null) return "";
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(Buffer.from(chunk as Uint8Array));
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** The errors that the program reported, or else what it printed. */
+function failureText(diagnostics: readonly Diagnostic[], printed: string, ending: string): string {
+  const errors = diagnostics.filter(({ severity }) => severity === "error").map(({ message }) => message.trim());
+  const text = errors.length > 0 ? errors.join("\n") : printed;
+  // The SDK colours what it prints of an error.
+  return text === "" ? `the program ended without a message (${ending})` : stripVTControlCharacters(text);
+}

@@ -1,0 +1,137 @@
+import type { Config } from "../../config.ts";
+import { clientClusterRules, clientNamespaceRules } from "../../kubernetes/client-access.ts";
+import { runtimeRules } from "../../kubernetes/runtime-account.ts";
+import { clientGroup, tableServiceAccount } from "../../plan/names.ts";
+import type { Outcome, Question } from "../facts.ts";
+import { type Line, ok, unknown, wrong } from "../line.ts";
+
+/** A question with the answer that it ought to get. */
+export interface Expectation extends Question {
+  /** Whose right it is, for a reader. */
+  readonly who: string;
+  readonly allowed: boolean;
+}
+
+interface Rule {
+  readonly apiGroups?: unknown;
+  readonly resources?: unknown;
+  readonly verbs?: unknown;
+}
+
+const texts = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);
+
+type Subject = Pick<Expectation, "who" | "subject">;
+
+const account = (namespace: string, name: string, who: string): Subject => ({
+  who,
+  subject: {
+    user: `system:serviceaccount:${namespace}:${name}`,
+    groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, "system:authenticated"],
+  },
+});
+
+/** One question for each verb on each resource of some rules. */
+function each(subject: Subject, rules: readonly Rule[], allowed: boolean, namespace?: string): Expectation[] {
+  return rules.flatMap(({ apiGroups, resources, verbs }) =>
+    texts(apiGroups).flatMap((group) =>
+      texts(resources).flatMap((name) => {
+        const [resource = "", subresource] = name.split("/");
+        return texts(verbs).map((verb) => ({
+          ...subject,
+          allowed,
+          verb,
+          group,
+          resource,
+          ...(subresource === undefined ? {} : { subresource }),
+          ...(namespace === undefined ? {} : { namespace }),
+        }));
+      }),
+    ),
+  );
+}
+
+const secrets: Rule = { apiGroups: [""], resources: ["secrets"], verbs: ["get", "list"] };
+/** What would let a Ray job, which runs other people's code, take over the cluster. */
+const takeover: readonly Rule[] = [
+  { apiGroups: [""], resources: ["nodes"], verbs: ["delete", "patch"] },
+  { apiGroups: [""], resources: ["secrets"], verbs: ["list"] },
+  { apiGroups: ["rbac.authorization.k8s.io"], resources: ["clusterrolebindings"], verbs: ["create", "patch"] },
+  { apiGroups: ["apps"], resources: ["daemonsets"], verbs: ["create"] },
+];
+
+/** What the runtime's account, the table service's and the client may do, and some things that they must not. */
+export function expectations(config: Config, outputs: Readonly<Record<string, unknown>>): Expectation[] {
+  const { namespace } = config;
+  const runtime = account(namespace, config.serviceAccount, "Ray's pods");
+  const service = account(namespace, tableServiceAccount, "the table service");
+  const all = { apiGroups: [""], resources: ["pods", "configmaps"], verbs: ["list", "create"] };
+  return [
+    ...each({ who: "you", subject: "me" }, [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }], true),
+    ...each(runtime, runtimeRules, true),
+    ...each(runtime, [secrets], false, namespace),
+    ...each(runtime, takeover, false),
+    ...(config.tableService.enabled ? each(service, [all, secrets], false, namespace) : []),
+    ...clientExpectations(config, outputs),
+  ];
+}
+
+/** On EKS an access policy may stand behind the client, of which the API server's own rules know nothing. */
+function clientExpectations(config: Config, outputs: Readonly<Record<string, unknown>>): Expectation[] {
+  const subject = clientSubject(config, outputs);
+  if (subject === undefined) return [];
+  if (config.client.access === "cluster-admin")
+    return each(subject, [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }], true);
+  return [
+    ...each(subject, clientNamespaceRules, true, config.namespace),
+    ...each(subject, clientClusterRules, true),
+    ...each(subject, [secrets], false, config.namespace),
+    ...each(subject, takeover, false),
+  ];
+}
+
+function clientSubject(config: Config, outputs: Readonly<Record<string, unknown>>): Subject | undefined {
+  const groups = ["system:authenticated"];
+  if (config.cloud === "gcp" && typeof outputs.clientServiceAccount === "string")
+    return { who: "the client", subject: { user: outputs.clientServiceAccount, groups } };
+  if (config.cloud === "aws" && config.client.access === "least-privilege")
+    return { who: "the client", subject: { user: "lakehead:verification", groups: [...groups, clientGroup] } };
+  return undefined;
+}
+
+/** @param answers - In the order of the expectations. */
+export function judgeAccess(expected: readonly Expectation[], answers: Outcome<readonly boolean[]>): Line[] {
+  if ("failure" in answers)
+    return [
+      unknown(
+        `access: the API server took no review: ${answers.failure}`,
+        "ask as somebody who may create SubjectAccessReviews",
+      ),
+    ];
+  const people = [...new Set(expected.map(({ who }) => who))];
+  return people.flatMap((who) => {
+    const own = expected.flatMap((one, index) => (one.who === who ? [{ one, given: answers.value[index] }] : []));
+    const off = own.filter(({ one, given }) => one.allowed !== given);
+    const granted = own.filter(({ one }) => one.allowed).length;
+    if (off.length === 0)
+      return [ok(`access ${who}: ${granted} rights there, ${own.length - granted} that nobody should give are not`)];
+    return off.map(({ one }) =>
+      one.allowed
+        ? wrong(
+            `access ${who}: may not ${describe(one)}`,
+            who === "you"
+              ? "what follows may lack what you cannot see; ask for an access entry or role that administers the cluster"
+              : "pulumi refresh, then pulumi up: a Role or binding is missing",
+          )
+        : wrong(
+            `access ${who}: may ${describe(one)}, which the stack does not grant`,
+            "look who else binds a role to it: kubectl get rolebindings,clusterrolebindings -A -o wide",
+          ),
+    );
+  });
+}
+
+function describe({ verb, group, resource, subresource, namespace }: Question): string {
+  if (verb === "*") return "do everything";
+  const what = `${resource}${group === "" ? "" : `.${group}`}${subresource === undefined ? "" : `/${subresource}`}`;
+  return `${verb} ${what}${namespace === undefined ? "" : ` in ${namespace}`}`;
+}

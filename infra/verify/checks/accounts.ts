@@ -1,0 +1,72 @@
+import type { Config } from "../../config.ts";
+import { tableServiceAccount } from "../../plan/names.ts";
+import type { AccountFact } from "../facts.ts";
+import { type Line, ok, unknown, wrong } from "../line.ts";
+
+/** The annotations that tie a Kubernetes account to a cloud identity. The runtime's client wants one of them. */
+const identityKeys = [
+  "eks.amazonaws.com/role-arn",
+  "iam.gke.io/gcp-service-account",
+  "azure.workload.identity/client-id",
+];
+
+export interface AccountFacts {
+  /** Undefined where there is no such account. */
+  readonly runtime: AccountFact | undefined;
+  readonly tableService: AccountFact | undefined;
+  /** The stack's outputs. */
+  readonly outputs: Readonly<Record<string, unknown>>;
+}
+
+/** The service accounts of Ray's pods and of the table service, and whom the cloud takes them for. */
+export function judgeAccounts(config: Config, { runtime, tableService, outputs }: AccountFacts): Line[] {
+  const lines = [judgeRuntime(config, runtime, outputs)];
+  if (!config.tableService.enabled) return lines;
+  const where = `${config.namespace}/${tableServiceAccount}`;
+  if (tableService === undefined) return [...lines, wrong(`account ${where}: it does not exist`, "pulumi up")];
+  if (config.cloud === "kubeconfig") return [...lines, ok(`account ${where}: exists`)];
+  const identity = identityOf(tableService);
+  return [
+    ...lines,
+    identity === undefined
+      ? wrong(
+          `account ${where}: no annotation names a cloud identity, so that it reaches no bucket`,
+          "pulumi refresh, then pulumi up",
+        )
+      : ok(`account ${where}: acts as ${identity.value}`),
+  ];
+}
+
+function judgeRuntime(config: Config, runtime: AccountFact | undefined, outputs: AccountFacts["outputs"]): Line {
+  const where = `${config.namespace}/${config.serviceAccount}`;
+  if (runtime === undefined)
+    return wrong(
+      `account ${where}: it does not exist, and KubeRay makes none`,
+      "pulumi up; the client looks for exactly that name",
+    );
+  const identity = identityOf(runtime);
+  if (identity === undefined) {
+    const text = `account ${where}: it carries none of ${identityKeys.join(", ")}`;
+    return config.cloud === "kubeconfig"
+      ? unknown(
+          text,
+          "the runtime's client refuses such an account: name an identity under accountAnnotations before you use it",
+        )
+      : wrong(`${text}, and the runtime's client refuses such an account`, "pulumi refresh, then pulumi up");
+  }
+  const expected = outputs.runtimeRoleArn ?? outputs.runtimeServiceAccount;
+  return expected !== undefined && expected !== identity.value
+    ? wrong(
+        `account ${where}: ${identity.key} is ${identity.value}, and the stack made ${String(expected)}`,
+        "pulumi refresh, then pulumi up: somebody has changed the account",
+      )
+    : ok(`account ${where}: acts as ${identity.value}`);
+}
+
+function identityOf({ metadata }: AccountFact): { key: string; value: string } | undefined {
+  for (const key of identityKeys) {
+    const value = metadata.annotations?.[key];
+    if (value !== undefined && value !== "") return { key, value };
+  }
+  return undefined;
+}

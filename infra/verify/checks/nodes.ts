@@ -1,0 +1,116 @@
+import type { Config } from "../../config.ts";
+import { type Amount, describeAmount, podsPerNode } from "../../plan/fit.ts";
+import { poolKey, pools } from "../../plan/pools.ts";
+import { parseMemory } from "../../plan/quantity.ts";
+import { autoscalerSidecar, rayGroups } from "../../plan/ray-groups.ts";
+import { roleOptions } from "../../plan/role-options.ts";
+import { gpuResource, nodeLabels, nodeTaints, type PoolRole, poolRoles, systemPool } from "../../plan/roles.ts";
+import { cpuQuantity } from "../cpus.ts";
+import { isReady, type NodeFact } from "../facts.ts";
+import { type Line, ok, unknown, wrong } from "../line.ts";
+
+/** Nodes of each role: as many as the least, ready, tainted as planned, and large enough for the role's pods. */
+export function judgeNodes(config: Config, nodes: readonly NodeFact[]): Line[] {
+  return expectedRoles(config).flatMap(({ role, min }) => judgeRole(config, role, min, nodes));
+}
+
+/** A cluster that is there already has only the roles that its user has described. */
+function expectedRoles(config: Config): { role: PoolRole; min: number }[] {
+  if (config.cloud !== "kubeconfig") return pools(config).map(({ role, min }) => ({ role, min }));
+  return poolRoles.flatMap((role) => {
+    const key = poolKey(role);
+    return key === "system" || config.nodes[key] === undefined ? [] : [{ role, min: 1 }];
+  });
+}
+
+function judgeRole(config: Config, role: PoolRole, min: number, nodes: readonly NodeFact[]): Line[] {
+  const options = roleOptions(config);
+  const [key = "", value = ""] = Object.entries(nodeLabels(role, options))[0] ?? [];
+  const mislabelled = nodes.filter(
+    ({ metadata }) => metadata.labels?.[key] !== undefined && metadata.labels[key] !== value,
+  );
+  const own = nodes.filter(({ metadata }) => metadata.labels?.[key] === value);
+  const ready = own.filter(({ status, spec }) => isReady(status.conditions) && spec.unschedulable !== true);
+  const lines = mislabelled.map(({ metadata }) =>
+    wrong(
+      `node ${metadata.name}: its label ${key} is "${metadata.labels?.[key]}", and selectors look for "${value}"`,
+      `kubectl label node ${metadata.name} --overwrite ${key}=${value}`,
+    ),
+  );
+  if (own.length === 0) return [...lines, noNodes(role, key, value, min)];
+  if (ready.length < min)
+    return [
+      ...lines,
+      wrong(
+        `nodes ${role}: ${ready.length} of ${own.length} ready, at least ${min} expected`,
+        `kubectl describe node -l ${key}=${value}`,
+      ),
+    ];
+  return [...lines, ...ready.slice(0, 1).map(() => size(config, role, ready)), ...taints(config, role, own)];
+}
+
+function noNodes(role: PoolRole, key: string, value: string, min: number): Line {
+  return min > 0
+    ? wrong(
+        `nodes ${role}: no node has the label ${key}=${value}`,
+        "look at the node group in the cloud's console: its events say why no machine joined (quota, capacity, routes)",
+      )
+    : unknown(
+        `nodes ${role}: none at the moment, as none is needed; that the autoscaler adds one has not been seen`,
+        `start a pod with nodeSelector ${key}: "${value}" and run this again while it is there`,
+      );
+}
+
+/** What one pod of the role asks for, with the autoscaler's sidecar in the head. */
+function podOf(config: Config, role: PoolRole): Amount | undefined {
+  const { head, workers } = rayGroups(config);
+  if (role === "ray-head")
+    return {
+      cpus: head.cpus + autoscalerSidecar.cpus,
+      memoryBytes: head.memoryBytes + autoscalerSidecar.memoryBytes,
+      gpus: 0,
+    };
+  return workers.find((worker) => worker.role === role);
+}
+
+function size(config: Config, role: PoolRole, nodes: readonly NodeFact[]): Line {
+  const amounts = nodes.map(
+    ({ status }): Amount => ({
+      cpus: cpuQuantity(status.allocatable?.cpu ?? "0"),
+      memoryBytes: parseMemory(status.allocatable?.memory ?? "0"),
+      gpus: Number(status.allocatable?.[gpuResource] ?? 0),
+    }),
+  );
+  const [first = { cpus: 0, memoryBytes: 0, gpus: 0 }] = amounts;
+  const have = `nodes ${role}: ${nodes.length} ready, ${describeAmount(first)} allocatable on the first`;
+  if (role === "ray-worker-gpu" && amounts.some(({ gpus }) => gpus === 0))
+    return wrong(
+      `${have}: a GPU node without ${gpuResource}`,
+      config.cloud === "gcp"
+        ? "GKE installs the driver itself: kubectl -n kube-system get pods -l k8s-app=nvidia-gpu-device-plugin"
+        : "the device plugin is missing or fails: kubectl -n kube-system get pods -l app.kubernetes.io/name=nvidia-device-plugin",
+    );
+  const pod = role === systemPool ? undefined : podOf(config, role);
+  if (pod !== undefined && !amounts.some((node) => podsPerNode(pod, node) > 0))
+    return wrong(
+      `${have}, and one pod of the role asks for ${describeAmount(pod)}`,
+      `choose a larger machine under nodes, or ask for less under ray, in the stack's configuration`,
+    );
+  return ok(have);
+}
+
+function taints(config: Config, role: PoolRole, nodes: readonly NodeFact[]): Line[] {
+  // Nobody but the user taints the nodes of a cluster that was there already.
+  if (config.cloud === "kubeconfig") return [];
+  return nodeTaints(role, roleOptions(config)).flatMap(({ key, effect }) => {
+    const bare = nodes.filter(
+      ({ spec }) => !spec.taints?.some((taint) => taint.key === key && taint.effect === effect),
+    );
+    return bare.map(({ metadata }) =>
+      wrong(
+        `node ${metadata.name}: the taint ${key}:${effect} is missing, so that anything may land on it`,
+        "pulumi refresh, then pulumi up: somebody has changed the node group",
+      ),
+    );
+  });
+}

@@ -1,0 +1,96 @@
+import type { Config } from "../../config.ts";
+import { roleOptions } from "../../plan/role-options.ts";
+import { nodeRoles, roleLabelKey } from "../../plan/roles.ts";
+import { isReady, type NodeFact, type PodFact, type RayClusterFact } from "../facts.ts";
+import { type Line, ok, wrong } from "../line.ts";
+
+export interface RayFacts {
+  /** The stack's own RayCluster, undefined where it does not exist. */
+  readonly cluster: RayClusterFact | undefined;
+  /** Every pod of every namespace. */
+  readonly pods: readonly PodFact[];
+  readonly nodes: readonly NodeFact[];
+}
+
+const clusterLabel = "ray.io/cluster";
+
+/** The RayCluster as the operator reports it, and its pods on the nodes of their roles. */
+export function judgeRay(config: Config, { cluster, pods, nodes }: RayFacts): Line[] {
+  if (!config.ray.create)
+    return [ok("RayCluster: the stack makes none; clients make their own"), ...guests(config, pods, nodes)];
+  const where = `${config.namespace}/${config.ray.name}`;
+  if (cluster === undefined) return [wrong(`RayCluster ${where}: it does not exist`, "pulumi up")];
+  const own = pods.filter(
+    ({ metadata }) => metadata.namespace === config.namespace && metadata.labels?.[clusterLabel] === config.ray.name,
+  );
+  return [
+    judgeState(where, cluster),
+    ...own.flatMap((pod) => judgePod(config, pod, nodes)),
+    ...guests(config, pods, nodes),
+  ];
+}
+
+function judgeState(where: string, { status = {} }: RayClusterFact): Line {
+  const { state, availableWorkerReplicas = 0, minWorkerReplicas = 0 } = status;
+  const head = status.conditions?.find(({ type }) => type === "HeadPodReady");
+  if (state !== "ready") {
+    const why = [status.reason, head?.message].filter((text) => text !== undefined && text !== "").join("; ");
+    return wrong(
+      `RayCluster ${where}: ${state === undefined || state === "" ? "the operator has not looked at it" : `it is ${state}`}${why === "" ? "" : ` (${why})`}`,
+      `kubectl describe raycluster -n ${where.replace("/", " ")}; an image takes minutes to pull, a node to come up`,
+    );
+  }
+  if (availableWorkerReplicas < minWorkerReplicas)
+    return wrong(
+      `RayCluster ${where}: ready, but ${availableWorkerReplicas} of at least ${minWorkerReplicas} workers`,
+      `kubectl get pods -n ${where.replace("/", ` -l ${clusterLabel}=`)}`,
+    );
+  return ok(`RayCluster ${where}: ready, ${availableWorkerReplicas} workers`);
+}
+
+function judgePod(config: Config, pod: PodFact, nodes: readonly NodeFact[]): Line[] {
+  const name = `pod ${pod.metadata.name}`;
+  const look = `kubectl describe pod -n ${config.namespace} ${pod.metadata.name}`;
+  const scheduled = pod.status.conditions?.find(({ type }) => type === "PodScheduled");
+  if (pod.spec.nodeName === undefined)
+    return [wrong(`${name}: on no node${scheduled?.message === undefined ? "" : ` (${scheduled.message})`}`, look)];
+  const waiting = pod.status.containerStatuses?.find(({ state }) => state?.waiting !== undefined);
+  if (!isReady(pod.status.conditions)) {
+    const { reason = "starting", message = "" } = waiting?.state?.waiting ?? {};
+    return [wrong(`${name}: not ready (${reason}${message === "" ? "" : `: ${message}`})`, look)];
+  }
+  const labels = nodes.find(({ metadata }) => metadata.name === pod.spec.nodeName)?.metadata.labels ?? {};
+  const options = roleOptions(config);
+  const wanted = nodeRoles.filter((role) => pod.spec.nodeSelector?.[roleLabelKey(role, options)] !== undefined);
+  const elsewhere = wanted.filter((role) => labels[roleLabelKey(role, options)] === undefined);
+  return elsewhere.length > 0
+    ? [
+        wrong(
+          `${name}: on ${pod.spec.nodeName}, which is no ${elsewhere.join(", ")} node`,
+          `the node's label was removed: ${look}`,
+        ),
+      ]
+    : [ok(`${name}: ready on ${pod.spec.nodeName}${wanted.length > 0 ? ` (${wanted.join(", ")})` : ""}`)];
+}
+
+/** What takes a head node's room without being a head: only what runs on every node may. */
+function guests(config: Config, pods: readonly PodFact[], nodes: readonly NodeFact[]): Line[] {
+  // On a machine of one node everything shares it.
+  if (config.cloud === "kubeconfig") return [];
+  const key = roleLabelKey("ray-head", roleOptions(config));
+  const heads = new Set(nodes.flatMap(({ metadata }) => (metadata.labels?.[key] === undefined ? [] : [metadata.name])));
+  const foreign = pods.filter(
+    ({ metadata, spec, status }) =>
+      spec.nodeName !== undefined &&
+      heads.has(spec.nodeName) &&
+      status.phase === "Running" &&
+      metadata.labels?.["ray.io/node-type"] !== "head" &&
+      !metadata.ownerReferences?.some(({ kind }) => kind === "DaemonSet" || kind === "Node"),
+  );
+  return foreign.map(({ metadata, spec }) =>
+    wrong(
+      `pod ${metadata.namespace}/${metadata.name}: runs on the head node ${spec.nodeName}, whose room is the head's`,
+      "give it a nodeSelector of another pool; with nodes.head.taint: NoSchedule nothing lands there without a toleration",
+    ),
+  );
+}

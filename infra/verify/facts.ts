@@ -1,0 +1,94 @@
+/** What the shell brings home from a running stack: the parts of Kubernetes' objects that a verdict reads. */
+
+export interface Metadata {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly ownerReferences?: readonly { readonly kind: string }[];
+}
+
+export interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+export interface NodeFact {
+  readonly metadata: Metadata;
+  readonly spec: {
+    readonly taints?: readonly { readonly key: string; readonly value?: string; readonly effect: string }[];
+    readonly unschedulable?: boolean;
+  };
+  readonly status: {
+    readonly allocatable?: Readonly<Record<string, string>>;
+    readonly conditions?: readonly Condition[];
+  };
+}
+
+export interface PodFact {
+  readonly metadata: Metadata;
+  readonly spec: { readonly nodeName?: string; readonly nodeSelector?: Readonly<Record<string, string>> };
+  readonly status: {
+    readonly phase?: string;
+    readonly conditions?: readonly Condition[];
+    readonly containerStatuses?: readonly {
+      readonly name: string;
+      readonly ready: boolean;
+      readonly state?: { readonly waiting?: { readonly reason?: string; readonly message?: string } };
+    }[];
+  };
+}
+
+export interface DeploymentFact {
+  readonly metadata: Metadata;
+  readonly spec: {
+    readonly replicas?: number;
+    readonly template: { readonly spec: { readonly containers: readonly { readonly image: string }[] } };
+  };
+  readonly status: { readonly availableReplicas?: number; readonly conditions?: readonly Condition[] };
+}
+
+export interface AccountFact {
+  readonly metadata: Metadata;
+}
+
+export interface DefinitionFact {
+  readonly metadata: Metadata;
+  readonly status: { readonly conditions?: readonly Condition[] };
+}
+
+export interface RayClusterFact {
+  readonly metadata: Metadata;
+  readonly status?: {
+    readonly state?: string;
+    readonly reason?: string;
+    readonly conditions?: readonly Condition[];
+    readonly availableWorkerReplicas?: number;
+    readonly minWorkerReplicas?: number;
+    readonly head?: { readonly podName?: string; readonly podIP?: string };
+  };
+}
+
+/** A question to the API server: may that subject do this. */
+export interface Question {
+  readonly subject: { readonly user: string; readonly groups: readonly string[] } | "me";
+  readonly verb: string;
+  readonly group: string;
+  readonly resource: string;
+  readonly subresource?: string;
+  /** Undefined for all namespaces, and for what is in none. */
+  readonly namespace?: string;
+}
+
+/** How a command in a pod, or any other call, ended. */
+export type Outcome<Value> = { readonly value: Value } | { readonly failure: string };
+
+export interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+
+export const isReady = (conditions: readonly Condition[] | undefined, type = "Ready"): boolean =>
+  conditions?.some((condition) => condition.type === type && condition.status === "True") ?? false;

@@ -1,0 +1,177 @@
+/** Brings the facts home. Nothing here judges: that is the checks' part. */
+
+import { randomBytes } from "node:crypto";
+import { environment, paths, ports } from "../../service/contract.ts";
+import { tableServiceName } from "../kubernetes/table-service/table-service.ts";
+import { tableServiceAccount } from "../plan/names.ts";
+import { expectations } from "./checks/access.ts";
+import type { Reach as BucketReach } from "./checks/bucket.ts";
+import { isOperator } from "./checks/operator.ts";
+import type { ServiceFacts } from "./checks/table-service.ts";
+import type {
+  AccountFact,
+  Answer,
+  DefinitionFact,
+  DeploymentFact,
+  NodeFact,
+  Outcome,
+  PodFact,
+  Question,
+  RayClusterFact,
+} from "./facts.ts";
+import { isReady } from "./facts.ts";
+import type { Kubectl } from "./kubectl.ts";
+import type { Stack } from "./stack.ts";
+
+export interface Asking {
+  /** Bearer token for the table service. */
+  readonly token: string | undefined;
+  /** A table that is known to exist. */
+  readonly table: string | undefined;
+  /** Where the table service answers; undefined to forward ports to its pods. */
+  readonly url: string | undefined;
+  readonly operationsUrl: string | undefined;
+}
+
+export const gatherNodes = (kubectl: Kubectl) => kubectl.list<NodeFact>("nodes");
+export const gatherPods = (kubectl: Kubectl) => kubectl.list<PodFact>("pods", "-A");
+
+export async function gatherAccounts(kubectl: Kubectl, { config, outputs }: Stack) {
+  const find = (name: string) => kubectl.find<AccountFact>("serviceaccount", name, config.namespace);
+  const [runtime, tableService] = await Promise.all([find(config.serviceAccount), find(tableServiceAccount)]);
+  return { runtime, tableService, outputs };
+}
+
+export async function gatherOperator(kubectl: Kubectl) {
+  const [deployments, definitions] = await Promise.all([
+    kubectl.list<DeploymentFact>("deployments", "-A"),
+    kubectl.list<DefinitionFact>("customresourcedefinitions"),
+  ]);
+  return { operators: deployments.filter(isOperator), definitions };
+}
+
+export const gatherRayCluster = (kubectl: Kubectl, { config }: Stack) =>
+  kubectl.find<RayClusterFact>("rayclusters.ray.io", config.ray.name, config.namespace);
+
+/** One review for each question, all in one call. */
+export async function gatherAccess(kubectl: Kubectl, { config, outputs }: Stack): Promise<Outcome<readonly boolean[]>> {
+  const items = expectations(config, outputs).map(review);
+  const list = JSON.stringify({ apiVersion: "v1", kind: "List", items });
+  const answer = await kubectl.outcome(["create", "-f", "-", "-o", "json"], { input: list });
+  if ("failure" in answer) return answer;
+  // kubectl prints what it has created one after the other, not as the list that it was given.
+  const reviews = answer.value.split(/^(?=\{)/m).map((text) => JSON.parse(text) as { status?: { allowed?: boolean } });
+  return { value: reviews.map(({ status }) => status?.allowed === true) };
+}
+
+function review({ subject, verb, group, resource, subresource, namespace }: Question) {
+  const resourceAttributes = {
+    verb,
+    group,
+    resource,
+    ...(subresource && { subresource }),
+    ...(namespace && { namespace }),
+  };
+  return {
+    apiVersion: "authorization.k8s.io/v1",
+    kind: subject === "me" ? "SelfSubjectAccessReview" : "SubjectAccessReview",
+    spec: { resourceAttributes, ...(subject === "me" ? {} : subject) },
+  };
+}
+
+/** Lists the tables' place with what the Ray image has anyway. */
+const pythonProbe = `
+import sys
+from pyarrow import fs
+place, path = fs.FileSystem.from_uri(sys.argv[1])
+print(len(place.get_file_info(fs.FileSelector(path, allow_not_found=True))), "entries")
+`;
+
+/** The same with the service's own SDK and settings. */
+const nodeProbe = `
+import { connect } from "@lancedb/lancedb";
+const options = JSON.parse(process.env.${environment.storageOptions} ?? "{}");
+const database = await connect(process.env.${environment.database}, { storageOptions: options });
+console.log((await database.tableNames({ limit: 10 })).length, "tables at the root");
+`;
+
+export async function gatherBucket(
+  kubectl: Kubectl,
+  { config, outputs }: Stack,
+  pods: readonly PodFact[],
+): Promise<BucketReach[]> {
+  const uri = String(outputs.databaseUri);
+  const { namespace } = config;
+  const running = pods.filter(({ metadata, status }) => metadata.namespace === namespace && isReady(status.conditions));
+  const ask = async (
+    who: string,
+    container: string,
+    pod: PodFact | undefined,
+    command: readonly string[],
+  ): Promise<BucketReach> => {
+    const name = pod?.metadata.name ?? `<${who}>`;
+    const exec = ["exec", "-n", namespace, name, "-c", container, "--", ...command];
+    const outcome = pod === undefined ? undefined : await kubectl.outcome(exec, { seconds: 60 });
+    return { who, uri, outcome, byHand: `kubectl exec -n ${namespace} ${name} -c ${container} -- ${command[0]} …` };
+  };
+  const head = running.find(({ metadata }) => metadata.labels?.["ray.io/node-type"] === "head");
+  const service = running.find(({ metadata }) => metadata.labels?.["app.kubernetes.io/name"] === tableServiceName);
+  return Promise.all([
+    // A path is on the table service's own volume, which Ray's pods do not have.
+    ...(config.ray.create && uri.includes("://")
+      ? [ask("a Ray pod", "ray-head", head, ["python", "-c", pythonProbe, uri])]
+      : []),
+    ...(config.tableService.enabled
+      ? [ask("the table service's pod", tableServiceName, service, ["node", "--input-type=module", "-e", nodeProbe])]
+      : []),
+  ]);
+}
+
+async function ask(url: string, init: RequestInit = {}): Promise<Outcome<Answer>> {
+  try {
+    const response = await fetch(url, { ...init, signal: AbortSignal.timeout(20_000) });
+    return { value: { status: response.status, body: await response.text() } };
+  } catch (error) {
+    const { cause, message } = error as Error;
+    return { failure: cause instanceof Error ? cause.message : message };
+  }
+}
+
+export async function gatherTableService(kubectl: Kubectl, { config }: Stack, asking: Asking): Promise<ServiceFacts> {
+  const { namespace } = config;
+  const deployment = await kubectl.find<DeploymentFact>("deployment", tableServiceName, namespace);
+  const nothing = { namespace, deployment, request: undefined };
+  let { url, operationsUrl } = asking;
+  if (deployment !== undefined && (url === undefined || operationsUrl === undefined)) {
+    try {
+      const forwarded = await kubectl.forward(namespace, `deployment/${tableServiceName}`, [
+        ports.api,
+        ports.operations,
+      ]);
+      url ??= `http://127.0.0.1:${forwarded.get(ports.api)}`;
+      operationsUrl ??= `http://127.0.0.1:${forwarded.get(ports.operations)}`;
+    } catch (error) {
+      const failure = error instanceof Error ? error.message : String(error);
+      return { ...nothing, ready: { failure }, anonymous: { failure } };
+    }
+  }
+  const table = asking.table ?? `verification-${randomBytes(6).toString("hex")}`;
+  const request = (headers: Record<string, string>) =>
+    ask(`${url}/v1/table/${encodeURIComponent(table)}/stats`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: "{}",
+    });
+  const [ready, anonymous, outcome] = await Promise.all([
+    ask(`${operationsUrl}${paths.ready}`),
+    request({}),
+    asking.token === undefined ? undefined : request({ authorization: `Bearer ${asking.token}` }),
+  ]);
+  return {
+    namespace,
+    deployment,
+    ready,
+    anonymous,
+    request: outcome === undefined ? undefined : { table, named: asking.table !== undefined, outcome },
+  };
+}

@@ -1,0 +1,114 @@
+/** `npm run verify -- <stack>`: after `pulumi up`, what a careful person would check by hand, one line each. */
+
+import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { ConfigError } from "../config.ts";
+import { ProjectError } from "../preview/project.ts";
+import { expectations, judgeAccess } from "./checks/access.ts";
+import { judgeAccounts } from "./checks/accounts.ts";
+import { judgeBucket } from "./checks/bucket.ts";
+import { judgeNodes } from "./checks/nodes.ts";
+import { judgeOperator } from "./checks/operator.ts";
+import { judgeRay } from "./checks/ray.ts";
+import { judgeTableService } from "./checks/table-service.ts";
+import {
+  type Asking,
+  gatherAccess,
+  gatherAccounts,
+  gatherBucket,
+  gatherNodes,
+  gatherOperator,
+  gatherPods,
+  gatherRayCluster,
+  gatherTableService,
+} from "./gather.ts";
+import { Kubectl, KubectlError } from "./kubectl.ts";
+import { type Line, renderLine, renderSummary } from "./line.ts";
+import { readStack, type Stack, StackError } from "./stack.ts";
+
+const usage = `usage: npm run verify -- <stack> [options]
+
+  --table <id>            a table to ask the table service for, such as prod$docs
+  --service-url <url>     where the table service answers (default: a port-forward to its pods)
+  --operations-url <url>  the same for its operations port
+  --config-file <path>    the stack's configuration, when it is not in Pulumi.<stack>.yaml
+  --root <folder>         the project's folder (default: this repository)
+
+  LAKEHEAD_TOKEN          a bearer token of the stack's issuer, to ask one operation with
+`;
+
+class UsageError extends Error {}
+
+function options(argv: readonly string[]) {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: {
+        table: { type: "string" },
+        "service-url": { type: "string" },
+        "operations-url": { type: "string" },
+        "config-file": { type: "string" },
+        root: { type: "string", default: fileURLToPath(new URL("../../", import.meta.url)) },
+        help: { type: "boolean", short: "h", default: false },
+      },
+    });
+    const [stack, ...more] = positionals;
+    if (!values.help && (stack === undefined || more.length > 0))
+      throw new UsageError("say which stack, and one alone");
+    return { ...values, stack: stack ?? "" };
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** Every group of lines as soon as it is known, in the order in which a fault would explain the next. */
+async function* verify(stack: Stack, kubectl: Kubectl, asking: Asking): AsyncGenerator<readonly Line[]> {
+  const { config, outputs } = stack;
+  const nodes = await gatherNodes(kubectl);
+  yield judgeNodes(config, nodes);
+  yield judgeAccess(expectations(config, outputs), await gatherAccess(kubectl, stack));
+  yield judgeAccounts(config, await gatherAccounts(kubectl, stack));
+  yield judgeOperator(config, await gatherOperator(kubectl));
+  const pods = await gatherPods(kubectl);
+  yield judgeRay(config, { cluster: await gatherRayCluster(kubectl, stack), pods, nodes });
+  yield (await gatherBucket(kubectl, stack, pods)).map(judgeBucket);
+  if (config.tableService.enabled) yield judgeTableService(await gatherTableService(kubectl, stack, asking));
+}
+
+async function main(argv: readonly string[]): Promise<void> {
+  const given = options(argv);
+  if (given.help) return void process.stdout.write(usage);
+  const stack = await readStack(resolve(given.root), given.stack, given["config-file"]);
+  const kubectl = new Kubectl(stack.reach);
+  const lines: Line[] = [];
+  try {
+    const token = process.env.LAKEHEAD_TOKEN;
+    const asking = {
+      token: token === "" ? undefined : token,
+      table: given.table,
+      url: given["service-url"],
+      operationsUrl: given["operations-url"],
+    };
+    for await (const found of verify(stack, kubectl, asking)) {
+      for (const line of found) process.stdout.write(`${renderLine(line)}\n`);
+      lines.push(...found);
+    }
+  } finally {
+    kubectl.close();
+  }
+  process.stdout.write(`\n${given.stack}: ${renderSummary(lines)}\n`);
+  if (lines.some(({ verdict }) => verdict === "wrong")) process.exitCode = 1;
+}
+
+try {
+  await main(process.argv.slice(2));
+} catch (error) {
+  const expected = [UsageError, StackError, KubectlError, ProjectError, ConfigError].some(
+    (kind) => error instanceof kind,
+  );
+  process.stderr.write(`${error instanceof Error ? (expected ? error.message : error.stack) : String(error)}\n`);
+  if (error instanceof UsageError) process.stderr.write(`\n${usage}`);
+  process.exitCode = error instanceof UsageError ? 2 : 1;
+}

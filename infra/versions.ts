@@ -1,0 +1,116 @@
+/**
+ * Every version that a deployment pins and every range that it supports, each with its source and the day it was
+ * read. Charts and images are defaults: the stack's configuration can move them to a mirror or to another version.
+ */
+
+/** Kubernetes minors that a provider still supports, with the last day of its standard support (ISO date). */
+export interface KubernetesRange {
+  readonly default: string;
+  readonly supported: Readonly<Record<string, { readonly standardSupportEnds: string }>>;
+  readonly source: string;
+}
+
+export const eks: KubernetesRange = {
+  default: "1.35",
+  supported: {
+    "1.34": { standardSupportEnds: "2026-12-02" },
+    "1.35": { standardSupportEnds: "2027-03-27" },
+    "1.36": { standardSupportEnds: "2027-08-02" },
+  },
+  source: "docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html, as of 2026-11-20",
+};
+
+export const gke: KubernetesRange = {
+  default: "1.35",
+  supported: {
+    "1.34": { standardSupportEnds: "2026-10-01" },
+    "1.35": { standardSupportEnds: "2027-04-11" },
+    "1.36": { standardSupportEnds: "2027-08-09" },
+  },
+  source: "cloud.google.com/kubernetes-engine/docs/release-schedule, as of 2026-11-20",
+};
+
+/** The operator version that GKE's own Ray add-on brings, by GKE minor; no newer pairing is published. */
+export const gkeRayAddon = {
+  pairings: { "1.30": "1.1", "1.31": "1.2" } as Readonly<Record<string, string>>,
+  minimumGkeVersion: "1.30.0-gke.1747000",
+  source: "docs.lancedb.com/geneva/deployment and cloud.google.com/kubernetes-engine/docs/add-on/ray-on-gke",
+} as const;
+
+export const kuberay = {
+  default: "1.7.1",
+  /** The runtime's stated floor; below it is refused. */
+  minimum: "1.1.0",
+  /** First version that honours `autoscalerOptions.version`, which the runtime's client sets (kuberay#3794). */
+  recommended: "1.4.0",
+  chart: { repository: "https://ray-project.github.io/kuberay-helm/", name: "kuberay-operator" },
+  image: "quay.io/kuberay/operator",
+  crds: "https://raw.githubusercontent.com/ray-project/kuberay",
+  source: "github.com/ray-project/kuberay/releases, 1.7.1 of 2026-09-18",
+} as const;
+
+export const ray = {
+  default: "2.56.0",
+  /** The runtime's stated floor; below it is refused. */
+  minimum: "2.43.0",
+  /** First version with the fix of CVE-2026-27482 (unauthenticated job submission). */
+  recommended: "2.54.0",
+  python: "3.12",
+  image: "rayproject/ray",
+  source: "github.com/ray-project/ray/releases; 2.56.0 is what github.com/lancedb/geneva-examples locks",
+} as const;
+
+export const nvidiaDevicePlugin = {
+  default: "0.20.1",
+  chart: { repository: "https://nvidia.github.io/k8s-device-plugin", name: "nvidia-device-plugin" },
+  image: "nvcr.io/nvidia/k8s-device-plugin",
+  source: "github.com/NVIDIA/k8s-device-plugin/releases, v0.20.1 of 2026-09-22",
+} as const;
+
+export interface EksAddons {
+  readonly vpcCni: string;
+  readonly kubeProxy: string;
+  readonly coredns: string;
+  readonly ebsCsi: string;
+  readonly metricsServer: string;
+}
+
+/** EKS add-on versions by Kubernetes minor; `aws eks describe-addon-versions --kubernetes-version <minor>` lists them. */
+export const eksAddons: Readonly<Record<string, EksAddons>> = {
+  "1.34": {
+    vpcCni: "v1.22.4-eksbuild.3",
+    kubeProxy: "v1.34.6-eksbuild.21",
+    coredns: "v1.12.4-eksbuild.29",
+    ebsCsi: "v1.63.1-eksbuild.1",
+    metricsServer: "v0.9.0-eksbuild.5",
+  },
+  "1.35": {
+    vpcCni: "v1.22.4-eksbuild.3",
+    kubeProxy: "v1.35.3-eksbuild.21",
+    coredns: "v1.13.2-eksbuild.21",
+    ebsCsi: "v1.63.1-eksbuild.1",
+    metricsServer: "v0.9.0-eksbuild.5",
+  },
+  "1.36": {
+    vpcCni: "v1.22.4-eksbuild.3",
+    kubeProxy: "v1.36.0-eksbuild.21",
+    coredns: "v1.14.3-eksbuild.16",
+    ebsCsi: "v1.63.1-eksbuild.1",
+    metricsServer: "v0.9.0-eksbuild.5",
+  },
+};
+
+/** The cluster autoscaler; its minor has to be the cluster's (its README's table of versions). */
+export const clusterAutoscaler = {
+  chartVersion: "9.59.0",
+  chart: { repository: "https://kubernetes.github.io/autoscaler", name: "cluster-autoscaler" },
+  image: "registry.k8s.io/autoscaling/cluster-autoscaler",
+  tags: { "1.34": "v1.34.1", "1.35": "v1.35.2", "1.36": "v1.36.1" } as Readonly<Record<string, string>>,
+} as const;
+
+/** github.com/kubernetes-sigs/aws-load-balancer-controller/releases; the chart has the controller's version. */
+export const loadBalancerController = {
+  version: "3.5.0",
+  chart: { repository: "https://aws.github.io/eks-charts", name: "aws-load-balancer-controller" },
+  image: "public.ecr.aws/eks/aws-load-balancer-controller",
+} as const;
