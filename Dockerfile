@@ -1,0 +1,23 @@
+# The table service. The platform's half (infra/) and everything for development stay outside.
+FROM node:26.10.0-bookworm AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN ["npm", "ci", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund"]
+# The SDK brings the runtimes of its embedding functions, 300 MB that this service never calls; Swagger UI an installation counter.
+RUN ["rm", "-rf", "node_modules/@huggingface", "node_modules/onnxruntime-node", "node_modules/onnxruntime-web", "node_modules/openai", "node_modules/sharp", "node_modules/@img", "node_modules/@scarf"]
+
+FROM node:26.10.0-bookworm-slim
+# Stores are reached over TLS, and the slim image has no certificates for native code.
+COPY --from=dependencies /etc/ssl/certs /etc/ssl/certs
+WORKDIR /app
+COPY --from=dependencies /app/node_modules node_modules
+COPY package.json ./
+COPY service service
+ENV NODE_ENV=production LAKEHEAD_HOST=0.0.0.0
+# A number, so that Kubernetes can see that it is not root.
+USER 1000:1000
+# The root file system may be read-only: the engine writes temporary files here, and nothing else is written.
+VOLUME ["/tmp"]
+EXPOSE 8080 9090
+HEALTHCHECK --interval=10s --timeout=3s --start-period=20s CMD ["node", "service/main.ts", "--health"]
+CMD ["node", "service/main.ts"]
