@@ -1,0 +1,62 @@
+import { execFile } from "node:child_process";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+/** The entry point as a container runs it: known by exit code and output. */
+const run = (environment: Readonly<Record<string, string>>, ...rest: string[]) =>
+  new Promise<{ readonly code: number; readonly output: string }>((resolve) => {
+    const env = { PATH: process.env.PATH ?? "", ...environment };
+    execFile(process.execPath, ["service/main.ts", ...rest], { env }, (error, stdout, stderr) =>
+      resolve({ code: error === null ? 0 : Number(error.code), output: stdout + stderr }),
+    );
+  });
+
+let status = 200;
+let server: Server;
+let port: string;
+beforeAll(async () => {
+  server = createServer((request, response) => response.writeHead(request.url === "/livez" ? status : 404).end());
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  port = String((server.address() as AddressInfo).port);
+});
+afterAll(() => server.close());
+
+test.each(["127.0.0.1", "0.0.0.0", ""])("--health finds a service that listens on %j", async (host) => {
+  expect(await run({ LAKEHEAD_OPERATIONS_PORT: port, LAKEHEAD_HOST: host }, "--health")).toEqual({
+    code: 0,
+    output: "",
+  });
+});
+
+test("--health of a service that does not live is exit code 1 and the reason", async () => {
+  status = 500;
+  const { code, output } = await run({ LAKEHEAD_OPERATIONS_PORT: port }, "--health");
+  expect({ code, output }).toEqual({ code: 1, output: `lakehead: http://127.0.0.1:${port}/livez answered 500\n` });
+});
+
+test("--health without a service is exit code 1 and the reason", async () => {
+  const gone = createServer();
+  await new Promise<void>((resolve) => gone.listen(0, "127.0.0.1", resolve));
+  const free = (gone.address() as AddressInfo).port;
+  await new Promise((resolve) => gone.close(resolve));
+  const { code, output } = await run({ LAKEHEAD_OPERATIONS_PORT: String(free) }, "--health");
+  expect({ code, output }).toEqual({
+    code: 1,
+    output: expect.stringMatching(/\/livez did not answer: .*ECONNREFUSED/),
+  });
+});
+
+test("a place for temporary files that cannot be written is told of, before the engine falls over it", async () => {
+  const { code, output } = await run({
+    LAKEHEAD_DATABASE: "/nowhere",
+    LAKEHEAD_PORT: "0",
+    LAKEHEAD_OPERATIONS_PORT: "0",
+    LAKEHEAD_AUTH_STATIC_TOKENS: `[{"name":"x","sha256":"${"0".repeat(64)}","scopes":["plan"]}]`,
+    TMPDIR: "/nowhere/at/all",
+  });
+  expect({ code, output }).toEqual({
+    code: 1,
+    output: expect.stringMatching(/\/nowhere\/at\/all, cannot be written \(ENOENT\): mount one there, or .* TMPDIR/),
+  });
+});

@@ -1,0 +1,94 @@
+import { createServer } from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Running, Workplace } from "./process.ts";
+
+const workplace = new Workplace();
+let first: Running;
+let base: string;
+let token: string;
+
+beforeAll(async () => {
+  await workplace.open();
+  first = workplace.start();
+  [, base = ""] = await first.printed(/table service\s+(http:\/\/\S+)/);
+  [, token = ""] = await first.printed(/token for local use\s+(\S+)/);
+  await first.printed(/# a tag[^\n]*\n[^\n]+\n/);
+});
+afterAll(() => workplace.close());
+
+/** The printed lines as a shell would read them: an address, headers and a body between single quotes. */
+const curlLines = (output: string) =>
+  output
+    .split("\n")
+    .filter((line) => line.startsWith("curl "))
+    .map((line) => {
+      const [, url = ""] = /^curl -s (\S+)/.exec(line) ?? [];
+      const headers = [...line.matchAll(/-H '([^:']+): ([^']+)'/g)].map(([, name = "", value = ""]) => [name, value]);
+      const [, body = ""] = /-d '([^']+)'/.exec(line) ?? [];
+      return { url, headers: Object.fromEntries(headers) as Record<string, string>, body };
+    });
+
+const run = async ({ url, headers, body }: ReturnType<typeof curlLines>[number]) => {
+  const response = await fetch(url, { method: "POST", headers, body });
+  return { status: response.status, body: await response.json() };
+};
+
+describe("npm start", () => {
+  test("prints three lines that work as printed: a plan, the statistics, a tag", async () => {
+    const [plan, statistics, tag, ...others] = await Promise.all(curlLines(first.output()).map(run));
+    expect(others).toEqual([]);
+    expect(plan?.body).toMatch(/ANNSubIndex: name=vector_idx/);
+    expect(statistics?.body).toMatchObject({ num_rows: 344, num_indices: 1 });
+    expect(tag).toEqual({ status: 200, body: {} });
+  });
+
+  test("has the tables that it promises", async () => {
+    const ask = async (table: string, operation: string, body: object) => {
+      const response = await fetch(`${base}/v1/table/${table}/${operation}`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+        body: JSON.stringify(body),
+      });
+      return response.json();
+    };
+    expect(await ask("movies", "stats", {})).toMatchObject({ num_rows: 3201, num_indices: 3 });
+    expect(await ask("cars", "describe", {})).toMatchObject({ version: expect.any(Number) });
+    expect(await ask("cars", "explain_plan", { query: { k: 1, version: 2 } })).toMatch(/num_fragments=2/);
+    const text = { string_query: { query: "king" } };
+    expect(await ask("movies", "analyze_plan", { k: 3, full_text_query: text })).toMatch(/output_rows=3/);
+  });
+
+  test("a taken port is a clear error", async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+    const { port } = taken.address() as { port: number };
+    const second = workplace.start({ LAKEHEAD_PORT: String(port) });
+    expect(await second.exited()).toBe(1);
+    expect(second.output()).toContain(
+      `port ${port} on 127.0.0.1 is taken: stop what listens there, or choose another port`,
+    );
+    taken.close();
+  });
+
+  test("a wrong environment ends with all faults and its own exit code", async () => {
+    const second = workplace.start({ LAKEHEAD_PORT: "http", LAKEHEAD_LOG_LEVEL: "chatty" });
+    expect(await second.exited()).toBe(2);
+    expect(second.output()).toMatch(/LAKEHEAD_PORT="http" must be a whole number/);
+    expect(second.output()).toMatch(/LAKEHEAD_LOG_LEVEL="chatty" must be one of/);
+  });
+
+  test("started again, it finds its data, its tags and its token", async () => {
+    first.child.kill("SIGTERM");
+    expect(await first.exited()).toBe(0);
+    const again = workplace.start();
+    const [, address] = await again.printed(/table service\s+(http:\/\/\S+)/);
+    expect(again.output()).not.toContain("making the sample tables");
+    const [, , tag] = curlLines(first.output());
+    const response = await fetch(`${address}/v1/table/cars/tags/version`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body: JSON.stringify({ tag: JSON.parse(tag?.body ?? "{}").tag }),
+    });
+    expect(await response.json()).toEqual({ version: 1 });
+  });
+});

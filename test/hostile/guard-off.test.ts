@@ -1,0 +1,32 @@
+import { describe, expect, it } from "vitest";
+import { killers } from "../service/guard/expression/support/killers.ts";
+import { testToken } from "../support/service.ts";
+import { startServiceProcess } from "./support/child.ts";
+import { bodyOf } from "./support/queries.ts";
+
+/** Which operation and field each is sent through; the test tables have a column `id`. */
+const deadly = [
+  ["explain_plan", "filter", "overflows the stack: additions"],
+  ["analyze_plan", "filter", "overflows the stack: a JSON literal"],
+  ["explain_plan", "columns", "overflows the stack: casts"],
+] as const;
+
+describe("with the guard off, to show what it is for", () => {
+  it.each(deadly)("%s with one %s ends the process: %s", async (operation, field, killer) => {
+    const service = await startServiceProcess({ LAKEHEAD_UNSAFE_GUARD: "off", LAKEHEAD_ISOLATION: "off" });
+    try {
+      const expression = killers[killer];
+      const query = { k: 5, vector: null, [field]: field === "columns" ? { value: expression } : expression };
+      const answer = fetch(`${service.base}/v1/table/docs/${operation}`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${testToken}`, "content-type": "application/json" },
+        body: JSON.stringify(bodyOf(operation, query)),
+      });
+      await expect(answer).rejects.toThrow();
+      expect(await service.exited()).toMatch(/^SIG(SEGV|ABRT|BUS)$/);
+      expect(service.output()).toContain("LAKEHEAD_UNSAFE_GUARD is off");
+    } finally {
+      await service.close();
+    }
+  });
+});

@@ -1,0 +1,131 @@
+import { cp, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { killers } from "../service/guard/expression/support/killers.ts";
+import { makeExpressionTable } from "../service/guard/expression/support/table.ts";
+import { type Answer, callOperation } from "../support/service.ts";
+import { type ServiceProcess, startServiceProcess } from "./support/child.ts";
+import * as hostile from "./support/queries.ts";
+
+/**
+ * Everything of the hostile suite that kills, with the guard off and isolation as it is by default: each ends a worker
+ * process at the most, and meanwhile nobody else notices.
+ */
+let directory: string;
+let service: ServiceProcess;
+const answers = new Map<string, Answer>();
+const innocent = new Map<string, number[]>();
+
+/** Wide enough for a query that means no harm, too short for one that does: memory and crashes come sooner or not at all. */
+const deadlineSeconds = 0.3;
+const workers = 2;
+
+interface Attack {
+  readonly name: string;
+  readonly table: string;
+  readonly query: Readonly<Record<string, unknown>>;
+}
+
+const attacks: readonly Attack[] = [
+  ...Object.entries(killers).map(([name, expression]) => ({
+    name,
+    table: "kinds",
+    query: hostile.filtered(expression),
+  })),
+  ...Object.entries(hostile.killing).map(([name, query]) => ({ name, table: "docs", query })),
+];
+
+/** A panic that the SDK catches fails its own call; the process lives on. */
+const isCaught = (name: string): boolean => name.startsWith("panics: ");
+
+const deadly = attacks.filter(({ name }) => !isCaught(name));
+const caught = attacks.filter(({ name }) => isCaught(name));
+
+const ask = (operation: string, table: string, body: unknown) => callOperation(service.base, operation, table, body);
+
+/** As many at once as there are workers, each begun when one before has been answered. */
+const attack = async (): Promise<void> => {
+  const waiting = [...attacks];
+  const take = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
+      answers.set(next.name, await ask("analyze_plan", next.table, next.query));
+  };
+  await Promise.all(Array.from({ length: workers }, take));
+};
+
+/** What others ask all the while. */
+const innocents: Readonly<Record<string, () => Promise<{ readonly status: number }>>> = {
+  explain_plan: () => ask("explain_plan", "docs", { query: { k: 1, filter: "id = 7" } }),
+  stats: () => ask("stats", "docs", {}),
+  "tags/create": () => ask("tags/create", "docs", { tag: `t${innocent.get("tags/create")?.length}`, version: 1 }),
+  livez: async () => ({ status: (await fetch(`${service.operationsBase}/livez`)).status }),
+  readyz: async () => ({ status: await service.ready() }),
+};
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "lakehead-isolated-"));
+  await cp(inject("tables"), directory, { recursive: true });
+  await makeExpressionTable(directory, "kinds");
+  service = await startServiceProcess({
+    LAKEHEAD_DATABASE: directory,
+    LAKEHEAD_UNSAFE_GUARD: "off",
+    LAKEHEAD_ANALYZE_CONCURRENCY: String(workers),
+    LAKEHEAD_ANALYZE_DEADLINE_SECONDS: String(deadlineSeconds),
+    LAKEHEAD_WORKER_MEMORY_BYTES: String(400 * 2 ** 20),
+    LAKEHEAD_QUEUE_SECONDS: "60",
+  });
+  for (const name of Object.keys(innocents)) innocent.set(name, []);
+  let attacked = false;
+  const done = attack().finally(() => {
+    attacked = true;
+  });
+  while (!attacked)
+    for (const [name, call] of Object.entries(innocents)) innocent.get(name)?.push((await call()).status);
+  await done;
+}, 240_000);
+
+afterAll(async () => {
+  await service?.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+describe("with the guard off and isolation on", () => {
+  it.each(deadly.map(({ name }) => [name]))("%s ends the process that runs it and is answered so", (name) => {
+    const answer = answers.get(name);
+    expect(answer?.body).toMatchObject({
+      error: expect.stringMatching(/and was ended|ended the process that ran it/),
+      code: answer?.status === 503 ? 17 : 13,
+    });
+    expect([400, 503]).toContain(answer?.status);
+  });
+
+  it.each(caught.map(({ name }) => [name]))("%s fails by itself, without a word of the engine's", (name) => {
+    const answer = answers.get(name);
+    // On a machine under load, its deadline may come first.
+    expect([500, 503]).toContain(answer?.status);
+    expect(answer?.body.error).not.toMatch(/panic/);
+  });
+
+  it.each(Object.keys(innocents))("%s of others was answered well all the while", (name) => {
+    expect(innocent.get(name)?.length).toBeGreaterThan(10);
+    expect(new Set(innocent.get(name))).toEqual(new Set([200]));
+  });
+
+  it("the service lives, is ready, and has lost no more than the workers", async () => {
+    expect(service.ended()).toBeUndefined();
+    expect(await service.ready()).toBe(200);
+    const ends = service
+      .output()
+      .split("\n")
+      .filter((line) => line.includes('"a worker process has ended"'))
+      .map((line) => (JSON.parse(line) as { readonly reason: string }).reason);
+    expect(ends.length).toBeGreaterThanOrEqual(deadly.length);
+    expect(["crash", "deadline", "memory", "recycled"]).toEqual(expect.arrayContaining([...new Set(ends)]));
+  });
+
+  it("its workers run innocent queries again", async () => {
+    // The first ones may find a worker that has yet to open the table, for which the deadline is short.
+    while ((await ask("analyze_plan", "docs", { k: 1, filter: "id = 7" })).status !== 200);
+  });
+});

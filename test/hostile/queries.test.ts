@@ -1,0 +1,88 @@
+import { tableFromIPC } from "apache-arrow";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { callOperation } from "../support/service.ts";
+import { type ServiceProcess, startServiceProcess } from "./support/child.ts";
+import * as hostile from "./support/queries.ts";
+
+let service: ServiceProcess;
+beforeAll(async () => {
+  // No worker process may end in the service's stead: the guard alone must do.
+  service = await startServiceProcess({ LAKEHEAD_ISOLATION: "off" });
+});
+afterAll(() => service?.close());
+
+afterEach(async () => {
+  expect(service.ended()).toBeUndefined();
+  expect(await service.ready()).toBe(200);
+});
+
+const operations = ["explain_plan", "analyze_plan", "query"] as const;
+
+/** Every answer that is not 200 was held against the contract's error body by `callOperation`. */
+const ask = (operation: string, body: unknown, rawBody?: string) =>
+  callOperation(service.base, operation, "docs", body, rawBody === undefined ? {} : { rawBody });
+
+const refusal = expect.toSatisfy((status: number) => status >= 400 && status < 500, "a 4xx");
+
+describe.each(operations)("%s lives and refuses", (operation) => {
+  it.each(Object.entries(hostile.expressions))("a filter and an alias: %s", async (_, expression) => {
+    const queries = [
+      { k: 5, vector: null, filter: expression },
+      { k: 5, vector: null, columns: { value: expression } },
+    ];
+    for (const query of queries) {
+      const { status, body } = await ask(operation, hostile.bodyOf(operation, query));
+      expect({ status, code: body.code }).toEqual({ status: 400, code: 13 });
+      // However long the request was, the answer is not.
+      expect(JSON.stringify(body).length).toBeLessThan(1000);
+    }
+  });
+
+  it.each([8193, 65_536, 1_048_000])("a filter of %i bytes that is right but too long", async (bytes) => {
+    const filter = `id = 1 or text = '${"a".repeat(bytes - "id = 1 or text = ''".length)}'`;
+    expect(filter.length).toBe(bytes);
+    const { status, body } = await ask(operation, hostile.bodyOf(operation, { k: 5, vector: null, filter }));
+    expect({ status, code: body.code }).toEqual({ status: 400, code: 13 });
+  });
+
+  it.each(Object.entries(hostile.refused))("%s", async (_, query) => {
+    const { status, body } = await ask(operation, hostile.bodyOf(operation, query));
+    expect(status).toEqual(refusal);
+    expect(JSON.stringify(body).length).toBeLessThan(4000);
+  });
+
+  it.each(hostile.integerFields)("a wrong integer as %s", async (field) => {
+    for (const value of hostile.wrongIntegers) {
+      const { status, body } = await ask(operation, undefined, hostile.withRawField(operation, field, value));
+      expect(status, `${field}: ${value}`).toEqual(refusal);
+      expect(body.code, `${field}: ${value}`).toBe(field === "version" && value === "4294967297" ? 11 : 13);
+    }
+  });
+});
+
+describe.each(operations)("%s lives and answers", (operation) => {
+  it.each(Object.entries(hostile.answered))("%s", async (_, query) => {
+    const { status } = await ask(operation, hostile.bodyOf(operation, query));
+    expect(status).toBeLessThan(500);
+  });
+
+  it("an innocent query, after all of that", async () => {
+    const { status, body } = await ask(operation, hostile.bodyOf(operation, { k: 5, vector: null, filter: "id < 3" }));
+    expect(status).toBe(200);
+    if (operation === "query") expect(tableFromIPC(body).numRows).toBe(3);
+    else expect(body).toBeTypeOf("string");
+  });
+});
+
+describe("count_rows lives", () => {
+  it.each(Object.entries(hostile.expressions))("and refuses a predicate: %s", async (_, predicate) => {
+    const { status, body } = await ask("count_rows", { predicate });
+    expect({ status, code: body.code }).toEqual({ status: 400, code: 13 });
+    expect(body.error).toMatch(/^predicate/);
+    expect(JSON.stringify(body).length).toBeLessThan(1000);
+  });
+
+  it("and answers an innocent one", async () => {
+    expect(await ask("count_rows", { predicate: "id < 3" })).toMatchObject({ status: 200, body: 3 });
+  });
+});

@@ -1,0 +1,11 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
+
+const { LAKEHEAD_TEST_CACHE, XDG_CACHE_HOME } = process.env;
+
+/**
+ * Where parts that npm does not have are kept from one run to the next, outside the repository: `LAKEHEAD_TEST_CACHE`,
+ * or `lakehead` in the user's cache directory.
+ */
+export const cachePath = (...parts: readonly string[]): string =>
+  join(LAKEHEAD_TEST_CACHE ?? join(XDG_CACHE_HOME ?? join(homedir(), ".cache"), "lakehead"), ...parts);

@@ -1,0 +1,55 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { cachePath } from "./cache.ts";
+
+const run = promisify(execFile);
+
+/** A Python interpreter that has the wanted packages, or why there is none. */
+export type Python =
+  | { readonly python: string; readonly missing?: never }
+  | { readonly missing: string; readonly python?: never };
+
+const lastLine = (error: unknown): string => {
+  const { stderr, message } = error as { stderr?: string; message?: string };
+  return (stderr?.trim() || message || String(error)).split("\n").at(-1) ?? "";
+};
+
+/**
+ * A virtual environment with the packages of a requirements file of exact versions, made once for its content and kept in the
+ * cache. A machine without Python 3, or one that cannot have the packages, is told of, not thrown.
+ */
+export const pythonWith = async (requirements: string, log: (line: string) => void): Promise<Python> => {
+  const key = createHash("sha256")
+    .update(await readFile(requirements))
+    .digest("hex")
+    .slice(0, 12);
+  const home = cachePath(`python-${key}`);
+  const python = (folder: string) => join(folder, "bin", "python");
+  const draft = `${home}.unfinished`;
+  if (existsSync(python(home)) && !existsSync(draft)) return { python: python(home) };
+  try {
+    await run("python3", ["--version"]);
+  } catch {
+    return { missing: "python3 is not on PATH" };
+  }
+  log(`installing the Python packages of ${requirements} into ${home} (once) …`);
+  // A virtual environment cannot be moved into place: a run that was cut short is known by its marker.
+  try {
+    if (existsSync(draft)) await rm(home, { recursive: true, force: true });
+    await mkdir(draft, { recursive: true });
+    await run("python3", ["-m", "venv", home]);
+    await run(python(home), ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", requirements], {
+      maxBuffer: 64 * 2 ** 20,
+    });
+    await rm(draft, { recursive: true });
+    return { python: python(home) };
+  } catch (error) {
+    await rm(home, { recursive: true, force: true });
+    await rm(draft, { recursive: true, force: true });
+    return { missing: `its Python packages cannot be installed: ${lastLine(error)}` };
+  }
+};

@@ -1,0 +1,286 @@
+import { generateKeyPair, SignJWT } from "jose";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createKeySource } from "../../../service/auth/issuer.ts";
+import {
+  audience,
+  bench,
+  canary,
+  challengeOf,
+  configFor,
+  discoveryPath,
+  refusal,
+  startIssuer,
+  type TestIssuer,
+} from "./support.ts";
+
+let issuer: TestIssuer;
+beforeEach(async () => {
+  issuer = await startIssuer();
+});
+afterEach(() => issuer.stop());
+
+const times = { keyCacheSeconds: 600, staleKeySeconds: 1200, cooldownSeconds: 30 };
+const fetches = (path = "/jwks"): number => issuer.requests.filter((asked) => asked === path).length;
+const garbage = async (count: number): Promise<string[]> => {
+  const { privateKey } = await generateKeyPair("ES256");
+  return Promise.all(
+    Array.from({ length: count }, (_, index) =>
+      new SignJWT({ iss: issuer.url, aud: audience, sub: "s" })
+        .setProtectedHeader({ alg: "ES256", kid: `unknown-${index}` })
+        .setExpirationTime("1h")
+        .sign(privateKey),
+    ),
+  );
+};
+
+describe("fetching keys", () => {
+  it("happens once for any number of first requests at once, and not again while the keys are fresh", async () => {
+    const { authenticator, advance } = bench(configFor(issuer, times));
+    const tokens = [await issuer.token(), await issuer.token(), await issuer.token()];
+    await Promise.all([...tokens, ...tokens, ...tokens].map((bearer) => authenticator.authenticate({ bearer })));
+    advance(400);
+    await Promise.all(tokens.map((bearer) => authenticator.authenticate({ bearer })));
+    expect(issuer.requests).toEqual([discoveryPath, "/jwks"]);
+  });
+
+  it("asks only the key set's address when that is configured", async () => {
+    const config = configFor(issuer, { ...times, jwksUrl: `${issuer.url}/jwks` });
+    const { authenticator } = bench(config);
+    await authenticator.authenticate({ bearer: await issuer.token() });
+    expect(issuer.requests).toEqual(["/jwks"]);
+  });
+
+  it("takes place ahead of the cache's end, so that a rotation loses no request", async () => {
+    const { authenticator, advance } = bench(configFor(issuer, times));
+    const bearer = await issuer.token();
+    await authenticator.authenticate({ bearer });
+    advance(481);
+    await authenticator.authenticate({ bearer });
+    await expect.poll(() => issuer.requests).toEqual([discoveryPath, "/jwks", "/jwks"]);
+  });
+
+  it("is not multiplied by garbage: 100 unknown key ids cause one more at most, per cooldown", async () => {
+    const { authenticator, advance } = bench(configFor(issuer, times));
+    await authenticator.authenticate({ bearer: await issuer.token() });
+    const tokens = await garbage(100);
+    const send = () => Promise.all(tokens.map((bearer) => refusal(authenticator.authenticate({ bearer }))));
+    for (const error of await send()) expect(challengeOf(error)).toContain("no key of the trusted issuer");
+    expect(fetches()).toBe(1);
+    advance(31);
+    for (const error of await send()) expect(error.code).toBe(16);
+    expect(fetches()).toBe(2);
+  });
+
+  it("is not caused at all by 100 credentials that are no token of the right form", async () => {
+    const { authenticator } = bench(configFor(issuer, times));
+    await Promise.all(
+      Array.from({ length: 100 }, (_, index) =>
+        refusal(authenticator.authenticate({ bearer: `garbage.${index}.${canary}` })),
+      ),
+    );
+    expect(issuer.requests).toEqual([]);
+  });
+
+  it("begins with the first question for readiness", async () => {
+    const { authenticator } = bench(configFor(issuer, times));
+    expect(authenticator.ready()).toBe(false);
+    await expect.poll(() => authenticator.ready()).toBe(true);
+    expect(issuer.requests).toEqual([discoveryPath, "/jwks"]);
+  });
+
+  it("stops with close, and what waited for it is refused, not lost", async () => {
+    const { authenticator } = bench(configFor(issuer, times));
+    const bearer = await issuer.token();
+    issuer.intercept = () => true;
+    const waiting = refusal(authenticator.authenticate({ bearer }));
+    await expect.poll(() => issuer.requests.length).toBe(1);
+    authenticator.close();
+    expect(await waiting).toMatchObject({ code: 17, status: 503 });
+  });
+});
+
+describe("rotation", () => {
+  it("is followed without a restart: the new key's token passes, the removed key's does not", async () => {
+    const { authenticator, advance } = bench(configFor(issuer, times));
+    const old = await issuer.token();
+    await authenticator.authenticate({ bearer: old });
+    await issuer.rotate();
+    const fresh = await issuer.token();
+    await authenticator.authenticate({ bearer: old });
+    expect(challengeOf(await refusal(authenticator.authenticate({ bearer: fresh })))).toContain("no key");
+    advance(31);
+    expect((await authenticator.authenticate({ bearer: fresh })).subject).toBe(canary);
+    expect(challengeOf(await refusal(authenticator.authenticate({ bearer: old })))).toContain("no key");
+    expect(fetches()).toBe(2);
+  });
+
+  it("takes a removed key's token out of use when the cache ends, even if no new one is ever seen", async () => {
+    const { authenticator, advance } = bench(configFor(issuer, times));
+    const old = await issuer.token();
+    await authenticator.authenticate({ bearer: old });
+    await issuer.rotate();
+    advance(601);
+    expect(await refusal(authenticator.authenticate({ bearer: old }))).toMatchObject({ code: 16 });
+  });
+});
+
+describe("an issuer that is away", () => {
+  it("leaves the last good keys in service for the bounded time, then 503; it recovers by itself", async () => {
+    const { authenticator, advance, logged } = bench(configFor(issuer, times));
+    const bearer = await issuer.token();
+    await authenticator.authenticate({ bearer });
+    await issuer.stop();
+
+    advance(601);
+    expect((await authenticator.authenticate({ bearer })).subject).toBe(canary);
+    advance(1100);
+    expect((await authenticator.authenticate({ bearer })).subject).toBe(canary);
+    await expect.poll(() => logged.filter(({ level }) => level === "warn").length).toBe(2);
+    expect(logged[0]).toMatchObject({
+      fields: { lastGoodKeys: true, reason: expect.stringContaining("cannot be reached") },
+    });
+
+    advance(100);
+    const error = await refusal(authenticator.authenticate({ bearer }));
+    expect(error).toMatchObject({ code: 17, status: 503 });
+    expect(Number(error.headers["retry-after"])).toBeGreaterThanOrEqual(1);
+    expect(authenticator.ready()).toBe(true);
+
+    await issuer.start();
+    advance(30);
+    expect((await authenticator.authenticate({ bearer })).subject).toBe(canary);
+    expect(logged.at(-1)).toMatchObject({ level: "info" });
+  });
+
+  it("and then hangs keeps no one waiting who has a token of a known key", async () => {
+    const { authenticator, advance } = bench(configFor(issuer, times));
+    const bearer = await issuer.token();
+    await authenticator.authenticate({ bearer });
+    await issuer.stop();
+    advance(601);
+    await authenticator.authenticate({ bearer });
+    await issuer.start();
+    const ended: string[] = [];
+    issuer.intercept = (request) => request.socket.once("close", () => ended.push(request.url ?? "")) !== undefined;
+    advance(2);
+    await authenticator.authenticate({ bearer });
+    await expect.poll(() => issuer.requests.length).toBe(3);
+    expect(ended).toEqual([]);
+    authenticator.close();
+  });
+
+  it("makes a token of unknown key 503, not 401, since a rotation may have taken place", async () => {
+    const { authenticator, advance } = bench(configFor(issuer, times));
+    const bearer = await issuer.token();
+    await authenticator.authenticate({ bearer });
+    await issuer.rotate();
+    const fresh = await issuer.token();
+    await issuer.stop();
+    advance(31);
+    expect(await refusal(authenticator.authenticate({ bearer: fresh }))).toMatchObject({ code: 17 });
+    expect((await authenticator.authenticate({ bearer })).subject).toBe(canary);
+  });
+
+  it("from the start is 503 and not ready; tries are spaced 1, 2, 4 … up to the cooldown, whatever the load", async () => {
+    const { authenticator, advance, logged } = bench(configFor(issuer, times));
+    const bearer = await issuer.token();
+    await issuer.stop();
+    const waits: (string | undefined)[] = [];
+    for (let attempt = 1; attempt <= 7; attempt += 1) {
+      const refused = await Promise.all(
+        Array.from({ length: 20 }, () => refusal(authenticator.authenticate({ bearer }))),
+      );
+      expect(new Set(refused.map(({ code }) => code))).toEqual(new Set([17]));
+      expect(authenticator.ready()).toBe(false);
+      expect(logged.length).toBe(attempt);
+      waits.push(refused[0]?.headers["retry-after"]);
+      advance(Number(waits.at(-1)));
+    }
+    expect(waits).toEqual(["1", "2", "4", "8", "16", "30", "30"]);
+    await issuer.start();
+    expect((await authenticator.authenticate({ bearer })).subject).toBe(canary);
+    expect(authenticator.ready()).toBe(true);
+  });
+});
+
+describe("an issuer that answers wrongly", () => {
+  const json = (body: unknown, status = 200) => ({ status, body: JSON.stringify(body) });
+  const wrong: Record<
+    string,
+    [path: string, answer: { status: number; body: string; location?: string }, reason: string]
+  > = {
+    "a discovery document of a foreign issuer": [
+      discoveryPath,
+      json({ issuer: "https://evil.example", jwks_uri: "https://evil.example/jwks" }),
+      "another issuer",
+    ],
+    "a discovery document without key set": [discoveryPath, json({}), "another issuer"],
+    "no JSON": ["/jwks", { status: 200, body: `<html>${canary}</html>` }, "no JSON object"],
+    "a list": ["/jwks", json(null), "no JSON object"],
+    "no keys": ["/jwks", json({ error: canary }), "no JSON Web Key Set"],
+    "keys that are no objects": ["/jwks", json({ keys: [canary] }), "malformed"],
+    "too many keys": [
+      "/jwks",
+      json({ keys: Array.from({ length: 101 }, () => ({ kty: "RSA" })) }),
+      "more than 100 keys",
+    ],
+    "an oversized answer": [
+      "/jwks",
+      { status: 200, body: `{"keys":[],"x":"${"x".repeat(300_000)}"}` },
+      "more than 262144 bytes",
+    ],
+    "an error": ["/jwks", json({ keys: [] }, 500), "answered 500"],
+    "a redirect": ["/jwks", { status: 302, body: "", location: "/elsewhere" }, "redirects are not followed"],
+  };
+  it.each(Object.entries(wrong))(
+    "%s: 503, with the reason in the log",
+    async (_, [path, { status, body, location }, reason]) => {
+      issuer.intercept = (request, response) => {
+        if (request.url !== path) return false;
+        response.writeHead(status, location === undefined ? {} : { location }).end(body);
+        return true;
+      };
+      const { authenticator, logged } = bench(configFor(issuer, times));
+      const error = await refusal(authenticator.authenticate({ bearer: await issuer.token() }));
+      expect(error).toMatchObject({ code: 17, status: 503 });
+      expect(JSON.stringify(logged)).toContain(reason);
+      expect(JSON.stringify(logged)).not.toContain(canary);
+      expect(issuer.requests).not.toContain("/elsewhere");
+    },
+  );
+
+  it("a discovery document that leads to keys over plain http: 503, and that address is never asked", async () => {
+    issuer.intercept = (request, response) => {
+      if (request.url !== discoveryPath) return false;
+      response.end(JSON.stringify({ issuer: issuer.url, jwks_uri: "http://keys.example/jwks" }));
+      return true;
+    };
+    const { authenticator, logged } = bench(configFor(issuer, times));
+    await refusal(authenticator.authenticate({ bearer: await issuer.token() }));
+    expect(JSON.stringify(logged)).toContain("no jwks_uri that is https");
+  });
+
+  it("never: the wait for it is bounded", async () => {
+    issuer.intercept = () => true;
+    const load = createKeySource({ issuer: issuer.url, fetch, timeoutMilliseconds: 30 });
+    await expect(load(new AbortController().signal)).rejects.toThrow("did not answer in time");
+  });
+
+  it("with keys moved to another address: discovery finds them after one failure", async () => {
+    const { authenticator, advance } = bench(configFor(issuer, times));
+    const bearer = await issuer.token();
+    await authenticator.authenticate({ bearer });
+    const keys = JSON.stringify({ keys: issuer.publicKeys() });
+    issuer.intercept = ({ url }, response) => {
+      if (url === "/jwks") response.writeHead(404).end();
+      else if (url === "/moved") response.end(keys);
+      else response.end(JSON.stringify({ issuer: issuer.url, jwks_uri: `${issuer.url}/moved` }));
+      return true;
+    };
+    advance(601);
+    await authenticator.authenticate({ bearer });
+    advance(2);
+    await authenticator.authenticate({ bearer });
+    await expect.poll(() => issuer.requests.at(-1)).toBe("/moved");
+  });
+});

@@ -1,0 +1,250 @@
+import { describe, expect, it } from "vitest";
+import { ServiceError } from "../../../../service/errors.ts";
+import {
+  defaultExpressionLimits,
+  verifyExpression,
+  verifyExpressions,
+} from "../../../../service/guard/expression/index.ts";
+import { killers, nested } from "./support/killers.ts";
+
+const refusal = (expression: string, limits = defaultExpressionLimits): ServiceError => {
+  try {
+    verifyExpression(expression, limits, "filter");
+  } catch (error) {
+    if (error instanceof ServiceError) return error;
+    throw error;
+  }
+  throw new Error(`accepted: ${expression.slice(0, 200)}`);
+};
+
+const notAllowed: Readonly<Record<string, readonly string[]>> = {
+  "functions off the list": [
+    ..."lpad rpad array_repeat generate_series array_resize levenshtein overlay to_char array_to_string uuid random version"
+      .split(" ")
+      .map((name) => `${name}(s, 5) = 'a'`),
+    "count(*) > 1",
+    "get.lower(s) = 'a'",
+    "localtime > ts",
+  ],
+  "functions in disguise": [
+    `"repeat"('a', 3) = 'aaa'`,
+    "`repeat`('a', 3) = 'aaa'",
+    "`lower`(s) = 'a'",
+    "repeat/**/('a', 3) = 'aaa'",
+    "repeat\n\t ('a', 3) = 'aaa'",
+    "RePeAt('a', 3) = 'aaa'",
+    "'repeat'('a', 3) = 'aaa'",
+    "lower(repeat('a', 3)) = 'aaa'",
+    "id in (1, length(repeat('a', 3)))",
+    "tags[length(repeat('a', 3))] = 'a'",
+    "s = \"a\" repeat('a', 3)",
+    "s = 'a\\' or repeat('a', 3) = '",
+    "r\u0435peat('a', 3) = 'aaa'",
+    "repeat\u00a0('a', 3) = 'aaa'",
+    "repeat\u200b('a', 3) = 'aaa'",
+  ],
+  "keywords that only the engine reads as such": ["b \u0131s true", "\u017felect", "b \u0131n (true)"],
+  "statements, sub-queries and windows": [
+    "id = 1; drop table t",
+    "(select 1) = 1",
+    "id in (select 1)",
+    "exists (select 1)",
+    "coalesce((select 1), 1) = 1",
+    "row_number() over () = 1",
+    "abs(id) over (order by id) = 1",
+    "abs(id) filter (where b) = 1",
+    "abs(distinct id) = 1",
+    "abs(x => 1) = 1",
+    "array_transform(tags, t -> t) is null",
+  ],
+  comments: ["id = 1 -- or not", "id = 1 /* or not */", "id = 1 --", "/*+ hint */ id = 1"],
+  "operators off the list": [
+    ..."~ !~ ~* & | ^ # << >> <=> // -> ->> @> <@ ??".split(" ").map((operator) => `id ${operator} 1`),
+    "!b",
+    "~id = 1",
+    "+id = 1",
+    "id = any([1])",
+    "s similar to 'a'",
+    "s rlike 'a'",
+    "ts at time zone 'UTC' = ts",
+    "id is distinct from 1",
+    "b is unknown",
+    "s like 'a' escape '!'",
+    "tags[1:2] is null",
+    "(id, 1) = (1, 1)",
+    "{'a': 1} is null",
+    "array[1, 2] is null",
+    "case when b then 1 else 2 end = 1",
+    "ts > now() - interval '1 day'",
+  ],
+  "comparisons of comparisons": [
+    "id = 1 = b",
+    "id between 1 and 2 between b and b",
+    "b is true = b",
+    "id in (1) in (b)",
+  ],
+  "casts to other types": [
+    "s::text = 'a'",
+    "x::decimal = 1",
+    "x::decimal(0, 0) = 1",
+    "x::decimal(38, 39) = 1",
+    "x::decimal(38, -1) = 1",
+    "x::decimal(1e1, 1) = 1",
+    "ts::timestamp(4) = ts",
+    "ts::timestamp with time zone = ts",
+    "s::fixedsizebinary(2000000000) is null",
+    "arrow_cast(s, 'FixedSizeBinary(2000000000)') is null",
+    "arrow_cast([1], 'FixedSizeList(1000000000, Int8)') is null",
+    "arrow_cast(s, s) is null",
+    "time '10:00' is null",
+  ],
+  "patterns and paths that are no literals": [
+    "s like s",
+    "s ilike lower(s)",
+    "s like 'a' || 'b'",
+    "s like 'a'::string",
+    "s like ('a')",
+    `s like '${"a".repeat(1001)}'`,
+    "regexp_like(s, s)",
+    "regexp_like(s, 'a' || 'b')",
+    "regexp_like(s, ('a'))",
+    `regexp_like(s, '${"a".repeat(1001)}')`,
+    "json_extract(json, s) is null",
+    "json_extract(json, '$?(@.a == 1)') is null",
+  ],
+  "malformed text": [
+    "",
+    "   ",
+    "id =",
+    "= 1",
+    "(id = 1",
+    "id = 1)",
+    "id = 'a",
+    "id = `a",
+    'id = "a',
+    "``= 1",
+    "id in ()",
+    "id in (1,)",
+    "id between 1",
+    "id 1",
+    "s 'a'",
+    "1a = 1",
+    "0xff = 1",
+    "1_000 = id",
+    "1.2.3 = x",
+    "x'f' is null",
+    "x'zz' is null",
+    "cast(id)",
+    "cast(id as)",
+    "lower(s",
+    "lower() = 'a'",
+    "lower(s, s) = 'a'",
+    "lower(s,) = 'a'",
+    "meta. = 1",
+    "meta.1 = 1",
+    "meta..lang = 1",
+    "id\u0000 = 1",
+    "id = '\ud800'",
+    "\ufeffid = 1",
+  ],
+};
+
+describe("what may not reach the engine", () => {
+  it.each(Object.entries(killers))("%s", (_, expression) => {
+    expect(refusal(expression)).toMatchObject({ code: 13, status: 400 });
+  });
+
+  describe.each(Object.entries(notAllowed))("%s", (_, expressions) => {
+    it.each(expressions)("%j", (expression) => {
+      expect(refusal(expression)).toMatchObject({ code: 13, status: 400, message: expect.stringMatching(/^filter/) });
+    });
+  });
+});
+
+describe("the message", () => {
+  it.each([
+    ["s = repeat('a', 3)", "filter: the function repeat is not allowed at character 5: use one on the service's list"],
+    ["trim(s) = 'a'", "filter: the function trim is not allowed at character 1: use btrim, ltrim or rtrim"],
+    ["id = 1; x", "filter: a semicolon at character 7: send one expression"],
+    ["straße = 1", "filter: the letter U+00DF at character 5: write a name of other than ASCII letters in backquotes"],
+    ["s::text = 'a'", /cast to TEXT at character 4: use boolean, /],
+    ["id =", "filter: the end is not allowed at character 5: a column, a literal or a call may stand here"],
+  ])("of %s names place and way out", (expression, message) => {
+    expect(refusal(expression).message).toMatch(message);
+  });
+
+  it("does not repeat the caller's literals", () => {
+    expect(refusal("s = 'secret' 'other-secret'").message).not.toMatch(/secret/);
+  });
+});
+
+describe("the bounds", () => {
+  const list = (items: number) => `id IN (${Array.from({ length: items }, (_, index) => index).join(",")})`;
+  const limits = defaultExpressionLimits;
+
+  it.each<readonly [what: string, within: string, beyond: string, message: RegExp]>([
+    ["bytes", `s = '${"é".repeat(4093)}'`, `s = '${"é".repeat(4094)}'`, /more than 8192 bytes/],
+    ["parentheses", `${"(".repeat(16)}b${")".repeat(16)}`, `${"(".repeat(17)}b${")".repeat(17)}`, /nesting/],
+    ["calls", nested(16, (inner) => `lower(${inner})`, "s"), nested(17, (inner) => `lower(${inner})`, "s"), /nesting/],
+    ["additions", `x = 1${"+1".repeat(127)}`, `x = 1${"+1".repeat(128)}`, /129 operators/],
+    ["casts", `id${"::int".repeat(128)}`, `id${"::int".repeat(129)}`, /129 operators/],
+    ["IS TRUE", `b${" is true".repeat(128)}`, `b${" is true".repeat(129)}`, /129 operators/],
+    ["NOT", `${"not ".repeat(16)}b`, `${"not ".repeat(17)}b`, /nesting/],
+    ["minus", `id = ${"- ".repeat(15)}id`, `id = ${"- ".repeat(16)}id`, /nesting/],
+    ["fields", `a${".a".repeat(128)}`, `a${".a".repeat(129)}`, /129 operators/],
+    ["subscripts", `a${"[1]".repeat(128)}`, `a${"[1]".repeat(129)}`, /129 operators/],
+    ["OR", `b${" or b".repeat(128)}`, `b${" or b".repeat(129)}`, /129 operators/],
+    ["concatenations", `s${"||s".repeat(32)}`, `s${"||s".repeat(33)}`, /132 operators/],
+    ["list items", list(1000), list(1001), /more than 1000 items/],
+    [
+      "coalesce",
+      nested(4, (inner) => `coalesce(${inner}, b)`, "b"),
+      nested(5, (inner) => `coalesce(${inner}, b)`, "b"),
+      /341/,
+    ],
+    [
+      "patterns",
+      Array(3).fill("regexp_like(s, 'a')").join(" or "),
+      Array(4).fill("regexp_like(s, 'a')").join(" or "),
+      /131 operators/,
+    ],
+    ["wildcards", `s like '${"%a".repeat(128)}'`, `s like '${"_%".repeat(64)}_'`, /129 operators/],
+  ])("%s", (_, within, beyond, message) => {
+    expect(verifyExpression(within, limits, "filter")).toBe(within);
+    expect(refusal(beyond).message).toMatch(message);
+  });
+
+  it("follow the limits that are given", () => {
+    const strict = {
+      maxBytes: 40,
+      maxDepth: 1,
+      maxOperators: 2,
+      maxTotalOperators: 2,
+      maxListItems: 2,
+      functions: new Set(["lower"]),
+    };
+    expect(verifyExpression("lower(s) = 'a'", strict, "filter")).toBe("lower(s) = 'a'");
+    for (const expression of [
+      "upper(s) = 'a'",
+      "((b))",
+      "b and b and b and b",
+      "id in (1,2,3)",
+      `s = '${"a".repeat(40)}'`,
+    ])
+      expect(refusal(expression, strict).code).toBe(13);
+  });
+
+  it("hold for all expressions of a request together", () => {
+    const aliases = (count: number) =>
+      Array.from({ length: count }, (_, index) => [`columns[${index}]`, "id + 1"] as const);
+    expect(() => verifyExpressions(aliases(512), limits)).not.toThrow();
+    expect(() => verifyExpressions(aliases(513), limits)).toThrow(/more than 512 operators together/);
+    expect(() => verifyExpressions([...aliases(1), ["columns[1]", "repeat('a', 9)"]], limits)).toThrow(
+      /^columns\[1\]: /,
+    );
+  });
+
+  it("answer a megabyte as fast as a kilobyte: it is refused before it is read", () => {
+    expect(refusal("(".repeat(1 << 20)).message).toBe("filter has more than 8192 bytes: shorten the expression");
+  });
+});

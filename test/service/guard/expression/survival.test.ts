@@ -1,0 +1,76 @@
+import { afterAll, describe, expect, it } from "vitest";
+import { defaultExpressionLimits, verifyExpression } from "../../../../service/guard/expression/index.ts";
+import { Engine, type Outcome } from "./support/engine.ts";
+import { randomExpression, seeded } from "./support/random-expression.ts";
+
+const engine = new Engine();
+afterAll(() => engine.close());
+
+const passes = (expression: string): boolean => {
+  try {
+    verifyExpression(expression, defaultExpressionLimits, "filter");
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const repeated = (times: number, piece: string): string => piece.repeat(times);
+const nested = (levels: number, open: string, seed: string, close: string): string =>
+  open.repeat(levels) + seed + close.repeat(levels);
+
+/** As much of each construct as the default limits let through. */
+const extremes: readonly string[] = [
+  `x = 1${repeated(127, "+1")}`,
+  `x = id${repeated(127, "+id")}`,
+  `(id${repeated(126, "::bigint")}) = 1`,
+  `b${repeated(128, " is true")}`,
+  `${repeated(16, "not ")}b`,
+  `id = ${repeated(15, "- ")}id`,
+  `b${repeated(128, " or b")}`,
+  Array.from({ length: 32 }, (_, index) => `(id = ${index} and x = ${index})`).join(" or "),
+  `s = s${repeated(31, "||s")}`,
+  `${nested(16, "lower(", "s", ")")} = 'a'`,
+  `${nested(4, "coalesce(", "id", ", id)")} = 1`,
+  `${nested(4, "nvl(", "id", ", id)")} = 1`,
+  `${nested(5, "((", "id", ") between 1 and 2)::int")} = 1`,
+  `${nested(3, "sqrt(ifnull(", "id", ", 1))")} = 1`,
+  `${nested(5, "length((", "id", " * 0)::string)")} = 1`,
+  nested(16, "(", "b", ") in (true, false)"),
+  `id in (${Array.from({ length: 1000 }, (_, index) => index * 7).join(",")})`,
+  `array_has([${Array.from({ length: 1000 }, (_, index) => index * 7).join(",")}], id)`,
+  `s like '${repeated(64, "%a_")}'`,
+  Array(3).fill("regexp_like(s, '(?:\\pL{50}){10}')").join(" or "),
+  `regexp_like(s, '${"(".repeat(499)}a${")".repeat(499)}')`,
+  `json_extract(json, '$${repeated(127, ".a")}') is null`,
+  `json_extract(json, '${repeated(255, "[")}') is null`,
+];
+
+describe("the engine survives what the guard accepts", () => {
+  it.each(extremes.map((expression) => [expression.slice(0, 60), expression]))("%s…", async (_, expression) => {
+    verifyExpression(expression, defaultExpressionLimits, "filter");
+    expect(await engine.try({ expression, as: "filter" })).not.toMatchObject({ kind: "died" });
+  });
+
+  it("random expressions up to the limits", async () => {
+    const outcomes: Outcome["kind"][] = [];
+    for (let seed = 0; seed < 250; seed++) {
+      const random = seeded(seed);
+      const filter = random() < 0.5;
+      const type = filter ? "boolean" : random() < 0.5 ? "number" : "text";
+      const expression = randomExpression(random, type, 5 + Math.floor(random() * 75), 4 + Math.floor(random() * 14));
+      if (!passes(expression)) continue;
+      const outcome = await engine.try({ expression, as: filter ? "filter" : "alias" });
+      expect(outcome, `seed ${seed}: ${expression}`).not.toMatchObject({ kind: "died" });
+      outcomes.push(outcome.kind);
+    }
+    // The generator must make what the engine really runs, or the test shows nothing.
+    expect(outcomes.filter((kind) => kind === "accepted").length).toBeGreaterThan(100);
+  });
+
+  it("and dies of one that it does not accept, so that the harness would see it", async () => {
+    const expression = `id = ${"1+".repeat(5000)}1`;
+    expect(passes(expression)).toBe(false);
+    expect(await engine.try({ expression, as: "filter" })).toMatchObject({ kind: "died" });
+  });
+});

@@ -1,0 +1,118 @@
+import { connect, Session } from "@lancedb/lancedb";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { StoreRequest } from "../../support/object-store.ts";
+import { vectorOf } from "../../support/tables.ts";
+import { byKind, type StoredService, startStoredService } from "./support.ts";
+
+/** What a warm operation may cost when answers may be a minute old (goals G1 and G4). */
+let stored: StoredService;
+
+beforeAll(async () => {
+  // One worker process, because each has a cache of its own to warm.
+  stored = await startStoredService({ consistencySeconds: 60, environment: { LAKEHEAD_ANALYZE_CONCURRENCY: "1" } });
+  await stored.service.call("explain_plan", "docs", { query: { k: 3 } });
+});
+afterAll(() => stored.stop());
+
+const ask = async (operation: string, table: string, body: unknown = {}) => {
+  const answer = await stored.service.call(operation, table, body);
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+  return answer.body;
+};
+
+describe("requests to the store", () => {
+  const vectorQuery = { k: 3, vector: vectorOf(1), vector_column: "vector", filter: "id > 5" };
+  const textQuery = { k: 3, full_text_query: { string_query: { query: "puppy", columns: ["text"] } } };
+
+  test.each([
+    ["a scan", { k: 3, filter: "id > 5" }],
+    ["a vector search", vectorQuery],
+    ["a full-text search", textQuery],
+  ])("planning %s asks for nothing", async (_, query) => {
+    await ask("explain_plan", "docs", { query });
+    expect(await stored.during(() => ask("explain_plan", "docs", { query, verbose: true }))).toEqual([]);
+  });
+
+  test("planning a version that was asked before asks for nothing", async () => {
+    const query = { k: 3, version: 1 };
+    await ask("explain_plan", "docs", { query });
+    expect(await stored.during(() => ask("explain_plan", "docs", { query }))).toEqual([]);
+  });
+
+  test("planning in a nested namespace asks for nothing", async () => {
+    const query = { k: 3 };
+    await ask("explain_plan", "prod$vectors$docs", { query });
+    expect(await stored.during(() => ask("explain_plan", "prod$vectors$docs", { query }))).toEqual([]);
+  });
+
+  test("statistics are read once for a version, the metadata of full-text indices included", async () => {
+    expect(await stored.during(() => ask("stats", "docs"))).not.toEqual([]);
+    expect(await stored.during(() => ask("stats", "docs"))).toEqual([]);
+  });
+
+  test("a tag costs three requests to create and to look up, two to delete", async () => {
+    const table = "plain";
+    await stored.service.call("tags/version", table, { tag: "none" });
+    const created = await stored.during(() => ask("tags/create", table, { tag: "costs", version: 1 }));
+    const found = await stored.during(() => ask("tags/version", table, { tag: "costs" }));
+    const deleted = await stored.during(() => ask("tags/delete", table, { tag: "costs" }));
+    expect(created.length, JSON.stringify(created)).toBeLessThanOrEqual(3);
+    expect(found.length, JSON.stringify(found)).toBeLessThanOrEqual(3);
+    expect(deleted.length, JSON.stringify(deleted)).toBeLessThanOrEqual(2);
+    expect(byKind(created)).toHaveProperty("PUT");
+  });
+
+  test("a tag of a table with branches costs two more to look up, because only its manifest says which it is on", async () => {
+    await ask("tags/create", "docs", { tag: "costs", version: 1 });
+    await ask("tags/version", "docs", { tag: "costs" });
+    const found = await stored.during(() => ask("tags/version", "docs", { tag: "costs" }));
+    expect(found.length, JSON.stringify(found)).toBeLessThanOrEqual(5);
+    await ask("tags/delete", "docs", { tag: "costs" });
+  });
+
+  test("a list of tags costs two for each", async () => {
+    const tags = Array.from({ length: 10 }, (_, index) => `listed-${index}`);
+    for (const tag of tags) await ask("tags/create", "plain", { tag, version: 1 });
+    const listed = await stored.during(() => ask("tags/list", "plain"));
+    expect(listed.length, JSON.stringify(byKind(listed))).toBeLessThanOrEqual(2 * tags.length + 2);
+    for (const tag of tags) await ask("tags/delete", "plain", { tag });
+  });
+});
+
+describe("analyze_plan beside the bare SDK", () => {
+  const keysOf = (requests: readonly StoreRequest[]): string[] =>
+    requests.map(({ kind, key }) => `${kind} ${key}`).sort();
+
+  test.each([
+    ["a scan", { k: 3, filter: "id > 5" }],
+    ["a vector search", { k: 3, vector: vectorOf(1), vector_column: "vector" }],
+    ["a full-text search", { k: 3, full_text_query: { string_query: { query: "puppy", columns: ["text"] } } }],
+  ] as const)("%s sends the same requests", async (_, query) => {
+    const { store } = stored;
+    const session = new Session(2n ** 28n, 2n ** 26n);
+    const connection = await connect(
+      store.uri,
+      { storageOptions: { ...store.storageOptions }, readConsistencyInterval: 60 },
+      session,
+    );
+    const table = await connection.openTable("docs");
+    const direct = async () => {
+      const base = table.query();
+      const built = "vector" in query ? base.nearestTo(query.vector).column(query.vector_column) : base;
+      if ("full_text_query" in query) {
+        const { query: terms, columns } = query.full_text_query.string_query;
+        base.fullTextSearch(terms, { columns: [...columns] });
+      }
+      if ("filter" in query) base.where(query.filter);
+      return built.limit(query.k).analyzePlan();
+    };
+    const served = () => ask("analyze_plan", "docs", query);
+    await direct();
+    await served();
+    const directRequests = keysOf(await stored.during(direct));
+    const servedRequests = keysOf(await stored.during(served));
+    connection.close();
+    expect(directRequests.length).toBeGreaterThan(0);
+    expect(servedRequests).toEqual(directRequests);
+  });
+});

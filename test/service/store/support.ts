@@ -1,0 +1,86 @@
+import { type Connection, connect } from "@lancedb/lancedb";
+import { inject } from "vitest";
+import {
+  type ObjectStore,
+  type ObjectStoreOptions,
+  type StoreRequest,
+  startObjectStore,
+} from "../../support/object-store.ts";
+import { startTestService, type TestService } from "../../support/service.ts";
+
+/** The service on tables in an object store that counts. */
+export interface StoredService {
+  readonly store: ObjectStore;
+  readonly service: TestService;
+  /** What the store was asked while `action` ran. */
+  during(action: () => Promise<unknown>): Promise<StoreRequest[]>;
+  stop(): Promise<void>;
+}
+
+export interface StoredServiceOptions extends Omit<ObjectStoreOptions, "seed"> {
+  readonly consistencySeconds: number;
+  /** False has the SDK give up at its first failure, so that a test of failures takes no time. */
+  readonly patient?: boolean;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+const impatience = { client_max_retries: "0", lance_aimd_max_retries: "0" };
+
+export const startStoredService = async (options: StoredServiceOptions): Promise<StoredService> => {
+  const store = await startObjectStore({
+    seed: inject("tables"),
+    ...(options.weather && { weather: options.weather }),
+  });
+  const service = await startTestService({
+    database: store.uri,
+    environment: {
+      LAKEHEAD_STORAGE_OPTIONS: JSON.stringify({
+        ...store.storageOptions,
+        ...(options.patient === false ? impatience : {}),
+      }),
+      LAKEHEAD_CONSISTENCY_SECONDS: String(options.consistencySeconds),
+      ...options.environment,
+    },
+  });
+  return {
+    store,
+    service,
+    during: async (action) => {
+      store.take();
+      await action();
+      return store.take();
+    },
+    stop: async () => {
+      await service.stop();
+      await store.close();
+    },
+  };
+};
+
+/** A client of its own on the same tables, with a cache of its own: to the service it is another process. */
+export const connectElsewhere = (store: ObjectStore): Promise<Connection> =>
+  connect(store.uri, { storageOptions: { ...store.storageOptions } });
+
+/** Requests by kind, for instance `{LIST: 1, GET: 1}`. */
+export const byKind = (requests: readonly StoreRequest[]): Record<string, number> => {
+  const counts: Record<string, number> = {};
+  for (const { kind } of requests) counts[kind] = (counts[kind] ?? 0) + 1;
+  return counts;
+};
+
+/** Those about one table's own files. */
+export const ofTable = (requests: readonly StoreRequest[], table: string): StoreRequest[] =>
+  requests.filter(({ key }) => key.startsWith(`tables/${table}.lance/`));
+
+/** Keeps `count` calls under way until `total` are done. */
+export const atConcurrency = async (
+  count: number,
+  total: number,
+  call: (index: number) => Promise<unknown>,
+): Promise<void> => {
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < total) await call(next++);
+  };
+  await Promise.all(Array.from({ length: count }, worker));
+};

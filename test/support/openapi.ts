@@ -1,0 +1,68 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { createOpenApi } from "../../service/openapi.ts";
+import type { Answer } from "./service.ts";
+
+/** The document that the service serves, read as a client would. */
+// biome-ignore lint/suspicious/noExplicitAny: an OpenAPI document is walked by hand
+export const document: any = JSON.parse(createOpenApi("0.0.0-test").text);
+
+const ajv = new Ajv2020({ strict: false, allErrors: true, formats: { "date-time": true } });
+ajv.addSchema(document, "openapi");
+
+const pointer = (text: string): string => text.replaceAll("~", "~0").replaceAll("/", "~1");
+
+const templates = Object.keys(document.paths).map((template) => ({
+  template,
+  pattern: new RegExp(`^${template.replace(/\{\w+\}/g, "[^/]+")}/?$`),
+}));
+
+/** The document's path that an address belongs to; the one with most words where several fit. */
+const templateOf = (address: string): string | undefined =>
+  templates
+    .filter(({ pattern }) => pattern.test(address))
+    .map(({ template }) => template)
+    .sort((left, right) => left.split("{").length - right.split("{").length)[0];
+
+/** An operation's name in messages and in the run's summary: `stats`, `namespace/{id}/list`. */
+export const labelOf = (address: string): string =>
+  (templateOf(address) ?? address).replace(/^\/v1\/(table\/[^/]+\/)?/, "");
+
+interface Documented {
+  /** The schema's place, for an answer that is JSON. */
+  readonly schema: string | undefined;
+  readonly mediaType: string | null;
+}
+
+/** What the document says of an answer; the common error where it knows nothing of the address. */
+const documented = (address: string, method: string, status: number): Documented => {
+  const path = templateOf(address);
+  if (path === undefined) return { schema: "openapi#/components/schemas/Error", mediaType: "application/json" };
+  const methods = document.paths[path];
+  // A method that is not documented for the path answers as the documented one's 405 does.
+  const known = methods[method.toLowerCase()] === undefined ? Object.keys(methods)[0] : method.toLowerCase();
+  const response = methods[known as string].responses[String(status)];
+  if (response === undefined) throw new Error(`answered ${status}, which its OpenAPI does not list`);
+  const [mediaType = null] = Object.keys(response.content ?? {});
+  const schema = `openapi#/paths/${pointer(path)}/${known}/responses/${status}/content/application~1json/schema`;
+  return { schema: mediaType === "application/json" ? schema : undefined, mediaType };
+};
+
+/**
+ * Holds an answer against the document: its status must be listed for the operation and its body must fit.
+ * Unknown paths answer the common error.
+ * @param address the path as it was asked, without its query string.
+ */
+export const checkAgainstOpenApi = (address: string, method: string, { status, headers, body }: Answer): void => {
+  const fail = (text: string): never => {
+    throw new Error(`${method} ${address} answered ${status} ${text}`);
+  };
+  const { schema, mediaType } = documented(address, method, status);
+  const type = headers.get("content-type");
+  if (type !== mediaType && type?.startsWith(`${mediaType};`) !== true) fail(`with content-type ${type}`);
+  if (headers.get("x-request-id") === null) fail("without x-request-id");
+  if (status !== 200 && body.instance !== headers.get("x-request-id"))
+    fail("with an instance that is not the request's id");
+  if (schema === undefined) return;
+  const validate = ajv.getSchema(encodeURI(schema)) ?? fail(`, for which there is no schema at ${schema}`);
+  if (!validate(body as unknown)) fail(`against its schema: ${ajv.errorsText(validate.errors)}`);
+};

@@ -1,0 +1,143 @@
+import { createHash } from "node:crypto";
+import { cp, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { inject } from "vitest";
+import { scopes } from "../../service/auth/index.ts";
+import { readConfig } from "../../service/config.ts";
+import { type Service, startService } from "../../service/start.ts";
+import { createLog } from "../../service/telemetry/log.ts";
+import { record } from "./matrix.ts";
+import { checkAgainstOpenApi, labelOf } from "./openapi.ts";
+
+/** The real service in this process: real HTTP on a port of loopback, real database in a directory of its own. */
+export interface TestService {
+  readonly base: string;
+  readonly operationsBase: string;
+  readonly directory: string;
+  readonly token: string;
+  /** Lines of the log so far, parsed. */
+  readonly log: Record<string, unknown>[];
+  /** Asks an operation on a table; checks the answer against the OpenAPI document and counts its code. */
+  call(operation: string, table: string, body?: unknown, options?: CallOptions): Promise<Answer>;
+  /** The same by the path, for instance `/v1/namespace/$/list`. */
+  ask(path: string, body?: unknown, options?: CallOptions): Promise<Answer>;
+  stop(): Promise<void>;
+}
+
+export interface CallOptions {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Null sends no Authorization header. */
+  readonly token?: string | null;
+  readonly query?: string;
+  readonly trailingSlash?: boolean;
+  /** The body as it goes on the wire, instead of the JSON of `body`. */
+  readonly rawBody?: string;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Parsed JSON, the bytes of an Arrow file, or null where there is nothing. */
+  // biome-ignore lint/suspicious/noExplicitAny: a test knows what it asked for
+  readonly body: any;
+}
+
+export const testToken = "test-token-with-every-scope";
+
+export const staticToken = (name: string, token: string, granted: readonly string[] = scopes, tables = ["**"]) => ({
+  name,
+  sha256: createHash("sha256").update(token).digest("hex"),
+  scopes: granted,
+  tables,
+});
+
+export interface ServiceOptions {
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly tokens?: readonly ReturnType<typeof staticToken>[];
+  /** A database that exists; default is a copy of the test tables. */
+  readonly database?: string;
+}
+
+/** Starts the service on a fresh copy of the test tables, which were made once for the whole run. */
+export const startTestService = async (options: ServiceOptions = {}): Promise<TestService> => {
+  const home = await mkdtemp(join(tmpdir(), "lakehead-test-"));
+  const directory = options.database ?? join(home, "data");
+  if (options.database === undefined) await cp(inject("tables"), directory, { recursive: true });
+  const log: Record<string, unknown>[] = [];
+  const tokens = [staticToken("tester", testToken), ...(options.tokens ?? [])];
+  const config = readConfig({
+    LAKEHEAD_DATABASE: directory,
+    LAKEHEAD_PORT: "0",
+    LAKEHEAD_OPERATIONS_PORT: "0",
+    LAKEHEAD_DRAIN_SECONDS: "0",
+    LAKEHEAD_LOG_LEVEL: "debug",
+    // A worker process that starts on a crowded machine takes its time, and no test is about that.
+    LAKEHEAD_QUEUE_SECONDS: "25",
+    LAKEHEAD_AUTH_STATIC_TOKENS: JSON.stringify(tokens),
+    LAKEHEAD_AUTH_API_KEY: "true",
+    ...options.environment,
+  });
+  const service: Service = await startService(
+    config,
+    createLog("debug", { write: (line: string) => log.push(JSON.parse(line)) }),
+    "0.0.0-test",
+  );
+  const base = `http://127.0.0.1:${service.api.port}`;
+  return {
+    base,
+    operationsBase: `http://127.0.0.1:${service.operations.port}`,
+    directory,
+    token: testToken,
+    log,
+    call: (operation, table, body, call) => callOperation(base, operation, table, body, call),
+    ask: (path, body, call) => ask(base, path, body, call),
+    stop: async () => {
+      await service.stop();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+};
+
+const contentOf = async (response: Response): Promise<unknown> => {
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  if (response.headers.get("content-type")?.startsWith("application/json") === true)
+    return JSON.parse(Buffer.from(bytes).toString());
+  return bytes.byteLength === 0 ? null : bytes;
+};
+
+/** Asks an operation on a table of a service by HTTP. */
+export const callOperation = (
+  base: string,
+  operation: string,
+  table: string,
+  body?: unknown,
+  options?: CallOptions,
+): Promise<Answer> => ask(base, `/v1/table/${table}/${operation}`, body, options);
+
+const ask = async (
+  base: string,
+  path: string,
+  body: unknown = {},
+  { method = "POST", headers = {}, token = testToken, query = "", trailingSlash = false, rawBody }: CallOptions = {},
+): Promise<Answer> => {
+  const address = `${path}${trailingSlash ? "/" : ""}`;
+  const response = await fetch(`${base}${address}${query}`, {
+    method,
+    headers: {
+      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+      ...(method === "GET" ? {} : { "content-type": "application/json" }),
+      ...headers,
+    },
+    ...(method === "GET" ? {} : { body: rawBody ?? JSON.stringify(body) }),
+  });
+  const answer: Answer = {
+    status: response.status,
+    headers: response.headers,
+    body: await contentOf(response),
+  };
+  checkAgainstOpenApi(address, method, answer);
+  record(labelOf(address), answer);
+  return answer;
+};
