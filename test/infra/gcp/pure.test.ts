@@ -1,0 +1,107 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { type GcpConfig, parseConfig } from "../../../infra/config.ts";
+import { gkeKubeconfig } from "../../../infra/gcp/kubeconfig.ts";
+import { labelValue } from "../../../infra/gcp/labels.ts";
+import { nodeAccountId } from "../../../infra/gcp/node-identity.ts";
+import { initialNodesPerZone, poolAccelerator } from "../../../infra/gcp/node-pool-plan.ts";
+import { allowRules } from "../../../infra/gcp/public-endpoint.ts";
+import type { Pool } from "../../../infra/plan/pools.ts";
+
+function gcpConfig(gpu: object): GcpConfig {
+  const { config } = parseConfig({
+    cloud: "gcp",
+    project: "sample-project",
+    region: "europe-west4",
+    bucket: { name: "sample-tables" },
+    nodes: { gpu },
+    tableService: { enabled: false },
+    orphanCleanup: { enabled: false },
+  });
+  if (config.cloud !== "gcp") throw new Error(config.cloud);
+  return config;
+}
+
+describe("GPUs of a machine type", () => {
+  test.each([
+    ["g2-standard-12", { type: "nvidia-l4", count: 1 }],
+    ["g2-standard-24", { type: "nvidia-l4", count: 2 }],
+    ["a2-highgpu-1g", { type: "nvidia-tesla-a100", count: 1 }],
+  ])("%s brings %j", (machineType, expected) => {
+    expect(poolAccelerator(gcpConfig({ machineType }))).toEqual(expected);
+  });
+
+  test("what the configuration adds wins", () => {
+    const accelerator = { type: "nvidia-tesla-t4", count: 2 };
+    expect(poolAccelerator(gcpConfig({ machineType: "n1-standard-16", accelerator }))).toEqual(accelerator);
+  });
+});
+
+test("a stack of any name gets a label that Google takes", () => {
+  expect(labelValue("Prod.EU")).toBe("prod_eu");
+  fc.assert(
+    fc.property(fc.string({ maxLength: 100 }), (name) => {
+      expect(labelValue(name)).toMatch(/^[a-z0-9_-]{0,63}$/);
+    }),
+  );
+});
+
+test("initial nodes in all zones together are at least the least number, and none for a pool from zero", () => {
+  fc.assert(
+    fc.property(
+      fc.nat(100),
+      fc.option(fc.array(fc.string(), { minLength: 1, maxLength: 4 }), { nil: undefined }),
+      (min, zones) => {
+        const perZone = initialNodesPerZone({ min, zones } as unknown as Pool);
+        const count = zones?.length ?? 3;
+        expect(perZone * count).toBeGreaterThanOrEqual(min);
+        expect(perZone * count).toBeLessThan(min + count);
+      },
+    ),
+  );
+});
+
+test("account ids are ones that Google takes, and clusters of distinct names have distinct ones", () => {
+  const name = fc.stringMatching(/^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$/);
+  fc.assert(
+    fc.property(name, name, (a, b) => {
+      expect(nodeAccountId(a)).toMatch(/^[a-z]([a-z0-9-]{4,28}[a-z0-9])$/);
+      fc.pre(a !== b);
+      expect(nodeAccountId(a)).not.toBe(nodeAccountId(b));
+    }),
+  );
+});
+
+describe("the kubeconfig", () => {
+  const read = (certificate?: string) =>
+    parse(gkeKubeconfig({ context: "lancedb", host: "gke-1.example.goog", certificate }));
+
+  test("asks Google's plug-in for credentials and holds none", () => {
+    const [user] = read().users;
+    expect(user.user.exec.command).toBe("gke-gcloud-auth-plugin");
+    expect(JSON.stringify(read())).not.toMatch(/token|password|client-key/);
+  });
+
+  test("names the cluster's authority for an address, and leaves a DNS name to the public ones", () => {
+    expect(read("Q0E=").clusters[0].cluster).toEqual({
+      server: "https://gke-1.example.goog",
+      "certificate-authority-data": "Q0E=",
+    });
+    expect(read().clusters[0].cluster).toEqual({ server: "https://gke-1.example.goog" });
+  });
+});
+
+test("allowed networks go ten to a rule, none is lost, and the last rule denies", () => {
+  fc.assert(
+    fc.property(fc.uniqueArray(fc.ipV4(), { minLength: 1, maxLength: 45 }), (addresses) => {
+      const cidrs = addresses.map((address) => `${address}/32`);
+      const rules = allowRules(cidrs);
+      const allowed = rules.filter(({ action }) => action === "allow").map(({ match }) => match.config.srcIpRanges);
+      expect(allowed.flat()).toEqual(cidrs);
+      expect(allowed.every((group) => group.length <= 10)).toBe(true);
+      expect(new Set(rules.map(({ priority }) => priority)).size).toBe(rules.length);
+      expect(rules.at(-1)).toMatchObject({ action: "deny(403)", priority: 2_147_483_647 });
+    }),
+  );
+});

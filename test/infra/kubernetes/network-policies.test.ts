@@ -1,0 +1,136 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { metricsReaderLabel, networkPolicySpecs } from "../../../infra/kubernetes/network-policy-specs.ts";
+import { rayPorts } from "../../../infra/plan/ray-cluster.ts";
+import { ports } from "../../../service/contract.ts";
+import { type End, type Pod, reaches } from "./reach.ts";
+
+const home = "lancedb";
+const selector = { "app.kubernetes.io/name": "table-service" } as const;
+const pod = (labels: Record<string, string>, namespace = home, namespaceLabels = {}): Pod => ({
+  labels,
+  namespace,
+  namespaceLabels,
+});
+
+const head = pod({ "ray.io/is-ray-node": "yes", "ray.io/node-type": "head" });
+const worker = pod({ "ray.io/is-ray-node": "yes", "ray.io/node-type": "worker" });
+const tableService = pod(selector);
+const notebook = pod({ app: "notebook" });
+const operator = pod({ "app.kubernetes.io/name": "kuberay-operator" }, "kuberay-system");
+const stranger = pod({ "ray.io/is-ray-node": "yes" }, "default");
+const prometheus = pod({ app: "prometheus" }, "monitoring", metricsReaderLabel);
+const dns = pod({ "k8s-app": "kube-dns" }, "kube-system");
+const internet: End = { ip: "198.51.100.7" };
+const apiServer: End = { ip: "172.16.0.2" };
+const nodeLocalDns: End = { ip: "169.254.20.10" };
+const probe: End = { ip: "35.191.3.4" };
+
+type Service = NonNullable<Parameters<typeof networkPolicySpecs>[0]["tableService"]>;
+const specs = (service: Partial<Service> = {}) =>
+  networkPolicySpecs({
+    tableService: { selector, exposure: "cluster", probeSources: ["35.191.0.0/16"], calls: [], ...service },
+    operatorNamespace: "kuberay-system",
+  });
+const can = (from: End, to: End, port: number, protocol?: string, policies = specs()) =>
+  reaches(policies, home, from, to, port, protocol);
+
+describe("Ray's ports, which authenticate nobody", () => {
+  const rayNumbers = [...Object.values(rayPorts), 8000, 52_365, 10_002];
+
+  test.each(rayNumbers)("port %i is open to the namespace and closed to everyone else", (port) => {
+    expect(can(worker, head, port)).toBe(true);
+    expect(can(head, worker, port)).toBe(true);
+    expect(can(notebook, head, port)).toBe(true);
+    expect(can(stranger, head, port)).toBe(false);
+    expect(can(internet, head, port)).toBe(false);
+  });
+
+  test.each(rayNumbers)("the table service, which strangers talk to, does not reach port %i", (port) => {
+    expect(can(tableService, head, port)).toBe(false);
+  });
+
+  test("no pod of another namespace reaches any port, whatever its labels", () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 65_535 }),
+        fc.dictionary(fc.constantFrom("ray.io/is-ray-node", "app", "app.kubernetes.io/name"), fc.string()),
+        fc.constantFrom("default", "kube-system", "monitoring"),
+        (port, labels, namespace) => {
+          expect(can(pod(labels, namespace, metricsReaderLabel), head, port)).toBe(false);
+        },
+      ),
+    );
+  });
+
+  test("the operator asks the dashboard and the agent, and nothing else", () => {
+    expect(can(operator, head, rayPorts.dashboard)).toBe(true);
+    expect(can(operator, worker, 52_365)).toBe(true);
+    expect(can(operator, head, rayPorts.client)).toBe(false);
+    expect(can(operator, head, rayPorts.gcs)).toBe(false);
+  });
+
+  test("with the cloud's add-on no namespace is let in from outside", () => {
+    const withoutOperator = networkPolicySpecs({ tableService: undefined, operatorNamespace: undefined });
+    expect(reaches(withoutOperator, home, operator, head, rayPorts.dashboard)).toBe(false);
+    expect(reaches(withoutOperator, home, notebook, head, rayPorts.client)).toBe(true);
+  });
+});
+
+describe("what must keep working", () => {
+  test.each([
+    ["the autoscaler in the head pod reaches the API server", head, apiServer, 443, "TCP"],
+    ["Ray's pods resolve names at kube-dns", worker, dns, 53, "UDP"],
+    ["Ray's pods resolve names at a node-local cache", worker, nodeLocalDns, 53, "UDP"],
+    ["jobs install packages from the internet", worker, internet, 443, "TCP"],
+    ["the table service resolves names at kube-dns", tableService, dns, 53, "UDP"],
+    ["the table service resolves names over TCP", tableService, dns, 53, "TCP"],
+    ["the table service resolves names at a node-local cache", tableService, nodeLocalDns, 53, "UDP"],
+    ["the table service reaches the object store and the key set", tableService, internet, 443, "TCP"],
+    ["the table service gets its Google identity", tableService, { ip: "169.254.169.254" }, 80, "TCP"],
+    ["the table service gets it from the node's own server", tableService, { ip: "169.254.169.252" }, 988, "TCP"],
+    [
+      "the clean-up job reaches the API server",
+      pod({ "app.kubernetes.io/name": "orphan-cleanup" }),
+      apiServer,
+      443,
+      "TCP",
+    ],
+  ] as const)("%s", (_, from, to, port, protocol) => {
+    expect(can(from, to, port, protocol)).toBe(true);
+  });
+
+  test("a key set or an object store on another port is let out, and no other port is", () => {
+    const policies = specs({ calls: ["https://login.example.com:8443/keys", "http://minio.storage.svc:9000"] });
+    expect(can(tableService, internet, 8443, "TCP", policies)).toBe(true);
+    expect(can(tableService, pod({}, "storage"), 9000, "TCP", policies)).toBe(true);
+    expect(can(tableService, internet, 5432, "TCP", policies)).toBe(false);
+    expect(can(tableService, internet, 8443)).toBe(false);
+  });
+});
+
+describe("the table service", () => {
+  test("inside the cluster: every pod may ask, no address from outside may", () => {
+    expect(can(stranger, tableService, ports.api)).toBe(true);
+    expect(can(internet, tableService, ports.api)).toBe(false);
+  });
+
+  test.each(["internal", "public"] as const)("%s: load balancers connect from addresses nobody knows", (exposure) => {
+    const policies = specs({ exposure });
+    expect(can(internet, tableService, ports.api, "TCP", policies)).toBe(true);
+    expect(can(internet, tableService, ports.operations, "TCP", policies)).toBe(false);
+    expect(can(probe, tableService, ports.operations, "TCP", policies)).toBe(true);
+  });
+
+  test("the operations port is for namespaces that are labelled to read metrics", () => {
+    expect(can(prometheus, tableService, ports.operations)).toBe(true);
+    expect(can(stranger, tableService, ports.operations)).toBe(false);
+    expect(can(notebook, tableService, ports.operations)).toBe(false);
+    expect(can(probe, tableService, ports.operations)).toBe(false);
+  });
+});
+
+test("a pod that no policy names is closed to everyone", () => {
+  expect(can(worker, notebook, 8888)).toBe(false);
+  expect(can(stranger, notebook, 8888)).toBe(false);
+});

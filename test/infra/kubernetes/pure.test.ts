@@ -1,0 +1,93 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { chartInputs } from "../../../infra/kubernetes/chart.ts";
+import { checksum } from "../../../infra/kubernetes/checksum.ts";
+import { crdFiles, retainDefinitions } from "../../../infra/kubernetes/kuberay-crds.ts";
+import { configMapData, mergeStorageOptions } from "../../../infra/kubernetes/table-service/environment.ts";
+import { environment } from "../../../service/contract.ts";
+
+describe("charts come from wherever the configuration says", () => {
+  test.each([
+    [
+      { repository: "https://charts.example.com", name: "kuberay-operator" },
+      { chart: "kuberay-operator", repositoryOpts: { repo: "https://charts.example.com" } },
+    ],
+    [
+      { repository: "oci://registry.example.com/charts/", name: "kuberay-operator" },
+      { chart: "oci://registry.example.com/charts/kuberay-operator" },
+    ],
+    [{ repository: "", name: "./charts/kuberay-operator" }, { chart: "./charts/kuberay-operator" }],
+  ])("%j", (location, expected) => {
+    expect(chartInputs(location, "1.7.1")).toEqual({ ...expected, version: "1.7.1" });
+  });
+});
+
+describe("KubeRay's definitions", () => {
+  test("are those of the version, from a URL or a directory", () => {
+    expect(crdFiles({ base: "https://mirror.example.com/kuberay/", version: "1.7.1" })).toEqual(
+      ["rayclusters", "rayjobs", "rayservices", "raycronjobs"].map(
+        (kind) => `https://mirror.example.com/kuberay/v1.7.1/ray-operator/config/crd/bases/ray.io_${kind}.yaml`,
+      ),
+    );
+    expect(crdFiles({ base: "./vendor", version: "1.5.1" })[0]).toBe(
+      "./vendor/v1.5.1/ray-operator/config/crd/bases/ray.io_rayclusters.yaml",
+    );
+  });
+
+  test("a version without RayCronJob is not asked for its definition, which would end in a 404", () => {
+    for (const version of ["1.4.0", "1.5.1"])
+      expect(crdFiles({ base: "x", version }).join()).not.toContain("raycronjobs");
+    for (const version of ["1.6.0", "1.10.0"]) expect(crdFiles({ base: "x", version }).join()).toContain("raycronjobs");
+  });
+
+  const transform = (type: string, opts = {}) =>
+    retainDefinitions({ custom: true, type, name: "a", props: { spec: 1 }, opts } as Parameters<
+      typeof retainDefinitions
+    >[0]);
+
+  test("each is retained, and keeps its other options; nothing else is", () => {
+    expect(transform("kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition", { protect: true })).toEqual({
+      props: { spec: 1 },
+      opts: { protect: true, retainOnDelete: true },
+    });
+    expect(transform("kubernetes:apps/v1:Deployment")).toBeUndefined();
+  });
+});
+
+describe("the table service's environment", () => {
+  const settings = { logLevel: "info", auth: {} };
+
+  test("an absent setting is an absent variable, not an empty one", () => {
+    const data = configMapData(settings, { uri: "/data", storageOptions: undefined });
+    for (const name of [environment.issuer, environment.jwksUrl, environment.storageOptions])
+      expect(data).not.toHaveProperty(name);
+    expect(Object.values(data).every((value) => value !== "")).toBe(true);
+  });
+
+  test("the checksum follows the data and not the order of its keys", () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.string()), fc.string(), fc.string(), (data, key, value) => {
+        const reversed = Object.fromEntries(Object.entries(data).reverse());
+        expect(checksum(reversed)).toBe(checksum(data));
+        fc.pre(data[key] !== value);
+        expect(checksum({ ...data, [key]: value })).not.toBe(checksum(data));
+      }),
+    );
+  });
+
+  test("secret storage options win over open ones of the same name", () => {
+    expect(JSON.parse(mergeStorageOptions({ region: "a", endpoint: "b" }, '{"region":"c"}'))).toEqual({
+      region: "c",
+      endpoint: "b",
+    });
+  });
+
+  test.each(["not json hunter2", '["hunter2"]', "null", '{"key":{"nested":"hunter2"}}', '{"port":9000}', ""])(
+    "secret storage options that are no flat object are refused, and the message shows nothing of them: %j",
+    (secret) => {
+      const attempt = () => mergeStorageOptions({}, secret);
+      expect(attempt).toThrow(/lakehead:storageOptions: expected a JSON object with string values/);
+      expect(attempt).not.toThrow(/hunter2|nested/);
+    },
+  );
+});

@@ -1,0 +1,160 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import type { Capture } from "../../../infra/preview/capture.ts";
+import { plaintext } from "../../../infra/preview/values.ts";
+import { environment } from "../../../service/contract.ts";
+import { DependencyGraph, ofType } from "../support/graph.ts";
+import { runStack } from "../support/stacks.ts";
+import { type Manifest, manifests, one } from "./manifests.ts";
+
+const service = {
+  image: "lakehead:0.1.0",
+  cpus: 0.5,
+  memory: "1Gi",
+  auth: { issuer: "https://login.example.com:8443/", audience: "lakehead-local" },
+};
+
+let exposed: Capture;
+let bare: Capture;
+let internal: Manifest[];
+let open: Manifest[];
+
+beforeAll(async () => {
+  [exposed, bare] = await Promise.all([
+    runStack(
+      "local",
+      "update",
+      {
+        "lakehead:tableService": {
+          ...service,
+          exposure: {
+            mode: "public",
+            host: "tables.example.com",
+            ingressClass: "nginx",
+            tlsSecret: "tables-tls",
+          },
+        },
+        "lakehead:database": { uri: "s3://tables/prod", storageOptions: { endpoint: "http://minio.storage.svc:9000" } },
+      },
+      { "lakehead:storageOptions": '{"aws_secret_access_key":"very-secret"}' },
+    ),
+    runStack("local", "update", {
+      "lakehead:tableService": { ...service, exposure: { mode: "internal", allowedCidrs: ["10.1.0.0/16"] } },
+      "lakehead:operator": { mode: "existing", version: "1.6.0" },
+      "lakehead:networkPolicies": "false",
+      "lakehead:orphanCleanup": { enabled: false },
+      "lakehead:quota": { enabled: false },
+    }),
+  ]);
+  for (const capture of [exposed, bare]) if (capture.failure !== undefined) throw new Error(capture.failure);
+  internal = manifests(bare);
+  open = manifests(exposed);
+}, 60_000);
+
+describe("exposure outside the clouds", () => {
+  test("public: an Ingress of the given class, with TLS from the given secret", () => {
+    expect(one(open, "Ingress").body.spec).toMatchObject({
+      ingressClassName: "nginx",
+      tls: [{ hosts: ["tables.example.com"], secretName: "tables-tls" }],
+      rules: [{ host: "tables.example.com" }],
+    });
+    expect(one(open, "Service").body.spec.type).toBe("ClusterIP");
+    expect(exposed.resources.find(({ kind }) => kind === "stack")?.outputs).toMatchObject({
+      tableServiceUrl: "https://tables.example.com",
+      tableServiceAddress: expect.stringMatching(/^[0-9a-f]+\.elb\.example\.com$/),
+    });
+  });
+
+  test("internal: a load balancer that takes connections from the allowed networks", () => {
+    expect(one(internal, "Service").body.spec).toMatchObject({
+      type: "LoadBalancer",
+      loadBalancerSourceRanges: ["10.1.0.0/16"],
+    });
+    expect(internal.filter(({ kind }) => kind === "Ingress")).toEqual([]);
+    const outputs = bare.resources.find(({ kind }) => kind === "stack")?.outputs;
+    expect(outputs?.tableServiceUrl).toBe(`http://${outputs?.tableServiceAddress}`);
+  });
+});
+
+describe("a database in an object store", () => {
+  test("is no volume, so that the pods may be many and roll", () => {
+    expect(open.filter(({ kind }) => kind === "PersistentVolumeClaim")).toEqual([]);
+    expect(one(open, "HorizontalPodAutoscaler").body.spec.scaleTargetRef.kind).toBe("Deployment");
+    expect(one(open, "Deployment").body.spec.strategy.rollingUpdate).toEqual({ maxSurge: 1, maxUnavailable: 0 });
+  });
+
+  test("secret options join the open ones in the Secret, and the ConfigMap has none of either", () => {
+    expect(JSON.parse(one(open, "Secret").body.stringData[environment.storageOptions])).toEqual({
+      endpoint: "http://minio.storage.svc:9000",
+      aws_secret_access_key: "very-secret",
+    });
+    const settings = open.filter(
+      ({ kind, metadata }) => kind === "ConfigMap" && metadata.name.startsWith("table-service"),
+    );
+    expect(settings).toHaveLength(1);
+    expect(settings[0]?.body.data).not.toHaveProperty(environment.storageOptions);
+  });
+
+  test("the policy lets out to the store's and the issuer's ports", () => {
+    const ports = one(open, "NetworkPolicy", "table-service").body.spec.egress.flatMap(
+      (rule: { ports: { port: number }[] }) => rule.ports.map(({ port }) => port),
+    );
+    expect(ports).toEqual(expect.arrayContaining([53, 443, 8443, 9000]));
+  });
+});
+
+describe("what the configuration leaves out is not there", () => {
+  test("an operator that exists: no chart, no definitions, no namespace for it, and still a RayCluster", () => {
+    expect(ofType(bare.resources, "kubernetes:helm.sh/v3:Release", "kubernetes:yaml/v2:ConfigGroup")).toEqual([]);
+    expect(internal.filter(({ kind }) => kind === "Namespace").map(({ metadata }) => metadata.name)).toEqual([
+      "lancedb",
+    ]);
+    expect(one(internal, "RayCluster").body.spec.upgradeStrategy).toEqual({ type: "Recreate" });
+  });
+
+  test("no policies, no quota, no clean-up", () => {
+    const kinds = new Set(internal.map(({ kind }) => kind));
+    for (const kind of ["NetworkPolicy", "ResourceQuota", "LimitRange", "CronJob"]) expect(kinds.has(kind)).toBe(false);
+  });
+});
+
+test("destroy: RayCluster, then operator, then the runtime's namespace", () => {
+  const graph = new DependencyGraph(exposed.resources);
+  const steps = [
+    ofType(exposed.resources, "kubernetes:ray.io/v1:RayCluster"),
+    ofType(exposed.resources, "kubernetes:helm.sh/v3:Release"),
+    exposed.resources.filter(
+      ({ type, inputs }) => type === "kubernetes:core/v1:Namespace" && JSON.stringify(inputs).includes("lancedb"),
+    ),
+  ];
+  expect(steps.every((step) => step.length === 1)).toBe(true);
+  for (const [index, later] of steps.slice(0, -1).entries())
+    expect(graph.violations(later, steps[index + 1] ?? [])).toEqual([]);
+});
+
+test("Ray comes up only behind its policies, under its quota, and once the account that its autoscaler is bound to exists", () => {
+  const graph = new DependencyGraph(exposed.resources);
+  const guards = ofType(
+    exposed.resources,
+    "kubernetes:networking.k8s.io/v1:NetworkPolicy",
+    "kubernetes:core/v1:ResourceQuota",
+    "kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding",
+  ).filter(({ name }) => name !== "ray-cluster-quota");
+  expect(guards).toHaveLength(5);
+  expect(graph.violations(ofType(exposed.resources, "kubernetes:ray.io/v1:RayCluster"), guards)).toEqual([]);
+});
+
+test("only the provider of the definitions adopts objects that exist, and both know their cluster by a name of its own", () => {
+  const providers = ofType(exposed.resources, "pulumi:providers:kubernetes");
+  expect(providers).toHaveLength(2);
+  for (const { name, inputs } of providers) {
+    expect(inputs.upsertExistingObjects).toBe(name === "cluster-crds" ? "true" : undefined);
+    expect(inputs.clusterIdentifier).toBe("kind-lakehead");
+  }
+});
+
+test("a secret of the configuration is secret in every input that it reaches", () => {
+  const found = exposed.resources.flatMap(({ urn, inputs }) =>
+    [...plaintext(inputs)].filter(([, text]) => text.includes("very-secret")).map(([path]) => `${urn} ${path}`),
+  );
+  expect(found).toEqual([]);
+});

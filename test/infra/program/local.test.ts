@@ -1,0 +1,3 @@
+import { describeStack } from "./suite.ts";
+
+describeStack("local");

@@ -1,0 +1,145 @@
+/** What must hold of every example stack, judged from one preview and one update of the real program. */
+
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { renderGolden } from "../../../infra/preview/golden.ts";
+import { planOf } from "../../../infra/preview/plan.ts";
+import { readProject, readStackConfig } from "../../../infra/preview/project.ts";
+import { knownTypes } from "../../../infra/preview/replacements.ts";
+import { manifests } from "../kubernetes/manifests.ts";
+import { captureStack, type ExampleStack, root, type StackCaptures } from "../support/stacks.ts";
+import { parametersOf, unannotated, unknownToStack } from "./checks/client.ts";
+import { broadGoogleRoles, broadManagedPolicies, documents, looseTrust, notActions, wildcards } from "./checks/iam.ts";
+import { judge, rules } from "./checks/order.ts";
+import { nodePools, placement, podsOf, poolFaults } from "./checks/pods.ts";
+import { cloudProtection, notRetained, strayMarks, unprotected } from "./checks/protection.ts";
+import { schemaErrors } from "./checks/schemas.ts";
+import { kubeconfigTokens, leaks, openSecrets } from "./checks/secrets.ts";
+import { components, kubernetesProviders, names, parents, parity, providers } from "./checks/structure.ts";
+import { delays } from "./checks/time.ts";
+import { unknownValues } from "./checks/values.ts";
+
+/** One key of a stack's file, for a variant of it. */
+export function configured(stack: ExampleStack, key: string): Record<string, Record<string, unknown>> {
+  return JSON.parse(readStackConfig(readProject(root), stack).values[`lakehead:${key}`] ?? "{}");
+}
+
+/** @returns the captures, once the tests run */
+export function describeStack(stack: ExampleStack): () => StackCaptures {
+  const cloud = stack.split("-")[0] as "aws" | "gcp" | "local";
+  let captures: StackCaptures;
+  beforeAll(async () => {
+    captures = await captureStack(stack);
+  });
+
+  describe("structure", () => {
+    it("has the same resources in an update as in a preview: none is made inside an apply", () => {
+      expect(parity(captures)).toEqual([]);
+      expect(captures.preview.resources.length).toBeGreaterThan(30);
+    });
+    it("keeps every resource inside a component", () => expect(parents(captures.update)).toEqual([]));
+    it("has components that name their kind and register their outputs", () =>
+      expect(components(captures.update)).toEqual([]));
+    it("uses no default provider", () => expect(providers(captures.update)).toEqual([]));
+    it("ties its Kubernetes providers to one cluster", () => expect(kubernetesProviders(captures.update)).toEqual([]));
+    it("gives no two resources one name", () => expect(names(captures.update)).toEqual([]));
+    it("asks no cloud anything while it runs", () => expect(captures.preview.invocations).toEqual([]));
+  });
+
+  describe("order of creation and, reversed, of deletion", () => {
+    it.each(rules.map((rule) => [rule.why, rule] as const))("%s", (_why, rule) => {
+      for (const capture of [captures.preview, captures.update]) {
+        const outcome = judge(rule, capture);
+        expect(outcome.findings).toEqual([]);
+        if (rule.in.includes(cloud) || rule.in.includes(stack))
+          expect(Math.min(outcome.later, outcome.earlier)).toBeGreaterThan(0);
+      }
+    });
+  });
+
+  if (cloud !== "local")
+    it("is ready, and gone, about as soon as the cloud allows: nothing waits that need not", () =>
+      expect(delays(captures.update, cloud)).toEqual([]));
+
+  describe("protection", () => {
+    it("is on what holds data where the stack asks for it, and nowhere else", () => {
+      const { values } = readStackConfig(readProject(root), stack);
+      const { update } = captures;
+      if (values["lakehead:protect"] === "false")
+        expect(update.resources.filter(({ protect }) => protect).map(({ urn }) => urn)).toEqual([]);
+      else expect(unprotected(update)).toEqual([]);
+      expect(strayMarks(update)).toEqual([]);
+      expect(cloudProtection(update)).toEqual([]);
+    });
+    it("keeps the resource definitions", () => expect(notRetained(captures.update)).toEqual([]));
+  });
+
+  describe("secrets", () => {
+    it("stand nowhere in the open", () => {
+      for (const capture of [captures.preview, captures.update]) {
+        expect(leaks(capture, ["certificate of"])).toEqual([]);
+        expect(openSecrets(capture)).toEqual([]);
+        expect(kubeconfigTokens(capture)).toEqual([]);
+      }
+    });
+  });
+
+  describe("identities", () => {
+    it("hold no wildcard beyond the written list", () =>
+      expect(documents(captures.update).flatMap(wildcards)).toEqual([]));
+    it("are trusted by one subject and audience each", () =>
+      expect(documents(captures.update).flatMap(looseTrust)).toEqual([]));
+    it("name actions that exist", () => expect(documents(captures.update).flatMap(notActions)).toEqual([]));
+    it("have none of AWS's broad policies", () => expect(broadManagedPolicies(captures.update)).toEqual([]));
+    it("have no broad role on Google Cloud", () => expect(broadGoogleRoles(captures.update)).toEqual([]));
+  });
+
+  describe("values", () => {
+    it("are ones that the clouds' own SDKs know", () => {
+      const { findings, compared } = unknownValues(captures.update);
+      expect(findings).toEqual([]);
+      if (cloud !== "local") expect(compared).toBeGreaterThan(10);
+    });
+    it("of Kubernetes objects fit their schemas", async () => {
+      const objects = manifests(captures.update);
+      expect(objects.length).toBeGreaterThan(15);
+      expect((await Promise.all(objects.map(schemaErrors))).flat()).toEqual([]);
+    });
+  });
+
+  describe("pods and nodes", () => {
+    it("fit each other: selectors, taints and sizes", () => {
+      const pools = nodePools(captures.update);
+      const pods = podsOf(captures.update);
+      expect(pods.length).toBeGreaterThanOrEqual(4);
+      if (cloud === "local") return;
+      expect(poolFaults(pools)).toEqual([]);
+      expect(pods.flatMap((pod) => placement(pod, pools))).toEqual([]);
+    });
+  });
+
+  describe("the client's parameters", () => {
+    it("name only what the stack has", () => {
+      for (const capture of [captures.preview, captures.update]) {
+        const parameters = parametersOf(capture);
+        expect(unknownToStack(capture, parameters)).toEqual([]);
+        if (cloud !== "local" && capture.mode === "update")
+          expect(unannotated(capture, parameters.head_group.service_account)).toEqual([]);
+      }
+    });
+  });
+
+  describe("the plan", () => {
+    it("is the committed one", async () => {
+      await expect(
+        renderGolden(planOf(captures.preview)),
+        `the golden plan of ${stack} is stale; if the change is meant: npx vitest run test/infra/program --update`,
+      ).toMatchFileSnapshot(join(root, `test/infra/golden/${stack}.yaml`));
+    });
+    it("knows which inputs replace each of its cloud resources", () => {
+      const types = captures.preview.resources.map(({ type }) => type).filter((type) => /^(aws|gcp):/.test(type));
+      expect([...new Set(types)].filter((type) => !knownTypes.has(type))).toEqual([]);
+    });
+  });
+  return () => captures;
+}

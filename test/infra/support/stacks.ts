@@ -1,0 +1,50 @@
+/** Runs the real program for the example stacks, each once for each test file that asks. */
+
+import { fileURLToPath } from "node:url";
+import type { Capture } from "../../../infra/preview/capture.ts";
+import { readProject, readStackConfig } from "../../../infra/preview/project.ts";
+import { runProgram } from "../../../infra/preview/run.ts";
+import { fabricate } from "./fabricate.ts";
+
+export const root = fileURLToPath(new URL("../../../", import.meta.url)).replace(/\/$/, "");
+
+export const exampleStacks = ["aws-dev", "aws-prod", "gcp-dev", "gcp-prod", "local"] as const;
+export type ExampleStack = (typeof exampleStacks)[number];
+
+export interface StackCaptures {
+  readonly stack: ExampleStack;
+  /** As `pulumi preview` on an empty stack: ids and outputs unknown. */
+  readonly preview: Capture;
+  /** As `pulumi up`: ids and outputs made up. */
+  readonly update: Capture;
+}
+
+/** Overrides are laid over the stack's configuration key by key, as `pulumi config set` would; undefined removes a key. */
+export async function runStack(
+  stack: string,
+  mode: Capture["mode"],
+  overrides: Readonly<Record<string, unknown>> = {},
+  secrets: Readonly<Record<string, string>> = {},
+): Promise<Capture> {
+  const project = readProject(root);
+  const { values, secretKeys } = readStackConfig(project, stack);
+  const merged: Record<string, string> = { ...values, ...secrets };
+  for (const [key, value] of Object.entries(overrides)) {
+    if (value === undefined) delete merged[key];
+    else merged[key] = typeof value === "string" ? value : JSON.stringify(value);
+  }
+  return runProgram({
+    project,
+    stack,
+    config: { values: merged, secretKeys: [...secretKeys, ...Object.keys(secrets)] },
+    ...(mode === "update" ? { create: fabricate } : {}),
+  });
+}
+
+/** @throws Error with the program's own words when it fails. */
+export async function captureStack(stack: ExampleStack): Promise<StackCaptures> {
+  const [preview, update] = await Promise.all([runStack(stack, "preview"), runStack(stack, "update")]);
+  for (const capture of [preview, update])
+    if (capture.failure !== undefined) throw new Error(`${stack} (${capture.mode}) failed:\n${capture.failure}`);
+  return { stack, preview, update };
+}

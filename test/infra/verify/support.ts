@@ -1,0 +1,50 @@
+/** Facts of a healthy aws-dev, gcp-dev and local, for tests to break one at a time. */
+
+import { type Config, parseConfig, rawConfig } from "../../../infra/config.ts";
+import { roleOptions } from "../../../infra/plan/role-options.ts";
+import { nodeLabels, nodeTaints, type PoolRole } from "../../../infra/plan/roles.ts";
+import { readProject, readStackConfig } from "../../../infra/preview/project.ts";
+import type { DeploymentFact, NodeFact, PodFact, RayClusterFact } from "../../../infra/verify/facts.ts";
+import { type Line, renderLine } from "../../../infra/verify/line.ts";
+import { root } from "../support/stacks.ts";
+
+export function configOf(stack: string, overrides: Readonly<Record<string, unknown>> = {}): Config {
+  const project = readProject(root);
+  const raw = { ...rawConfig(readStackConfig(project, stack).values, project.name), ...overrides };
+  return parseConfig(raw).config;
+}
+
+const up = [{ type: "Ready", status: "True" }];
+
+export function node(config: Config, role: PoolRole, more: Partial<NodeFact["status"]> = {}): NodeFact {
+  const options = roleOptions(config);
+  return {
+    metadata: { name: `${role}-1`, labels: nodeLabels(role, options) },
+    spec: { taints: nodeTaints(role, options) },
+    status: { allocatable: { cpu: "15890m", memory: "58Gi" }, conditions: up, ...more },
+  };
+}
+
+export const deployment = (name: string, image: string, available = 1): DeploymentFact => ({
+  metadata: { name, namespace: "somewhere" },
+  spec: { replicas: 1, template: { spec: { containers: [{ image }] } } },
+  status: { availableReplicas: available },
+});
+
+export const rayCluster = (status: RayClusterFact["status"] = { state: "ready" }): RayClusterFact => ({
+  metadata: { name: "lakehead" },
+  status,
+});
+
+export const pod = (
+  name: string,
+  more: { labels?: Record<string, string>; spec?: PodFact["spec"]; status?: PodFact["status"] } = {},
+): PodFact => ({
+  metadata: { name, namespace: "lancedb", labels: more.labels ?? {} },
+  spec: more.spec ?? {},
+  status: more.status ?? { phase: "Running", conditions: up },
+});
+
+/** The lines as a reader sees them. */
+export const seen = (lines: readonly Line[]): string => lines.map(renderLine).join("\n");
+export const verdicts = (lines: readonly Line[]): string[] => lines.map(({ verdict }) => verdict);
