@@ -1,0 +1,85 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { judged, methods } from "./judge.ts";
+import { served } from "./matrix.ts";
+import type { Program } from "./programs.ts";
+import { type Recorder, startRecorder } from "./recorder.ts";
+import { type CaseResult, type Introduction, readLine } from "./result.ts";
+import { startServiceOn } from "./service.ts";
+import { type Facts, writeWorld } from "./world.ts";
+
+const secondsForAClient = 180;
+
+/** What became of a client's program. */
+export interface Run {
+  readonly introduction: Introduction;
+  readonly results: readonly CaseResult[];
+}
+
+const broken = (client: string, name: string, detail: string): CaseResult => ({
+  client,
+  operation: methods,
+  case: name,
+  ok: false,
+  detail,
+});
+
+/** Runs a client's program to its end; one that ends badly or falls silent has a failed case more. */
+const drive = async ({ name, command, arguments: rest }: Program, world: string, recorder: Recorder): Promise<Run> => {
+  const child = spawn(command, [...rest, world], {
+    stdio: ["pipe", "pipe", "pipe"],
+    timeout: secondsForAClient * 1000,
+  });
+  let errors = "";
+  child.stderr.on("data", (chunk: Buffer) => {
+    errors += chunk.toString();
+  });
+  // A program that has ended reads no acknowledgement.
+  child.stdin.on("error", () => undefined);
+  const ended = new Promise<string | undefined>((resolve) => {
+    child.once("error", (error) => resolve(error.message));
+    child.once("close", (code, signal) => resolve(code === 0 ? undefined : `it ended with ${code ?? signal}`));
+  });
+  let introduction: Introduction = { client: name, version: "" };
+  const results: CaseResult[] = [];
+  for await (const text of createInterface({ input: child.stdout })) {
+    const line = readLine(text);
+    if (line === undefined) continue;
+    const exchanges = recorder.take();
+    if ("version" in line) introduction = line;
+    else results.push(judged(line, exchanges, served.includes(line.operation)));
+    child.stdin.write("\n");
+  }
+  const fault = await ended;
+  if (fault !== undefined) results.push(broken(name, "runs to its end", `${fault}: ${errors.trim().slice(-1500)}`));
+  return { introduction, results };
+};
+
+interface Place {
+  /** A directory of the run's own. */
+  readonly home: string;
+  /** The database that each client gets a copy of. */
+  readonly database: string;
+  readonly truth: Facts;
+}
+
+const driveAlone = async (program: Program, { home, database, truth }: Place): Promise<Run> => {
+  const service = await startServiceOn(database);
+  const recorder = await startRecorder(service.port);
+  const world = join(home, "world.json");
+  try {
+    await writeWorld(world, recorder.endpoint, truth);
+    return await drive(program, world, recorder);
+  } finally {
+    recorder.close();
+    await service.stop();
+  }
+};
+
+/** Drives a client against a service of its own. A service that does not start is the client's failure. */
+export const runClient = async (program: Program, place: Place): Promise<Run> =>
+  driveAlone(program, place).catch((error: unknown) => ({
+    introduction: { client: program.name, version: "" },
+    results: [broken(program.name, "is started", String(error))],
+  }));

@@ -1,0 +1,90 @@
+/**
+ * `npm run test:clients`: drives the service, a process on a data directory of its own for each client, with every
+ * client that can be had, in every operation that it offers. `-- --write` stores the matrix that the README shows;
+ * `-- --only <part of a name>` runs some clients alone.
+ */
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { type Run, runClient } from "./drive.ts";
+import { differences, gaps, type Matrix, makeMatrix, matrixRows } from "./matrix.ts";
+import { findPrograms } from "./programs.ts";
+import { facts, makeDatabase } from "./world.ts";
+
+const { values: options } = parseArgs({ options: { write: { type: "boolean" }, only: { type: "string" } } });
+const goldenFile = new URL("matrix.json", import.meta.url);
+const home = await mkdtemp(join(tmpdir(), "lakehead-clients-"));
+
+const log = (line: string): void => {
+  process.stdout.write(`${line}\n`);
+};
+
+/** The matrix that was stored last, which the README shows. */
+const readGolden = async (): Promise<Matrix | undefined> => {
+  try {
+    return JSON.parse(await readFile(goldenFile, "utf8"));
+  } catch {
+    return undefined;
+  }
+};
+
+const printTable = (rows: readonly (readonly string[])[]): void => {
+  const widths = rows[0]?.map((_, at) => Math.max(...rows.map((cells) => cells[at]?.length ?? 0))) ?? [];
+  for (const cells of rows) log(cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join("  "));
+};
+
+/** Runs every client that was asked for and can be had. */
+const runAll = async (): Promise<{ readonly runs: readonly Run[]; readonly skipped: number }> => {
+  const { only } = options;
+  const programs = (await findPrograms(log)).filter(({ name }) => only === undefined || name.includes(only));
+  const database = join(home, "database");
+  await makeDatabase(database);
+  const place = { home, database, truth: await facts(database) };
+  const runs: Run[] = [];
+  for (const program of programs) {
+    if ("missing" in program) {
+      log(`${program.name}: skipped, ${program.missing}`);
+      continue;
+    }
+    const run = await runClient(program, place);
+    const passed = run.results.filter(({ ok }) => ok).length;
+    log(`${program.name} (${run.introduction.version}): ${passed} of ${run.results.length} cases`);
+    runs.push(run);
+  }
+  return { runs, skipped: programs.length - runs.length };
+};
+
+/** @returns whether all is well. */
+const main = async (): Promise<boolean> => {
+  const { runs, skipped } = await runAll();
+  const results = runs.flatMap((run) => run.results);
+  const clients = runs.map(({ introduction }) => introduction);
+  const passed = results.filter(({ ok }) => ok);
+  const failed = results.filter(({ ok }) => !ok);
+  const matrix = makeMatrix(clients, passed);
+  log("\nCases that passed, of how many where some failed (– the client has no such operation):");
+  printTable(matrixRows(matrix, makeMatrix(clients, failed)));
+
+  const complete = skipped === 0 && options.only === undefined;
+  const golden = options.write === true ? undefined : await readGolden();
+  const failures = [
+    ...failed.map(({ client, operation, case: name, detail }) => `${client}, ${operation}: ${name}\n    ${detail}`),
+    ...(complete ? gaps(matrix) : []),
+    // A case that failed is missing from its cell: saying so twice would bury it.
+    ...(golden === undefined || failed.length > 0 ? [] : differences(golden, matrix)),
+  ];
+  if (failures.length > 0) log(`\nFailures:\n${failures.map((text) => `- ${text}`).join("\n")}`);
+  if (options.write === true) {
+    if (failures.length > 0 || !complete) log("the matrix was not stored: it takes every client, and no failure");
+    else await writeFile(goldenFile, `${JSON.stringify(matrix, null, 2)}\n`);
+  }
+  log(`\n${passed.length} passed, ${failures.length} failed, ${skipped} skipped`);
+  return failures.length === 0;
+};
+
+try {
+  process.exitCode = (await main()) ? 0 : 1;
+} finally {
+  await rm(home, { recursive: true, force: true });
+}

@@ -1,0 +1,95 @@
+import { operations } from "../../service/operations/index.ts";
+import { methods } from "./judge.ts";
+import type { CaseResult, Introduction } from "./result.ts";
+
+/** Which client did which operation in how many ways. Rows are the operations' names, columns the clients'. */
+export interface Matrix {
+  readonly clients: readonly Introduction[];
+  /** Numbers of cases, by operation and client. */
+  readonly cases: Readonly<Record<string, Readonly<Record<string, number>>>>;
+}
+
+const prefix = { table: "", namespace: "namespace/", root: "/" } as const;
+
+/** Operations that the service has, named as the clients' programs name them, in its own order. */
+export const served: readonly string[] = operations.map(
+  ({ target, path }) => `${prefix[target]}${path.replace(/:(\w+)/g, "{$1}")}`,
+);
+
+export const makeMatrix = (clients: readonly Introduction[], results: readonly CaseResult[] = []): Matrix => {
+  const asked = results.filter(({ operation }) => operation !== methods);
+  const cases = Object.fromEntries(
+    Object.entries(Object.groupBy(asked, ({ operation }) => operation)).map(([operation, row = []]) => [
+      operation,
+      Object.fromEntries(
+        Object.entries(Object.groupBy(row, ({ client }) => client)).map(([client, own = []]) => [client, own.length]),
+      ),
+    ]),
+  );
+  return { clients, cases };
+};
+
+/** Two clients that are generated from one specification: what one can ask, the other can. */
+const generated = ["Python generated", "Rust generated"] as const;
+
+/** What a complete matrix lacks: served operations that no client asked, and what one generated client asked alone. */
+export const gaps = ({ cases }: Matrix): string[] => [
+  ...served
+    .filter((operation) => cases[operation] === undefined)
+    .map((operation) => `${operation}: no client asked it`),
+  ...Object.entries(cases).flatMap(([operation, row]) => {
+    const [one, other] = generated.map((client) => row[client] !== undefined);
+    return one === other ? [] : [`${operation}: asked by one of ${generated.join(" and ")} alone`];
+  }),
+];
+
+/** Where two matrices differ, for the clients that both have. */
+export const differences = (before: Matrix, now: Matrix): string[] => {
+  const both = now.clients.filter(({ client }) => before.clients.some((other) => other.client === client));
+  const rows = [...new Set([...Object.keys(before.cases), ...Object.keys(now.cases)])];
+  return both.flatMap(({ client }) =>
+    rows.flatMap((operation) => {
+      const [was, is] = [before, now].map(({ cases }) => cases[operation]?.[client] ?? 0);
+      return was === is
+        ? []
+        : [`${client}, ${operation}: ${was} cases in matrix.json, ${is} now (-- --write stores it anew)`];
+    }),
+  );
+};
+
+const count = ({ cases }: Matrix, operation: string, client: string): number => cases[operation]?.[client] ?? 0;
+
+/** How many cases passed; of how many, where some failed. */
+const cell = (passed: number, failed: number): string => {
+  if (failed > 0) return `${passed}/${passed + failed}`;
+  return passed === 0 ? "–" : String(passed);
+};
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+
+/** Rows of the matrix as text: a head, each served operation, and the number of others whose refusal was understood. */
+export const matrixRows = (
+  passed: Matrix,
+  failed: Matrix = { clients: [], cases: {} },
+): readonly (readonly string[])[] => {
+  const clients = passed.clients.map(({ client }) => client);
+  const others = [...new Set([passed, failed].flatMap(({ cases }) => Object.keys(cases)))].filter(
+    (operation) => !served.includes(operation),
+  );
+  const kinds = (of: Matrix, client: string): number =>
+    sum(others.map((operation) => Math.min(1, count(of, operation, client))));
+  return [
+    ["operation", ...clients],
+    ...served.map((operation) => [
+      operation,
+      ...clients.map((client) => cell(count(passed, operation, client), count(failed, operation, client))),
+    ]),
+    ["others, refused", ...clients.map((client) => cell(kinds(passed, client), kinds(failed, client)))],
+  ];
+};
+
+/** What the columns are, in a sentence: clients that come in one package together. */
+export const clientVersions = ({ clients }: Matrix): string =>
+  Object.entries(Object.groupBy(clients, ({ version }) => version))
+    .map(([version, of = []]) => `${of.map(({ client }) => client).join(", ")}: ${version}`)
+    .join("; ");

@@ -1,0 +1,64 @@
+import { strict as assert } from "node:assert";
+import { readFile } from "node:fs/promises";
+import { createInterface } from "node:readline";
+import type { CaseResult, Introduction } from "../result.ts";
+import type { World } from "../world.ts";
+
+const { argv, stdin, stdout } = process;
+
+export const world: World = JSON.parse(await readFile(argv[2] ?? "", "utf8"));
+
+export type Say = (operation: string, name: string, check: () => Promise<void>) => Promise<void>;
+
+const input = createInterface({ input: stdin });
+const acknowledgements = input[Symbol.asyncIterator]();
+
+/** The process ends when nothing is read any more. */
+export const finish = (): void => input.close();
+
+const print = async (line: Introduction | CaseResult): Promise<void> => {
+  stdout.write(`${JSON.stringify(line)}\n`);
+  await acknowledgements.next();
+};
+
+/** Prints who it is and then each case, see test/clients/result.ts. */
+export const startReport = async (client: string, version: string): Promise<Say> => {
+  await print({ client, version });
+  return async (operation, name, check) => {
+    const fault = await check().then(
+      () => undefined,
+      (error: unknown) => String(error).slice(0, 400),
+    );
+    await print({ client, operation, case: name, ok: fault === undefined, detail: fault ?? "" });
+  };
+};
+
+/** A call that must fail with an error whose text fits: this SDK has no classes of errors, only their texts. */
+export const fails = async (pattern: RegExp, call: () => Promise<unknown>): Promise<void> => {
+  const outcome = await call().then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+  if (!("error" in outcome)) throw new Error(`it was expected to fail, and gave ${JSON.stringify(outcome.value)}`);
+  assert.ok(outcome.error instanceof Error, "what was thrown is no Error");
+  assert.match(outcome.error.message, pattern);
+};
+
+/**
+ * Remembers which methods of an object were called, so that none that a new version of the client brings is forgotten.
+ */
+export const watched = <Subject extends object>(subject: Subject, seen: Set<string>): Subject =>
+  new Proxy(subject, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== "function") return value;
+      seen.add(String(name));
+      return value.bind(target);
+    },
+  });
+
+/** Methods that were never called and are not in `local`, which ask no service. */
+export const unseen = (subject: object, seen: ReadonlySet<string>, local: readonly string[]): string[] =>
+  Object.getOwnPropertyNames(Object.getPrototypeOf(subject)).filter(
+    (name) => name !== "constructor" && !name.startsWith("_") && !seen.has(name) && !local.includes(name),
+  );

@@ -1,0 +1,106 @@
+"""What the service has not, as LanceDB's Python client asks for it: the client must say so at once."""
+
+from collections.abc import Callable
+from typing import Any
+
+import lancedb
+import pyarrow as pa
+from lancedb.index import BTree
+from lancedb.remote.errors import HttpError
+from remote import Cases, fails
+
+Refused = list[tuple[str, str, Callable[[], Any]]]
+NEW = pa.table({"id": [1]})
+RENAMED = {"path": "id", "rename": "new"}
+SECRET = "/secret/{name}/"
+VIEW = "/view/{name}/"
+MATERIALIZED = "/materialized_view/{name}/"
+
+
+def of_connection(db: Any) -> Refused:
+    return [
+        ("create", "create_table", lambda: db.create_table("new", NEW)),
+        ("clone", "clone_table", lambda: db.clone_table("new", "file:///nowhere")),
+        ("drop", "drop_table", lambda: db.drop_table("docs")),
+        ("drop", "drop_table_async", lambda: db.drop_table_async("docs")),
+        ("rename", "rename_table", lambda: db.rename_table("docs", "other")),
+        ("namespace/create", "create_namespace", lambda: db.create_namespace(["new"])),
+        ("namespace/drop", "drop_namespace", lambda: db.drop_namespace(["prod"])),
+        ("/jobs/list", "list_jobs", lambda: db.list_jobs()),
+        ("/jobs/describe", "open_job", lambda: db.open_job("1")),
+        ("/jobs/cancel", "cancel_job", lambda: db.cancel_job("1")),
+        ("/jobs/pause", "pause_job", lambda: db.pause_job("1")),
+        ("/jobs/resume", "resume_job", lambda: db.resume_job("1")),
+        (SECRET + "create", "create_secret", lambda: db.create_secret("a", "b")),
+        (SECRET + "alter", "alter_secret", lambda: db.alter_secret("a", "b")),
+        (SECRET + "describe", "describe_secret", lambda: db.describe_secret("a")),
+        (SECRET + "drop", "drop_secret", lambda: db.drop_secret("a")),
+        ("namespace/secret/list", "list_secrets", lambda: db.list_secrets()),
+        (VIEW + "create", "create_view", lambda: db.create_view("a", "SELECT 1")),
+        (VIEW + "describe", "describe_view", lambda: db.describe_view("a")),
+        (VIEW + "drop", "drop_view", lambda: db.drop_view("a")),
+        (VIEW + "drop", "drop_view_async", lambda: db.drop_view_async("a")),
+        ("namespace/view/list", "list_views", lambda: db.list_views()),
+        (MATERIALIZED + "create", "create_materialized_view", lambda: db.create_materialized_view("a", "docs")),
+        (
+            MATERIALIZED + "create",
+            "create_materialized_view_async",
+            lambda: db.create_materialized_view_async("a", "docs"),
+        ),
+        (MATERIALIZED + "describe", "open_materialized_view", lambda: db.open_materialized_view("docs")),
+        (MATERIALIZED + "drop", "drop_materialized_view", lambda: db.drop_materialized_view("docs")),
+        (MATERIALIZED + "drop", "drop_materialized_view_async", lambda: db.drop_materialized_view_async("docs")),
+        ("namespace/materialized_view/list", "list_materialized_views", lambda: db.list_materialized_views()),
+        ("/function/{name}/describe", "get_function", lambda: db.get_function("a", version="1")),
+        ("/function/{name}/drop", "drop_function", lambda: db.drop_function("a", version="1")),
+        ("/function/{name}/drop", "drop_function_async", lambda: db.drop_function_async("a", version="1")),
+        ("namespace/function/list", "list_functions", lambda: db.list_functions()),
+    ]
+
+
+def of_table(table: Any, branches: Any) -> Refused:
+    return [
+        ("insert", "add", lambda: table.add(NEW)),
+        ("delete", "delete", lambda: table.delete("id = 1")),
+        ("merge_insert", "merge_insert", lambda: table.merge_insert("id").when_matched_update_all().execute(NEW)),
+        ("restore", "restore", lambda: table.restore()),
+        ("create_index", "create_index", lambda: table.create_index("id", config=BTree())),
+        ("create_index", "create_index_async", lambda: table.create_index_async("id", config=BTree())),
+        ("index/{index_name}/drop", "drop_index", lambda: table.drop_index("id_idx")),
+        ("index/{index_name}/prewarm", "prewarm_index", lambda: table.prewarm_index("id_idx")),
+        ("page_cache/prewarm", "prewarm_data", lambda: table.prewarm_data(["id"])),
+        ("add_columns", "add_columns", lambda: table.add_columns({"new": "1"})),
+        ("alter_columns", "alter_columns", lambda: table.alter_columns(RENAMED)),
+        ("drop_columns", "drop_columns", lambda: table.drop_columns(["id"])),
+        (
+            "update_field_metadata",
+            "update_field_metadata",
+            lambda: table.update_field_metadata({"path": "id", "metadata": {"a": "b"}}),
+        ),
+        ("backfill_column", "refresh_column_async", lambda: table.refresh_column_async("id")),
+        ("errors", "function_errors", lambda: table.function_errors()),
+        ("branches/create", "branches.create", lambda: branches.create("new")),
+        ("branches/delete", "branches.delete", lambda: branches.delete("experiment")),
+        ("branches/diff", "branches.diff", lambda: branches.diff("experiment")),
+        ("branches/cherry_pick", "branches.cherry_pick", lambda: branches.cherry_pick("experiment")),
+        (
+            "set_lsm_write_spec",
+            "set_lsm_write_spec",
+            lambda: table.set_lsm_write_spec(lancedb._lancedb.LsmWriteSpec.bucket("id", 1)),
+        ),
+        ("unset_lsm_write_spec", "unset_lsm_write_spec", lambda: table.unset_lsm_write_spec()),
+        ("get_lsm_write_spec", "get_lsm_write_spec", lambda: table.get_lsm_write_spec()),
+        ("get_lsm_stats", "get_lsm_stats", lambda: table.get_lsm_stats()),
+        ("flush_lsm", "flush_lsm", lambda: table.flush_lsm()),
+        ("flush_lsm", "checkpoint_lsm", lambda: table.checkpoint_lsm()),
+        ("compact_lsm", "compact_lsm", lambda: table.compact_lsm()),
+    ]
+
+
+async def refusals(cases: Cases, refused: Refused) -> None:
+    for operation, name, call in refused:
+
+        async def check() -> None:
+            await fails(HttpError, call, '"code":0')
+
+        await cases.case(operation, name, check)

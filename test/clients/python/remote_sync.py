@@ -1,0 +1,99 @@
+"""LanceDB's Python client on a remote database, its synchronous face, each of its operations."""
+
+import asyncio
+import warnings
+from typing import Any
+
+import lancedb
+from lancedb.remote import ClientConfig
+from lancedb.remote.db import RemoteDBConnection
+from lancedb.remote.header import StaticHeaderProvider
+from lancedb.remote.table import RemoteTable
+from lancedb.table import Branches, Tags
+from remote import Cases, Remote, run
+from remote_refused import of_connection, of_table, refusals
+from report import ENDPOINT, KEYS, Report, Watched, same, unseen
+
+warnings.simplefilter("ignore", DeprecationWarning)
+seen: dict[str, set[str]] = {"connection": set(), "table": set(), "tags": set(), "branches": set()}
+
+
+def connect(key: str) -> Any:
+    return lancedb.connect("db://dev", api_key=key, host_override=ENDPOINT)
+
+
+def connect_by_token(token: str) -> Any:
+    config = ClientConfig(header_provider=StaticHeaderProvider({"authorization": f"Bearer {token}"}))
+    return lancedb.connect("db://dev", api_key="unknown", host_override=ENDPOINT, client_config=config)
+
+
+async def get(table: Any, name: str) -> Any:
+    return getattr(table, name)
+
+
+def query(table: Any, *, vector: list[float] | None = None, text: str | None = None, row_id: bool = False) -> Any:
+    if vector is not None:
+        return table.search(vector, vector_column_name="vector").bypass_vector_index().limit(4)
+    if text is not None:
+        return table.search(text, query_type="fts", fts_columns="text").limit(4)
+    return table.search().limit(4).with_row_id(row_id)
+
+
+def watch(what: str, subject: Any) -> Any:
+    return Watched(subject, seen[what])
+
+
+remote = Remote(
+    report=Report("Python remote", "lancedb"),
+    connect=connect,
+    connect_by_token=connect_by_token,
+    get=get,
+    query=query,
+    watch=watch,
+)
+
+# What the client refuses or does by itself, without asking; and what is of the other kinds of connection.
+LOCAL_CONNECTION = {
+    *("close", "create_function", "create_function_async", "drop_all_tables", "drop_database"),
+    *("namespace_exists", "serialize", "table_exists", "uri"),
+    # Asked by Arrow Flight at an address of its own.
+    *("describe_query", "execute_query", "execute_query_async"),
+}
+LOCAL_TABLE = {
+    *("cleanup_old_versions", "close_lsm_writers", "compact_files", "current_branch"),
+    *("fetch_blob_files", "fetch_blob_ranges", "fetch_blobs", "migrate_v2_manifest_paths", "name", "optimize"),
+    *("refresh_column", "set_unenforced_primary_key", "to_arrow", "to_lance", "to_pandas", "to_polars"),
+    "uses_v2_manifest_paths",
+}
+
+
+async def main() -> None:
+    db = watch("connection", connect(KEYS["all"]))
+    cases = Cases(remote)
+    await run(remote, cases, db)
+    table = watch("table", db.open_table("docs"))
+    await refusals(cases, [*of_connection(db), *of_table(table, watch("branches", table.branches))])
+    await refusals(
+        cases,
+        [
+            ("update", "update", lambda: table.update(where="id = 1", values={"id": 2})),
+            ("create_index", "create_scalar_index", lambda: table.create_scalar_index("id")),
+            ("create_index", "create_fts_index", lambda: table.create_fts_index("text")),
+        ],
+    )
+
+    async def methods() -> None:
+        same(
+            [
+                *unseen(RemoteDBConnection, seen["connection"], LOCAL_CONNECTION),
+                *unseen(RemoteTable, seen["table"], LOCAL_TABLE),
+                *unseen(Tags, seen["tags"], ()),
+                *unseen(Branches, seen["branches"], ()),
+            ],
+            [],
+        )
+
+    await cases.case("methods", "each was asked, or asks no service", methods)
+
+
+asyncio.run(main())

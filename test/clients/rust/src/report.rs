@@ -1,0 +1,80 @@
+//! The world that the program is told of, its cases, and what a call of the generated client came to.
+
+use std::fmt::Debug;
+use std::io::{Write, stdin, stdout};
+
+use lance_namespace_reqwest_client::apis::{Error, configuration::Configuration};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Value, json};
+
+const CLIENT: &str = "Rust generated";
+
+/// What a case came to: what is wrong, in words.
+pub type Outcome = Result<(), String>;
+
+fn print(line: &Value) {
+    let mut out = stdout().lock();
+    writeln!(out, "{line}").and_then(|()| out.flush()).expect("stdout is read");
+    drop(out);
+    // Acknowledged, see test/clients/result.ts; at its end nobody waits.
+    stdin().read_line(&mut String::new()).ok();
+}
+
+pub fn introduce(version: &str) {
+    print(&json!({ "client": CLIENT, "version": format!("lance-namespace-reqwest-client {version}") }));
+}
+
+pub fn say(operation: &str, case: &str, outcome: Outcome) {
+    let detail = outcome.as_ref().err().map_or("", |fault| fault.get(..400).unwrap_or(fault));
+    print(&json!({ "client": CLIENT, "operation": operation, "case": case, "ok": outcome.is_ok(), "detail": detail }));
+}
+
+/// A request or one of its parts, as the specification writes it.
+pub fn of<T: DeserializeOwned>(value: Value) -> T {
+    serde_json::from_value(value).expect("a value of the client's own model")
+}
+
+pub fn with_key(endpoint: &str, key: &str) -> Configuration {
+    Configuration {
+        base_path: endpoint.to_owned(),
+        bearer_access_token: Some(key.to_owned()),
+        ..Configuration::default()
+    }
+}
+
+pub fn same<T: PartialEq + Debug>(actual: T, expected: T) -> Outcome {
+    if actual == expected {
+        Ok(())
+    } else {
+        Err(format!("{actual:?} is not {expected:?}"))
+    }
+}
+
+/// What a call answered.
+pub fn told<T, E: Debug>(answer: Result<T, Error<E>>) -> Result<T, String> {
+    answer.map_err(|error| format!("{error:?}"))
+}
+
+/// A call that must fail, with a status and with an error that the client can read: its own type with a code.
+pub fn fails<T: Debug, E: Debug + Serialize>(answer: Result<T, Error<E>>, status: u16, code: i64) -> Outcome {
+    let Error::ResponseError(response) = answer.err().ok_or("it was expected to fail")? else {
+        return Err("it failed without an answer".to_owned());
+    };
+    let entity = response
+        .entity
+        .ok_or_else(|| format!("an error that the client cannot read: {}", response.content))?;
+    if !format!("{entity:?}").starts_with("Status") {
+        return Err(format!("an error that the client does not know: {}", response.content));
+    }
+    let told = serde_json::to_value(&entity).map_err(|error| error.to_string())?;
+    same((response.status.as_u16(), told["code"].as_i64()), (status, Some(code)))
+}
+
+/// Runs a block that may end early with what is wrong, as a case.
+#[macro_export]
+macro_rules! case {
+    ($operation:expr, $name:expr, $body:block) => {{
+        let outcome: $crate::report::Outcome = async { $body }.await;
+        $crate::report::say($operation, $name, outcome);
+    }};
+}

@@ -1,0 +1,87 @@
+import { writeFile } from "node:fs/promises";
+import { connect, type Table } from "@lancedb/lancedb";
+import { branchRows, makeTestDatabase } from "../parts/database.ts";
+import { docs, nested, plain, vectorOf } from "../support/tables.ts";
+import { keys } from "./service.ts";
+
+/** What a client's program is told: where the service is, and what is true of its tables. */
+export interface World extends Facts {
+  readonly endpoint: string;
+  readonly keys: typeof keys;
+}
+
+/** What is true of the tables. */
+export type Facts = Awaited<ReturnType<typeof facts>>;
+
+/** A table with letters in its id that clients write in different ways, and one row. */
+const awkward = { namespace: ["prod", "vectors", "a b+c ü"], name: "t.1-x" } as const;
+
+/** The test tables, and the awkward one. */
+export const makeDatabase = async (directory: string): Promise<void> => {
+  await makeTestDatabase(directory);
+  const connection = await connect(directory);
+  await connection.createNamespace([...awkward.namespace]);
+  await connection.createTable(awkward.name, [{ id: 1 }], [...awkward.namespace]);
+  connection.close();
+};
+
+const column = async (rows: Promise<unknown[]>, name: string): Promise<number[]> =>
+  (await rows).map((row) => Number((row as Readonly<Record<string, unknown>>)[name]));
+
+const nearestIds = (table: Table, vector: readonly number[]): Promise<number[]> =>
+  column(
+    table
+      .query()
+      .nearestTo([...vector])
+      .column("vector")
+      .bypassVectorIndex()
+      .select(["id", "_distance"])
+      .limit(4)
+      .toArray(),
+    "id",
+  );
+
+/** What the embedded database says of the tables: no client may see anything else. */
+export const facts = async (database: string) => {
+  const connection = await connect(database);
+  const table = await connection.openTable("docs");
+  const { fragmentStats, ...stats } = await table.stats();
+  const vector = vectorOf(5);
+  const described = {
+    /** Columns and their kinds, see `ColumnKind`. */
+    columns: docs.columns,
+    rows: await table.countRows(),
+    version: await table.version(),
+    branchRows,
+    bytes: stats.totalBytes,
+    fragments: fragmentStats.numFragments,
+    longestFragment: fragmentStats.lengths.max,
+    /** Statistics of the vector index. */
+    vectorIndex: await table.indexStats("vector_idx"),
+    indices: (await table.listIndices()).map(({ name, indexType, columns }) => ({ name, type: indexType, columns })),
+    vector,
+    /** The four rows that are nearest to `vector`, found without an index. */
+    nearest: await nearestIds(table, vector),
+    withPuppy: await table
+      .query()
+      .fullTextSearch("puppy", { columns: ["text"] })
+      .limit(5000)
+      .toArray()
+      .then((rows) => rows.length),
+  };
+  const rowsPerVersion = plain.batches[0]?.length ?? 0;
+  connection.close();
+  return {
+    docs: described,
+    /** A table of ten versions of ten rows more each, without an index. */
+    plain: { versions: plain.batches.length, rowsPerVersion, rows: rowsPerVersion * plain.batches.length },
+    /** A table in a namespace that is in another. */
+    nested: { namespace: nested.namespace, name: nested.name, rows: nested.batches.flat().length },
+    awkward: { ...awkward, rows: 1 },
+  };
+};
+
+export const writeWorld = async (file: string, endpoint: string, of: Facts): Promise<void> => {
+  const world: World = { endpoint, keys, ...of };
+  await writeFile(file, JSON.stringify(world));
+};

@@ -1,0 +1,59 @@
+import { connect } from "@lancedb/lancedb";
+import { writeTables } from "../../service/lance/write.ts";
+import { dimensions, docs } from "../support/tables.ts";
+
+/** Tables of one shape in three places, so that a query that fits one fits all. */
+const places = [[], ["prod"], ["prod", "vectors"]] as const;
+
+const branch = "experiment";
+/** Tags that stay: nothing that deletes is pointed at them. */
+const kept = ["golden", "v1.0", "release-2026"];
+
+/** What is really there, for steering generated requests towards it. */
+export interface Real {
+  readonly tables: readonly (readonly string[])[];
+  readonly namespaces: readonly (readonly string[])[];
+  readonly versions: number;
+  readonly dimensions: number;
+  readonly branches: readonly string[];
+  readonly tags: readonly string[];
+  readonly indices: readonly string[];
+  readonly columns: readonly string[];
+  readonly textColumns: readonly string[];
+  readonly vectorColumns: readonly string[];
+}
+
+/** Makes a database with tables in nested namespaces, versions, indices, branches and tags. */
+export const makeData = async (directory: string): Promise<Real> => {
+  await writeTables(
+    directory,
+    places.map((namespace) => ({ ...docs, namespace })),
+  );
+  const connection = await connect(directory);
+  try {
+    let versions = 0;
+    let indices: readonly string[] = [];
+    for (const namespace of places) {
+      const table = await connection.openTable(docs.name, [...namespace]);
+      versions = await table.version();
+      indices = (await table.listIndices()).map(({ name }) => name);
+      const tags = await table.tags();
+      for (const [index, tag] of kept.entries()) await tags.create(tag, index + 1);
+      await (await table.branches()).create(branch);
+    }
+    return {
+      tables: places.map((namespace) => [...namespace, docs.name]),
+      namespaces: places,
+      versions,
+      dimensions,
+      branches: [branch],
+      tags: kept,
+      indices,
+      columns: Object.keys(docs.columns),
+      textColumns: ["text", "title"],
+      vectorColumns: ["vector", "other"],
+    };
+  } finally {
+    connection.close();
+  }
+};

@@ -1,0 +1,278 @@
+import type { Kind, Part } from "./compare.ts";
+
+/**
+ * Where the service's document differs from the specification, and why. A difference that is not listed fails the run,
+ * and so does an entry that is not so (any more).
+ */
+export interface Deviation {
+  /** By their path after `/v1/table/{id}/`, or after `/v1/`; `every` where all that have it share it. */
+  readonly operations: readonly string[] | "every";
+  readonly part: Part;
+  readonly kind: Kind;
+  readonly fields: readonly string[];
+  readonly reason: string;
+}
+
+const post = ["POST"];
+const searches = ["explain_plan", "analyze_plan", "query"];
+const bodiless = ["tags/list", "branches/list", "version/list"];
+
+const unserved: readonly Deviation[] = [
+  {
+    operations: [
+      ...["create", "drop", "register", "deregister", "declare", "rename", "restore"],
+      ...["insert", "merge_insert", "update", "delete"],
+      ...["add_columns", "alter_columns", "backfill_column", "drop_columns"],
+      ...["schema_metadata/update", "update_field_metadata", "version/create", "version/delete"],
+      ...["table/batch-commit", "table/version/batch-create"],
+      ...["materialized_view/{id}/create", "materialized_view/{id}/refresh"],
+      ...["namespace/{id}/create", "namespace/{id}/drop"],
+    ],
+    part: "operation",
+    kind: "absent",
+    fields: post,
+    reason: "changes tables or namespaces; this service plans, reads and tags: 406 with code 0",
+  },
+  {
+    operations: ["create_index", "create_scalar_index", "index/{index_name}/drop"],
+    part: "operation",
+    kind: "absent",
+    fields: post,
+    reason: "indices are built where the data is written, with Ray's memory and not this pod's: 406 with code 0",
+  },
+  {
+    operations: ["branches/create", "branches/delete"],
+    part: "operation",
+    kind: "absent",
+    fields: post,
+    reason: "branches belong to who writes to them: 406 with code 0",
+  },
+  {
+    operations: ["transaction/{id}/describe", "transaction/{id}/alter"],
+    part: "operation",
+    kind: "absent",
+    fields: post,
+    reason: "the database's SDK knows no transactions by an id: 406 with code 0",
+  },
+];
+
+const shared: readonly Deviation[] = [
+  {
+    operations: "every",
+    part: "request",
+    kind: "absent",
+    fields: ["context.*"],
+    reason: "the entries of `context` may have values of any type, not strings alone; they go to the log",
+  },
+  {
+    operations: "every",
+    part: "answer",
+    kind: "absent",
+    fields: ["context"],
+    reason: "clients fill it from the response headers by themselves",
+  },
+  {
+    operations: "every",
+    part: "error",
+    kind: "absent",
+    fields: ["context"],
+    reason: "clients fill it from the response headers by themselves",
+  },
+  {
+    operations: "every",
+    part: "error",
+    kind: "required",
+    fields: ["error", "instance"],
+    reason: "every error has its sentence and the id of its request",
+  },
+  {
+    operations: "every",
+    part: "status",
+    kind: "added",
+    fields: ["404", "405", "406", "408", "409", "413", "415", "429", "431"],
+    reason: "what HTTP and the Lance codes can say of any request is documented for every operation; 409 for writers",
+  },
+  {
+    operations: ["stats", "count_rows", "tags/list", "branches/list", "index/{index_name}/stats"],
+    part: "operation",
+    kind: "added",
+    fields: ["GET"],
+    reason: "one client family asks by GET",
+  },
+];
+
+const queries: readonly Deviation[] = [
+  {
+    operations: searches,
+    part: "request",
+    kind: "type",
+    fields: ["vector (object there, array or object here)", "columns (object there, array or object here)"],
+    reason: "LanceDB's clients send arrays and maps, the specification's send envelopes: both are read",
+  },
+  {
+    operations: searches,
+    part: "request",
+    kind: "added",
+    fields: ["vector[]", "columns[]", "columns.*", "full_text_query.query", "full_text_query.columns"],
+    reason: "the forms of LanceDB's clients",
+  },
+  {
+    operations: searches,
+    part: "request",
+    kind: "added",
+    fields: ["query", "columns", "boost", "operator"].map(
+      (field) => `full_text_query.structured_query.query.multi_match.${field}`,
+    ),
+    reason: "the form of LanceDB's clients for one text over several columns",
+  },
+  {
+    operations: searches,
+    part: "request",
+    kind: "optional",
+    fields: ["multi_match.match_queries", "boolean.must", "boolean.must_not", "boolean.should"].map(
+      (field) => `full_text_query.structured_query.query.${field}`,
+    ),
+    reason: "an absent list is an empty one, and `multi_match` has the other form too",
+  },
+  {
+    operations: searches,
+    part: "request",
+    kind: "optional",
+    fields: ["vector"],
+    reason: "a query by filter or full text has none",
+  },
+  {
+    operations: searches,
+    part: "request",
+    kind: "added",
+    fields: ["order_by", "use_lsm"],
+    reason: "LanceDB's clients send them",
+  },
+  {
+    operations: ["explain_plan"],
+    part: "request",
+    kind: "absent",
+    fields: ["id", "identity", "context"],
+    reason: "the query inside the body has none of its own: the body's are read",
+  },
+];
+
+const lists: readonly Deviation[] = [
+  {
+    operations: bodiless,
+    part: "request",
+    kind: "added",
+    fields: ["", "id", "identity", "context"],
+    reason: "a body, or `null`, is accepted: one client family sends it",
+  },
+  {
+    operations: bodiless,
+    part: "request type",
+    kind: "added",
+    fields: ["application/json"],
+    reason: "a body, or `null`, is accepted: one client family sends it",
+  },
+  {
+    operations: ["tags/list"],
+    part: "answer",
+    kind: "optional",
+    fields: ["tags"],
+    reason: "asked with a slash at the end, as LanceDB's clients do, the answer is the bare map that they read",
+  },
+  {
+    operations: ["tags/list"],
+    part: "answer",
+    kind: "added",
+    fields: ["*"],
+    reason: "asked with a slash at the end, as LanceDB's clients do, the answer is the bare map that they read",
+  },
+  {
+    operations: ["index/list"],
+    part: "parameter",
+    kind: "added",
+    fields: ["page_token", "limit"],
+    reason: "pages as in the other lists",
+  },
+  {
+    operations: ["exists", "version/list"],
+    part: "request",
+    kind: "added",
+    fields: ["branch"],
+    reason: "as in the other operations on a table",
+  },
+];
+
+const answers: readonly Deviation[] = [
+  {
+    operations: ["describe"],
+    part: "answer",
+    kind: "absent",
+    fields: ["storage_options"],
+    reason: "the service gives no credentials of its storage away",
+  },
+  {
+    operations: ["describe"],
+    part: "answer",
+    kind: "absent",
+    fields: ["properties", "managed_versioning"],
+    reason: "the catalog keeps no properties of tables, and versions are the tables' own",
+  },
+  {
+    operations: ["describe"],
+    part: "answer",
+    kind: "required",
+    fields: ["table", "namespace", "version", "schema"],
+    reason: "always sent: LanceDB's clients cannot do without `version` and `schema`",
+  },
+  {
+    operations: ["namespace/{id}/describe"],
+    part: "answer",
+    kind: "required",
+    fields: ["properties"],
+    reason: "always sent",
+  },
+  {
+    operations: ["index/{index_name}/stats"],
+    part: "answer",
+    kind: "required",
+    fields: ["index_type", "num_indexed_rows", "num_unindexed_rows"],
+    reason: "always sent",
+  },
+  {
+    operations: ["branches/list"],
+    part: "answer",
+    kind: "absent",
+    fields: ["branches.*.metadata"],
+    reason: "the database's SDK does not tell",
+  },
+  {
+    operations: ["version/list"],
+    part: "answer",
+    kind: "absent",
+    fields: ["versions[].manifest_size", "versions[].e_tag"],
+    reason: "the database's SDK does not tell",
+  },
+  {
+    operations: ["version/describe"],
+    part: "answer",
+    kind: "absent",
+    fields: ["version.manifest_size", "version.e_tag"],
+    reason: "the database's SDK does not tell",
+  },
+  {
+    operations: ["version/list"],
+    part: "answer",
+    kind: "required",
+    fields: ["versions[].timestamp_millis", "versions[].metadata"],
+    reason: "always sent",
+  },
+  {
+    operations: ["version/describe"],
+    part: "answer",
+    kind: "required",
+    fields: ["version.timestamp_millis", "version.metadata"],
+    reason: "always sent",
+  },
+];
+
+export const deviations: readonly Deviation[] = [...unserved, ...shared, ...queries, ...lists, ...answers];

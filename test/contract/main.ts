@@ -1,0 +1,100 @@
+/**
+ * `npm run test:contract [-- --seed N]`: the running service against its own OpenAPI document (Schemathesis) and that
+ * document against the specification (its generated Python client).
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { pythonWith } from "../parts/python.ts";
+import { compare } from "./compare.ts";
+import { makeData } from "./data.ts";
+import { deviations } from "./deviations.ts";
+import { type OpenApi, operationsOf } from "./document.ts";
+import { judge, textOf } from "./judge.ts";
+import { routeFault } from "./routes.ts";
+import { excludedChecks, runSchemathesis } from "./schemathesis.ts";
+import { logFaults, type ServiceUnderTest, startUnderTest, statuses, token } from "./service.ts";
+import { readUpstream } from "./upstream.ts";
+
+const { values } = parseArgs({ options: { seed: { type: "string", default: "1" } } });
+const print = (line: string): boolean => process.stdout.write(`${line}\n`);
+const count = { passed: 0, failed: 0, skipped: 0 };
+
+/** One finding more: a fault is printed, nothing is a pass. */
+const note = (fault: string | undefined): void => {
+  if (fault === undefined) count.passed++;
+  else {
+    count.failed++;
+    print(`FAILED  ${fault}`);
+  }
+};
+
+const compareWithUpstream = async (python: string, service: ServiceUnderTest): Promise<void> => {
+  const upstream = await readUpstream(python);
+  const document = (await (await fetch(`${service.base}/openapi.json`)).json()) as OpenApi;
+  const comparisons = compare(upstream.operations, operationsOf(document));
+  const { unlisted, stale, listed } = judge(comparisons, deviations);
+  print(
+    `\nSpecification (${upstream.source}): ${upstream.operations.length} operations, ${listed} deviations listed in ` +
+      "test/contract/deviations.ts with their reasons",
+  );
+  for (const { operation, method, differences } of comparisons) {
+    const faults = differences.filter((difference) => unlisted.has(difference)).map(textOf);
+    note(
+      faults.length === 0
+        ? undefined
+        : `${method} ${operation} deviates, which is not listed:\n  ${faults.join("\n  ")}`,
+    );
+  }
+  for (const entry of stale) note(`listed as a deviation, which it is not any more: ${entry}`);
+
+  const documented = new Set(Object.keys(document.paths));
+  const others = upstream.operations.filter(({ path }) => !documented.has(path));
+  for (const operation of others) note(await routeFault(service.base, token, operation));
+  print(
+    `${upstream.operations.length - others.length} of them are served; of the ${others.length} others each was asked`,
+  );
+};
+
+const checkService = async (service: ServiceUnderTest): Promise<void> => {
+  note((await service.alive()) ? undefined : "the service does not live, or is not ready any more");
+  const log = service.log();
+  for (const fault of logFaults(log)) note(fault);
+  const shares = statuses(log);
+  const all = shares.reduce((sum, [, number]) => sum + number, 0);
+  print(
+    `\nCalls by status: ${shares.map(([status, number]) => `${status} ${number} (${((100 * number) / all).toFixed(1)} %)`).join(", ")}`,
+  );
+};
+
+const run = async (python: string): Promise<void> => {
+  const home = await mkdtemp(join(tmpdir(), "lakehead-contract-"));
+  const database = join(home, "data");
+  const real = await makeData(database);
+  const service = await startUnderTest(database);
+  try {
+    for (const [check, reason] of Object.entries(excludedChecks)) print(`Check not run: ${check}: ${reason}`);
+    const seed = Number(values.seed);
+    const outcome = await runSchemathesis({ python, home, base: service.base, token, real, seed });
+    count.passed += outcome.passed;
+    count.failed += outcome.failed;
+    for (const fault of outcome.faults) note(fault);
+    await checkService(service);
+    await compareWithUpstream(python, service);
+    const code = await service.stop();
+    note(code === 0 ? undefined : `the service ended with ${code}, not 0`);
+  } finally {
+    await service.stop();
+    await rm(home, { recursive: true, force: true });
+  }
+};
+
+const { python, missing } = await pythonWith(fileURLToPath(new URL("requirements.txt", import.meta.url)), print);
+if (python === undefined) {
+  print(`skipped: the contract tests need Python 3 with Schemathesis: ${missing}`);
+  count.skipped++;
+} else await run(python);
+print(`\n${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped`);
+process.exitCode = count.failed === 0 ? 0 : 1;

@@ -1,0 +1,97 @@
+import { spawn } from "node:child_process";
+import { readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Real } from "./data.ts";
+
+/** Checks that are not run, each with its reason. Every other check of this version of Schemathesis is. */
+export const excludedChecks: Readonly<Record<string, string>> = {
+  object_level_authorization:
+    "asks whether one caller sees what another one made; tables here belong to no caller: which ones a token may name is tested by test/service/auth",
+};
+
+/** The run fails below it: a change of the document could leave little to generate from. */
+export const leastCalls = 5000;
+
+interface Report {
+  readonly complete: boolean;
+  readonly operations: { readonly selected: number; readonly tested: number; readonly errored: number };
+  readonly test_cases: {
+    readonly generated: number;
+    readonly with_failures: number;
+    readonly errored: number;
+    /** Requests of a check of its own: does the operation answer without credentials, or with wrong ones? */
+    readonly without_checks: number;
+  };
+}
+
+export interface Outcome {
+  readonly passed: number;
+  readonly failed: number;
+  /** What is wrong with the run as a whole. */
+  readonly faults: readonly string[];
+}
+
+interface Run {
+  readonly python: string;
+  readonly home: string;
+  readonly base: string;
+  readonly token: string;
+  readonly real: Real;
+  readonly seed: number;
+}
+
+const faultsOf = ({ complete, operations, test_cases: cases }: Report): readonly string[] => [
+  ...(complete ? [] : ["Schemathesis did not finish"]),
+  ...(operations.tested === operations.selected
+    ? []
+    : [`${operations.tested} of ${operations.selected} operations were tested`]),
+  ...(operations.errored + cases.errored > 0 ? ["Schemathesis had errors of its own; they are printed above"] : []),
+  ...(cases.generated >= leastCalls ? [] : [`${cases.generated} calls were generated, at least ${leastCalls} must be`]),
+];
+
+/** Runs Schemathesis over the served document; its own report goes to the terminal. */
+export const runSchemathesis = async ({ python, home, base, token, real, seed }: Run): Promise<Outcome> => {
+  const realFile = join(home, "real.json");
+  const reportFile = join(home, "report.json");
+  await writeFile(realFile, JSON.stringify(real));
+  const parameters = [
+    ["--header", `Authorization: Bearer ${token}`],
+    ["--checks", "all"],
+    ["--exclude-checks", Object.keys(excludedChecks).join(",")],
+    ["--max-examples", "100"],
+    ["--seed", String(seed)],
+    ["--continue-on-failure"],
+    // What an earlier run found would change what this one generates.
+    ["--generation-database", "none"],
+    ["--report", "json"],
+    ["--report-json-path", reportFile],
+  ];
+  const child = spawn(join(dirname(python), "st"), ["run", `${base}/openapi.json`, ...parameters.flat()], {
+    // It keeps files in the directory that it runs in.
+    cwd: home,
+    stdio: ["ignore", "inherit", "inherit"],
+    env: {
+      ...process.env,
+      SCHEMATHESIS_HOOKS: fileURLToPath(new URL("hooks.py", import.meta.url)),
+      LAKEHEAD_CONTRACT_REAL: realFile,
+      PYTHONDONTWRITEBYTECODE: "1",
+    },
+  });
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("exit", resolve);
+  });
+  const report = await readFile(reportFile, "utf8").then(
+    (text) => JSON.parse(text) as Report,
+    () => undefined,
+  );
+  if (report === undefined) return { passed: 0, failed: 0, faults: [`Schemathesis ended with ${code} and no report`] };
+  const { generated, with_failures: failed, without_checks: probes } = report.test_cases;
+  const faults = faultsOf(report);
+  return {
+    passed: generated - failed - probes,
+    failed,
+    faults: code !== 0 && failed === 0 && faults.length === 0 ? [`Schemathesis ended with ${code}`] : faults,
+  };
+};

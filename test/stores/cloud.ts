@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, describe, test } from "vitest";
+import { type ObjectStore, startObjectStore } from "../support/object-store.ts";
+import { acceptance } from "./acceptance.ts";
+import { conditionalPuts } from "./conditions.ts";
+import { faults } from "./faults.ts";
+import { fill } from "./place.ts";
+import { replicas } from "./replicas.ts";
+import type { StoreServer } from "./server-process.ts";
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/**
+ * All suites on a cloud's kind of store. Where the real server is missing that is said, a test of its name is skipped,
+ * and the suites run on the store of `test/support` instead: they are about the service, not about the server.
+ */
+export const onCloud = async (
+  cloud: "s3" | "gs",
+  startServer: (log: (line: string) => void) => Promise<StoreServer>,
+): Promise<void> => {
+  const server = await startServer(say);
+  const missing = "missing" in server ? server.missing : undefined;
+  if (missing !== undefined) {
+    say(`skipped: ${missing}; ${cloud}:// runs on the in-memory store of test/support instead`);
+    test.skip(`${cloud}:// on ${missing}`);
+  }
+  describe(`${cloud}:// on ${"name" in server ? server.name : "the store of test/support"}`, () => {
+    let store: ObjectStore;
+    beforeAll(async () => {
+      store = await startObjectStore({ cloud, ...("behind" in server && { behind: server.behind }) });
+      await fill(store);
+    });
+    afterAll(async () => {
+      await store?.close();
+      if ("stop" in server) await server.stop();
+    });
+
+    conditionalPuts(cloud, () => store);
+    acceptance(() => store);
+    replicas(() => store);
+    faults(() => store);
+  });
+};

@@ -1,0 +1,19 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe } from "vitest";
+import { acceptance } from "./acceptance.ts";
+import { fill, type Place } from "./place.ts";
+import { replicas } from "./replicas.ts";
+
+describe("a local directory", () => {
+  let place: Place;
+  beforeAll(async () => {
+    place = { uri: await mkdtemp(join(tmpdir(), "lakehead-stores-")), storageOptions: {} };
+    await fill(place);
+  });
+  afterAll(() => rm(place.uri, { recursive: true, force: true }));
+
+  acceptance(() => place);
+  replicas(() => place);
+});

@@ -1,0 +1,4 @@
+import { onCloud } from "./cloud.ts";
+import { startFakeGcs } from "./fake-gcs.ts";
+
+await onCloud("gs", startFakeGcs);
