@@ -1,0 +1,265 @@
+/** What is done with one stack, step by step, and what must be seen at each. */
+
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { clientGroup } from "../../../infra/plan/names.ts";
+import type { Capture } from "../../../infra/preview/capture.ts";
+import { diffPlans } from "../../../infra/preview/diff.ts";
+import { runStack } from "../../infra/support/stacks.ts";
+import type { Entry, Journal } from "../providers/journal.ts";
+import { checkRights, clientRights } from "../support/access.ts";
+import type { Cluster } from "../support/cluster.ts";
+import type { Engine, Outcome, Stack } from "../support/engine.ts";
+import { changing } from "../support/events.ts";
+import { deeds, foretold, offlinePlan, sameDeeds } from "../support/foretold.ts";
+import { holds, type Report } from "../support/report.ts";
+import { longestPath, reversed } from "./critical-path.ts";
+import { judgeOrder } from "./order.ts";
+import { type CloudFacts, type CloudStack, changed } from "./stacks.ts";
+import { type StateResource, shortMinutes, tasksOf, unavoidable } from "./tasks.ts";
+import { timingOf } from "./timing.ts";
+
+export interface Parts {
+  readonly report: Report;
+  readonly name: CloudStack;
+  readonly facts: CloudFacts;
+  readonly engine: Engine;
+  readonly cluster: Cluster;
+  readonly stack: Stack;
+  readonly journal: Journal;
+  /** Overrides that hold throughout. */
+  readonly base: Readonly<Record<string, unknown>>;
+  /** Milliseconds that stand for a minute. */
+  readonly minute: number;
+}
+
+/** How much longer than the unavoidable chain a stack may take. */
+const allowance = 1.1;
+
+/** `92 create, 3 same`: the engine's own count. */
+const tally = ({ changes, seconds }: Outcome): string =>
+  `${Object.entries(changes)
+    .map(([op, number]) => `${number} ${op}`)
+    .join(", ")}, ${seconds.toFixed(0)} s`;
+
+export class Scenario {
+  readonly #parts: Parts;
+  #entries = 0;
+  #configured: Readonly<Record<string, unknown>>;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#configured = parts.base;
+  }
+
+  async run(): Promise<void> {
+    const { report, stack, base, name, facts } = this.#parts;
+    const check = (title: string, act: () => Promise<string | undefined>) => report.check(`${name}: ${title}`, act);
+    let plan: Capture | undefined;
+
+    await check("preview plans what the offline plan plans", async () => {
+      plan = await runStack(name, "preview", base);
+      holds(plan.failure === undefined, `the offline plan failed:\n${plan.failure}`);
+      return this.#samePlan(plan, await stack.preview());
+    });
+    if (plan === undefined) return;
+    const planned = plan;
+    let up: Outcome | undefined;
+    const isUp = await check("up", async () => {
+      up = await stack.up();
+      return tally(up);
+    });
+    if (!isUp) return;
+    const journal = this.#newEntries();
+    await check("the engine created in the order that the rules want", async () => this.#order(planned, up, "create"));
+    await check("time to ready", async () => this.#timeTo("create", journal));
+    await check("verify finds the stack working", () => this.#verify());
+    await check("a second up changes nothing", async () => this.#nothing(await stack.up()));
+    await check("refresh finds no drift", async () => this.#nothing(await stack.refresh()));
+    for (const change of facts.changes)
+      await check(`${change.what}: the engine does what the offline plan foretold`, () =>
+        this.#change(change.overrides),
+      );
+    await check("a client of least privilege has the rights that it needs and no others", () => this.#client());
+    await check("back to where it was", async () => {
+      await stack.configure(base);
+      return tally(await stack.up());
+    });
+    await check("protect keeps destroy from deleting anything", () => this.#protected());
+    let state: readonly StateResource[] = [];
+    await check("destroy, stopped half-way", async () => {
+      state = await this.#state();
+      return this.#failing(`delete ${facts.stuck}`, "destroy");
+    });
+    await check("a second destroy finishes", async () => this.#gone(await stack.destroy()));
+    await check("up, stopped half-way", () => this.#failing(`create ${facts.failing}`, "up"));
+    await check("a second up recovers", async () => tally(await stack.up()));
+    await check("a third changes nothing", async () => this.#nothing(await stack.up()));
+    this.#newEntries();
+    let down: Outcome | undefined;
+    await check("destroy", async () => {
+      state = await this.#state();
+      down = await stack.destroy();
+      return this.#gone(down);
+    });
+    await check("the engine deleted in the order that the rules want", async () =>
+      this.#order(planned, down, "delete"),
+    );
+    await check("time to gone", async () => this.#timeTo("delete", this.#newEntries(), state));
+  }
+
+  #samePlan(plan: Capture, outcome: Outcome): string {
+    const created = new Set(outcome.ended.filter(({ op }) => op === "create").map(({ urn }) => urn));
+    const missing = plan.resources.filter(({ urn }) => !created.has(urn)).map(({ urn }) => urn);
+    holds(missing.length === 0, `the engine's preview lacks ${missing.join("\n")}`);
+    const known = new Set(plan.resources.map(({ urn }) => urn));
+    // What a provider makes of manifests that the offline plan cannot read.
+    const extra = [...created].filter((urn) => !known.has(urn) && !urn.includes("yaml/v2:ConfigGroup$"));
+    holds(extra.length === 0, `the engine's preview has more than the offline plan:\n${extra.join("\n")}`);
+    return `${created.size} resources`;
+  }
+
+  #order(plan: Capture, outcome: Outcome | undefined, operation: "create" | "delete"): string {
+    holds(outcome !== undefined, "there is no such operation to look at");
+    const { findings, pairs, rules } = judgeOrder(plan, outcome, operation);
+    holds(findings.length === 0, findings.join("\n"));
+    holds(rules >= 8, `only ${rules} rules found something to look at`);
+    return `${rules} rules, ${pairs} pairs`;
+  }
+
+  #nothing(outcome: Outcome): string {
+    const steps = changing(outcome.ended);
+    holds(steps.length === 0, steps.map(({ op, urn, paths }) => `${op} ${urn} ${paths.join(", ")}`).join("\n"));
+    return `${outcome.changes.same ?? 0} unchanged`;
+  }
+
+  /** Each change is made to what the ones before it have left. */
+  async #change(overrides: Readonly<Record<string, unknown>>): Promise<string> {
+    const { engine, stack, name } = this.#parts;
+    const before = await offlinePlan(engine.project, name);
+    this.#configured = { ...this.#configured, ...overrides };
+    await stack.configure(this.#configured);
+    const after = await offlinePlan(engine.project, name);
+    const outcome = await stack.up();
+    sameDeeds(deeds(outcome.ended, after), foretold(diffPlans(before, after), after));
+    return tally(outcome);
+  }
+
+  /** As whom the cloud's authentication presents the client, asked of the API server. */
+  async #client(): Promise<string> {
+    const { stack, base, name, facts, cluster } = this.#parts;
+    await stack.configure({ ...this.#configured, ...changed(name, "client", { access: "least-privilege" }) });
+    await stack.up();
+    const outputs = await stack.outputs();
+    const who =
+      facts.cloud === "aws"
+        ? { user: "client", groups: [clientGroup] }
+        : { user: String(outputs.clientServiceAccount) };
+    const answer = await checkRights(cluster.kubeconfig, who, clientRights(String(outputs.namespace)));
+    await stack.configure(base);
+    return answer;
+  }
+
+  async #protected(): Promise<string> {
+    const { stack, base, journal } = this.#parts;
+    await stack.configure({ ...base, "lakehead:protect": true });
+    await stack.up();
+    const before = journal.items().length;
+    // With its preview, as people run it: without one the engine deletes what is not protected before it stops.
+    const words = await stack.run(["destroy", "--yes", "--non-interactive"]).then(
+      () => "",
+      ({ stdout = "", stderr = "" }: { stdout?: string; stderr?: string }) => `${stdout}${stderr}`,
+    );
+    const refusals = words.match(/cannot be deleted/g)?.length ?? 0;
+    holds(refusals > 0, words === "" ? "destroy went through" : `destroy failed for another reason:\n${words}`);
+    holds(journal.items().length === before, "destroy deleted something all the same");
+    await stack.configure(base);
+    await stack.up();
+    return `${refusals} refusals`;
+  }
+
+  async #failing(operation: string, command: "up" | "destroy"): Promise<string> {
+    const { engine, stack, journal } = this.#parts;
+    engine.env.LAKEHEAD_E2E_FAIL = operation;
+    try {
+      const outcome = await stack[command]("failure");
+      const words = outcome.diagnostics.some(({ message }) => message.includes("InternalFailure"));
+      holds(words, `it failed for another reason:\n${outcome.output.slice(-2000)}`);
+      return `${journal.items().length} resources are left in the cloud`;
+    } finally {
+      delete engine.env.LAKEHEAD_E2E_FAIL;
+    }
+  }
+
+  /** Nothing of the stack is left, in the cloud or in the cluster, but the definitions that are meant to stay. */
+  async #gone(outcome: Outcome): Promise<string> {
+    const { journal, cluster } = this.#parts;
+    const left = journal.items().map(({ type, id }) => `${type} ${id}`);
+    const objects = await cluster.kubectl(["get", "namespaces,nodes", "-o", "name"]);
+    const strange = objects.split("\n").filter((line) => line !== "" && !/^namespace\/(default|kube-.*)$/.test(line));
+    holds(left.length + strange.length === 0, [...left, ...strange].join("\n"));
+    return tally(outcome);
+  }
+
+  async #state(): Promise<readonly StateResource[]> {
+    const { deployment } = await this.#parts.stack.state();
+    return (deployment.resources ?? []) as unknown as readonly StateResource[];
+  }
+
+  #newEntries(): readonly Entry[] {
+    const all = this.#parts.journal.entries();
+    const fresh = all.slice(this.#entries);
+    this.#entries = all.length;
+    return fresh;
+  }
+
+  async #timeTo(
+    operation: "create" | "delete",
+    entries: readonly Entry[],
+    held?: readonly StateResource[],
+  ): Promise<string> {
+    const { report, facts, minute, name } = this.#parts;
+    const state = held ?? (await this.#state());
+    const up = tasksOf(state, operation);
+    const tasks = operation === "create" ? up : reversed(up);
+    const path = longestPath(tasks);
+    const least = unavoidable(facts.cloud, operation);
+    const word = operation === "create" ? "ready" : "gone";
+    const chain = path.steps
+      .filter(({ minutes }) => minutes >= 0.1)
+      .map(({ urn, minutes }) => `${urn.split("::").at(-1)} ${shortMinutes(minutes)}`)
+      .join(" → ");
+    report.summarize(`${name}: ${word} in ${shortMinutes(path.minutes)} min: ${chain}`);
+    report.summarize(`${name}: unavoidable ${shortMinutes(least.minutes)} min: ${least.text}`);
+    const { milliseconds, waits } = timingOf(entries, new Map(tasks.map(({ urn, after }) => [urn, after])));
+    const ideal = longestPath(tasks.filter(({ urn }) => entries.some((entry) => entry.urn === urn)));
+    const [longest] = operation === "create" ? waits : [];
+    report.summarize(
+      `${name}: measured ${(milliseconds / 1000).toFixed(1)} s for the cloud's part, ${((ideal.minutes * minute) / 1000).toFixed(1)} s of it the cloud's own time` +
+        (longest === undefined ? "" : `; nothing waited more than ${longest.milliseconds} ms for the engine`),
+    );
+    const ratio = path.minutes / least.minutes;
+    holds(
+      ratio <= allowance,
+      `${shortMinutes(path.minutes)} min is ${Math.round((ratio - 1) * 100)} % more than the unavoidable ${shortMinutes(least.minutes)}: ${chain}`,
+    );
+    return `${shortMinutes(path.minutes)} min, ${Math.round((ratio - 1) * 100)} % over the unavoidable`;
+  }
+
+  /** Everything that verification looks at but what is played here: the operator runs beside the cluster, no pod does. */
+  async #verify(): Promise<string> {
+    const { engine, name } = this.#parts;
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ["infra/verify/main.ts", name, "--root", engine.project],
+      { env: engine.env, maxBuffer: 2 ** 24 },
+    ).catch((error: { stdout?: string; stderr?: string }) => {
+      if (error.stderr) throw new Error(error.stderr);
+      return { stdout: error.stdout ?? "" };
+    });
+    const wrong = stdout.split("\n").filter((line) => line.startsWith("WRONG"));
+    const played = wrong.filter((line) => /operator: no Deployment|table service: no answer on its/.test(line));
+    holds(wrong.length === played.length, stdout);
+    return stdout.trim().split("\n").at(-1) ?? "";
+  }
+}

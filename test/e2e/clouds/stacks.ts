@@ -1,0 +1,80 @@
+/** The two stacks of the clouds: who runs them, what a machine without a network must override, what is changed. */
+
+import { readProject, readStackConfig } from "../../../infra/preview/project.ts";
+import { root } from "../../infra/support/stacks.ts";
+import { kuberayCrdBase, operatorVersion } from "../support/crds.ts";
+
+export type CloudStack = "aws-dev" | "gcp-dev";
+
+export interface Change {
+  readonly what: string;
+  readonly overrides: Readonly<Record<string, unknown>>;
+}
+
+export interface CloudFacts {
+  readonly cloud: "aws" | "gcp";
+  /** Whose credentials the stand-in takes the caller's for: those that the stack's file asks for. */
+  readonly account: string;
+  readonly principal: string;
+  /** Type and name of a node group whose creation fails in the middle of an `up`. */
+  readonly failing: string;
+  /** Type and name of what fails to be deleted in the middle of a `destroy`. */
+  readonly stuck: string;
+  readonly changes: readonly Change[];
+}
+
+const values = (stack: CloudStack): Readonly<Record<string, string>> =>
+  readStackConfig(readProject(root), stack).values;
+
+/** A key of the stack's configuration with some of its fields laid over. */
+export function changed(
+  stack: CloudStack,
+  key: string,
+  fields: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const held = JSON.parse(values(stack)[`lakehead:${key}`] ?? "{}") as Record<string, unknown>;
+  return { [`lakehead:${key}`]: { ...held, ...fields } };
+}
+
+export function factsOf(stack: CloudStack): CloudFacts {
+  const own = values(stack);
+  const nodes = JSON.parse(own["lakehead:nodes"] ?? "{}") as Record<string, Record<string, unknown>>;
+  const pool = (name: string, fields: Record<string, unknown>) =>
+    changed(stack, "nodes", { [name]: { ...nodes[name], ...fields } });
+  const more = changed(stack, "ray", { cpuWorkers: { maxReplicas: 6 } });
+  if (stack === "aws-dev")
+    return {
+      cloud: "aws",
+      account: own["lakehead:account"] ?? "",
+      principal: own["lakehead:deployerArn"] ?? "",
+      failing: "aws:eks/nodeGroup:NodeGroup nodes-ray-worker-cpu",
+      stuck: "aws:eks/cluster:Cluster cluster",
+      changes: [
+        { what: "more workers, longer logs", overrides: { ...more, "lakehead:logRetentionDays": 14 } },
+        { what: "another instance type", overrides: pool("gpu", { instanceTypes: ["g5.4xlarge"] }) },
+        { what: "a larger disk", overrides: pool("cpu", { diskGiB: 220 }) },
+        { what: "one more tag", overrides: changed(stack, "tags", { owner: "e2e" }) },
+      ],
+    };
+  return {
+    cloud: "gcp",
+    account: own["lakehead:project"] ?? "",
+    principal: "",
+    failing: "gcp:container/nodePool:NodePool cpu-pool",
+    stuck: "gcp:container/cluster:Cluster cluster",
+    changes: [
+      {
+        what: "more workers, older versions kept longer",
+        overrides: { ...more, ...changed(stack, "bucket", { noncurrentDays: 9 }) },
+      },
+      { what: "a pool that is no longer spot", overrides: pool("cpu", { spot: false }) },
+      { what: "another machine", overrides: pool("head", { machineType: "n2-standard-16" }) },
+      { what: "one more label", overrides: changed(stack, "tags", { owner: "e2e" }) },
+    ],
+  };
+}
+
+/** The operator that runs here, and its definitions from a folder: what cannot be fetched. Nothing else is changed. */
+export async function offline(stack: CloudStack): Promise<Record<string, unknown>> {
+  return changed(stack, "operator", { version: operatorVersion, crds: await kuberayCrdBase() });
+}

@@ -1,0 +1,232 @@
+/** The stack `local` from its first preview to its destroy. */
+
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import type { ClientParameters } from "../../../infra/plan/client-parameters.ts";
+import { diffPlans } from "../../../infra/preview/diff.ts";
+import { scopes } from "../../../service/auth/index.ts";
+import { checkRights, runtimeRights } from "../support/access.ts";
+import { checkClientCluster } from "../support/client-cluster.ts";
+import { until } from "../support/daemon.ts";
+import type { Outcome, Stack } from "../support/engine.ts";
+import { changing, idOf } from "../support/events.ts";
+import { checkOrder, deeds, foretold, offlinePlan, sameDeeds } from "../support/foretold.ts";
+import { leftBehind } from "../support/left-behind.ts";
+import { checkPlacement, rayClusterReady } from "../support/placement.ts";
+import { holds, type Report } from "../support/report.ts";
+import { askOperations, bearerToken, forward, type Running, runAsProcess } from "../support/table-service.ts";
+import { openSurroundings, type Surroundings } from "./surroundings.ts";
+
+const stackName = "local";
+const namespace = "lancedb";
+const verifier = fileURLToPath(new URL("../../../infra/verify/main.ts", import.meta.url));
+
+const tokens = JSON.stringify([
+  { name: "e2e", sha256: createHash("sha256").update(bearerToken).digest("hex"), scopes, tables: ["**"] },
+]);
+
+/** The stack's table service with tokens of the suite's own, as there is no issuer to ask. */
+const tableService = {
+  image: "lakehead:0.1.0",
+  cpus: 0.5,
+  memory: "1Gi",
+  replicas: { min: 1, max: 1 },
+  exposure: { mode: "cluster" },
+} as const;
+
+const counted = ({ changes }: Outcome): string =>
+  Object.entries(changes)
+    .map(([op, count]) => `${count} ${op}`)
+    .join(", ");
+
+export async function runLocal(report: Report): Promise<void> {
+  const surroundings = await openSurroundings(report.log);
+  try {
+    report.log(surroundings.title);
+    await runOn(surroundings, report);
+  } finally {
+    await surroundings.close();
+  }
+}
+
+async function runOn(surroundings: Surroundings, report: Report): Promise<void> {
+  const { engine, api } = surroundings;
+  const overrides = { ...surroundings.overrides, "lakehead:tableService": tableService };
+  const before = await leftBehind(api);
+  const stack = await engine.stack(stackName, { overrides, secrets: { "lakehead:staticTokens": tokens } });
+  const plan = await offlinePlan(engine.project, stackName);
+
+  await report.check("preview plans what the offline plan says", async () => {
+    const preview = await stack.preview();
+    sameDeeds(deeds(preview.begun, plan), foretold(diffPlans({ ...plan, entries: [] }, plan), plan));
+    return `${deeds(preview.begun, plan).length} resources to create`;
+  });
+  let created: Outcome | undefined;
+  const isUp = await report.check("up creates them", async () => {
+    created = await stack.up();
+    return `${counted(created)} in ${created.seconds.toFixed(1)} s`;
+  });
+  if (isUp && created !== undefined) {
+    const up = created;
+    await report.check("nothing was created before what it waits for", () => `${checkOrder(up, plan, "create")} pairs`);
+    await checkRunning(surroundings, stack, report);
+    await checkChanges(surroundings, stack, overrides, report);
+  }
+  await report.check("destroy deletes what up created", async () => {
+    const destroyed = await stack.destroy();
+    const pairs = checkOrder(destroyed, plan, "delete");
+    const { deployment } = await stack.state();
+    holds((deployment.resources ?? []).length === 0, `the state still has ${deployment.resources?.length} resources`);
+    const order = destroyed.ended
+      .filter(({ op, type }) => op === "delete" && type.startsWith("kubernetes:"))
+      .map(({ type, name }) => `${type.split(":").at(-1)} ${name}`);
+    report.summarize(`${stackName}: order of deletion: ${order.join(", ")}`);
+    return `${counted(destroyed)} in ${destroyed.seconds.toFixed(1)} s, ${pairs} pairs in order`;
+  });
+  await report.check("destroy leaves nothing but what the README says stays", async () => {
+    let stays: string[] = [];
+    // Volumes and pods go a moment after what they belonged to.
+    await until("an empty cluster", async () => {
+      const now = (await leftBehind(api)).filter((one) => !before.includes(one));
+      stays = now.filter((one) => /^CustomResourceDefinition \w+\.ray\.io$/.test(one));
+      holds(now.length === stays.length, `left behind:\n${now.filter((one) => !stays.includes(one)).join("\n")}`);
+      return true;
+    });
+    return stays.length === 0 ? "nothing is left" : `${stays.length} definitions of KubeRay stay`;
+  });
+  if (created !== undefined)
+    report.summarize(`${stackName}: ${counted(created)} in ${created.seconds.toFixed(1)} s on ${surroundings.title}`);
+}
+
+/** What the stack is for. */
+async function checkRunning(surroundings: Surroundings, stack: Stack, report: Report): Promise<void> {
+  const { api, kubeconfig, played, engine } = surroundings;
+  const outputs = await stack.outputs();
+  const parameters = outputs.clientParameters as ClientParameters;
+
+  await report.check("no secret is readable in the state", async () => {
+    const { deployment } = await stack.state();
+    const digest = createHash("sha256").update(bearerToken).digest("hex");
+    const text = JSON.stringify(deployment);
+    for (const secret of [bearerToken, digest, Buffer.from(tokens).toString("base64")])
+      holds(!text.includes(secret), "the static tokens stand in the state as plain text");
+    return undefined;
+  });
+  await report.check("KubeRay reports the RayCluster as ready", () =>
+    rayClusterReady(api, namespace, "geneva", played ? 120 : 900),
+  );
+  await report.check("each Ray pod is on a node of its role, and nothing else on the head's", () =>
+    checkPlacement(api, {
+      expected: played ? { "ray-head": 1, "ray-worker-cpu": 1, "ray-worker-gpu": 1 } : { "ray-head": 1 },
+      apart: played,
+    }),
+  );
+  await report.check("the runtime's account has the rights that it needs and no others", () =>
+    checkRights(
+      kubeconfig,
+      { user: `system:serviceaccount:${namespace}:geneva-service-account` },
+      runtimeRights(namespace),
+    ),
+  );
+  await report.check("the quota counts RayClusters by the time that up has ended", async () => {
+    const quota = { apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "lakehead-ray-clusters", namespace } };
+    const wished = (await api.get(quota))?.metadata.annotations?.["pulumi.com/waitFor"];
+    // What the provider is told to wait for, in the words of Kubernetes' own reader of such paths.
+    const where = kubeconfig === undefined ? [] : ["--kubeconfig", kubeconfig];
+    const args = [...where, "wait", "-n", namespace, `resourcequota/${quota.metadata.name}`, `--for=${wished}`];
+    return (await promisify(execFile)("kubectl", [...args, "--timeout=5s"])).stdout.trim();
+  });
+  await report.check("the API server takes the client's RayCluster, strictly validated", () =>
+    checkClientCluster(api, parameters, "2.56.0"),
+  );
+  let service: Running | undefined;
+  await report.check("the table service answers over HTTP", async () => {
+    service = played
+      ? await runAsProcess(api, namespace, "table-service", engine.folder)
+      : await forward(namespace, "table-service", engine.folder);
+    return askOperations(service);
+  });
+  if (service !== undefined) {
+    const { url, operationsUrl } = service;
+    await report.check("npm run verify finds what is there", () => verify(surroundings, { url, operationsUrl }));
+    await service.stop();
+  }
+}
+
+/** What cannot be found where the operator runs beside the cluster instead of in it. */
+const playedFaults = [/^operator: no Deployment in the cluster runs KubeRay's image$/];
+
+/** Runs the command that a person would run. @throws Error with its words where something is wrong */
+async function verify(
+  { engine, played }: Surroundings,
+  { url, operationsUrl }: Omit<Running, "stop">,
+): Promise<string> {
+  const args = ["--root", engine.project, "--service-url", url, "--operations-url", operationsUrl, "--table", "e2e"];
+  const { stdout = "", stderr = "" } = await promisify(execFile)(process.execPath, [verifier, stackName, ...args], {
+    env: { ...engine.env, LAKEHEAD_TOKEN: bearerToken },
+  }).catch((error: { stdout?: string; stderr?: string }) => error);
+  const wrong = [...stdout.matchAll(/^WRONG +(.*)$/gm)].map(([, line = ""]) => line);
+  const known = played ? playedFaults : [];
+  const summary = stdout.trim().split("\n").at(-1) ?? "";
+  holds(
+    /\d+ ok/.test(summary) &&
+      wrong.length === known.length &&
+      known.every((fault) => wrong.some((line) => fault.test(line))),
+    `${stdout}${stderr}`.trim(),
+  );
+  return played ? `${summary}; the operator runs beside this cluster` : summary;
+}
+
+/** What a second look changes: nothing, and then exactly what was foretold. */
+async function checkChanges(
+  { engine, api }: Surroundings,
+  stack: Stack,
+  overrides: Readonly<Record<string, unknown>>,
+  report: Report,
+): Promise<void> {
+  await report.check("a second up changes nothing", async () => {
+    const again = await stack.up();
+    const found = changing(again.ended);
+    holds(found.length === 0, found.map(({ op, urn, paths }) => `${op} ${idOf(urn)}: ${paths.join(", ")}`).join("\n"));
+    report.summarize(`${stackName}: a second up is a no-op: ${counted(again)}`);
+    return counted(again);
+  });
+  await report.check("refresh finds no drift", async () => {
+    const refreshed = await stack.refresh();
+    const drift = Object.entries(refreshed.changes).filter(
+      ([op, count]) => op !== "same" && op !== "refresh" && count > 0,
+    );
+    holds(drift.length === 0, `${counted(refreshed)}\n${refreshed.output}`);
+    return counted(refreshed);
+  });
+  await report.check("refresh finds what somebody has changed by hand, and up puts it right", async () => {
+    const quota = { apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "lakehead", namespace } };
+    const live = await api.get(quota);
+    const path = await api.path(quota);
+    await api.ask("PATCH", path, { spec: { hard: { "requests.cpu": "1" } } }, "application/merge-patch+json");
+    const refreshed = await stack.refresh();
+    const seen = refreshed.ended.filter(({ op, name }) => op === "update" && name === "quota");
+    holds(seen.length === 1, `${counted(refreshed)}\n${refreshed.output}`);
+    const repaired = await stack.up();
+    holds(
+      changing(repaired.ended)
+        .map(({ name }) => name)
+        .join() === "quota",
+      counted(repaired),
+    );
+    const now = await api.get(quota);
+    holds(now?.spec.hard["requests.cpu"] === live?.spec.hard["requests.cpu"], JSON.stringify(now?.spec));
+    return counted(refreshed);
+  });
+  await report.check("a change updates exactly what the offline plan foretold", async () => {
+    const before = await offlinePlan(engine.project, stackName);
+    await stack.configure({ ...overrides, "lakehead:tableService": { ...tableService, logLevel: "debug" } });
+    const after = await offlinePlan(engine.project, stackName);
+    const said = foretold(diffPlans(before, after), after);
+    const changed = await stack.up();
+    sameDeeds(deeds(changed.ended, after), said);
+    return said.join("; ");
+  });
+}

@@ -1,0 +1,99 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { nodeLabels, nodeTaints } from "../../../infra/plan/roles.ts";
+import { MissingPart } from "../parts/go.ts";
+import { Api } from "../support/api.ts";
+import { contextName, startCluster } from "../support/cluster.ts";
+import { operatorVersion } from "../support/crds.ts";
+import { type Engine, isPulumiInstalled, openEngine } from "../support/engine.ts";
+import { readKubeconfig } from "../support/kubeconfig.ts";
+import type { NodeSpec } from "../support/nodes.ts";
+
+/** Where the stack goes, and what differs between a cluster of one's own and one that is played. */
+export interface Surroundings {
+  readonly engine: Engine;
+  readonly api: Api;
+  /** Path of the kubeconfig; undefined for kubectl's own choice. */
+  readonly kubeconfig: string | undefined;
+  /** Nodes are played by kwok: pods are ready and run nothing. */
+  readonly played: boolean;
+  /** What the stack's configuration needs in these surroundings. */
+  readonly overrides: Readonly<Record<string, unknown>>;
+  readonly title: string;
+  close(): Promise<void>;
+}
+
+const roleOptions = { labelPrefix: "geneva.lancedb.com", headTaint: "PreferNoSchedule" } as const;
+
+/** Sizes of the nodes for pods, as the stack's configuration says them and as the nodes have them. */
+const sizes = {
+  head: { cpus: 4, memory: "8Gi" },
+  cpu: { cpus: 4, memory: "8Gi" },
+  gpu: { cpus: 8, memory: "32Gi", gpus: 1 },
+} as const;
+
+/** One node of each role and one of none, for the table service. */
+const nodes: readonly NodeSpec[] = [
+  { name: "system-1", allocatable: { cpu: "4", memory: "8Gi" } },
+  ...(["head", "cpu", "gpu"] as const).map((pool): NodeSpec => {
+    const role = pool === "head" ? "ray-head" : pool === "cpu" ? "ray-worker-cpu" : "ray-worker-gpu";
+    const { cpus, memory } = sizes[pool];
+    return {
+      name: `${pool}-1`,
+      labels: nodeLabels(role, roleOptions),
+      taints: nodeTaints(role, roleOptions),
+      allocatable: { cpu: String(cpus), memory, ...(pool === "gpu" ? { "nvidia.com/gpu": "1" } : {}) },
+    };
+  }),
+];
+
+/** Every group has a pod from the start, for nothing runs in a played head that could ask for more. */
+const playedOverrides = {
+  "lakehead:context": contextName,
+  "lakehead:nodes": sizes,
+  "lakehead:operator": { mode: "existing", version: operatorVersion },
+  "lakehead:devicePlugin": { mode: "existing" },
+  "lakehead:ray": {
+    head: { cpus: 1, memory: "2Gi" },
+    cpuWorkers: { cpus: 1, memory: "2Gi", minReplicas: 1, maxReplicas: 2 },
+    gpuWorkers: { cpus: 4, memory: "8Gi", minReplicas: 1, maxReplicas: 1 },
+  },
+  "lakehead:quota": { cpus: 16, memory: "32Gi", gpus: 1, rayClusters: 4 },
+} as const;
+
+/** The cluster of KUBECONFIG with the `pulumi` of PATH, or a control plane of its own. @throws MissingPart */
+export async function openSurroundings(log: (line: string) => void): Promise<Surroundings> {
+  await promisify(execFile)("kubectl", ["version", "--client"]).catch(() => {
+    throw new MissingPart("kubectl is not on PATH");
+  });
+  const installed = await isPulumiInstalled();
+  const path = process.env.KUBECONFIG;
+  if (path === undefined || path === "") {
+    const cluster = await startCluster({ log, nodes });
+    try {
+      const engine = await openEngine({ log, installed, env: { KUBECONFIG: cluster.kubeconfig } });
+      const close = async () => {
+        await engine.close();
+        await cluster.close();
+      };
+      const title = `Pulumi ${engine.version} on a control plane of its own`;
+      const { api, kubeconfig } = cluster;
+      return { engine, api, kubeconfig, played: true, overrides: playedOverrides, title, close };
+    } catch (error) {
+      await cluster.close();
+      throw error;
+    }
+  }
+  if (!installed)
+    throw new MissingPart(
+      "there is no pulumi on PATH for the cluster of KUBECONFIG; without KUBECONFIG both are built",
+    );
+  const engine = await openEngine({ log, installed });
+  const api = new Api(readKubeconfig(path));
+  const close = async () => {
+    api.close();
+    await engine.close();
+  };
+  const title = `Pulumi ${engine.version} on the cluster of KUBECONFIG`;
+  return { engine, api, kubeconfig: undefined, played: false, overrides: {}, title, close };
+}

@@ -1,0 +1,56 @@
+/**
+ * `npm run test:e2e [-- stack…]`: the program on Pulumi's engine and a Kubernetes API server, from preview to destroy.
+ *
+ * With a cluster in KUBECONFIG and a `pulumi` on PATH, `local` runs on those. Without, engine and control plane are built
+ * from their Go modules into a cache, once; where they cannot be had, one line says so and nothing fails. With `--built`
+ * it runs only where the cache has them: building takes twenty minutes.
+ */
+
+import { parseArgs } from "node:util";
+import { MissingPart, unbuilt } from "./parts/go.ts";
+import { Report } from "./support/report.ts";
+
+type Suite = (report: Report) => Promise<void>;
+
+/** Loaded when it is asked for, because each stack needs other parts. */
+const suites: Readonly<Record<string, () => Promise<Suite>>> = {
+  local: async () => (await import("./local/suite.ts")).runLocal,
+  "aws-dev": async () => {
+    const { runCloud } = await import("./clouds/suite.ts");
+    return (report) => runCloud(report, "aws-dev");
+  },
+  "gcp-dev": async () => {
+    const { runCloud } = await import("./clouds/suite.ts");
+    return (report) => runCloud(report, "gcp-dev");
+  },
+};
+
+const { values: options, positionals: wanted } = parseArgs({
+  options: { built: { type: "boolean" } },
+  allowPositionals: true,
+});
+const names = wanted.length > 0 ? wanted : Object.keys(suites);
+const unknown = names.filter((name) => !(name in suites));
+if (unknown.length > 0) {
+  process.stderr.write(`there is no end-to-end suite for ${unknown.join(", ")}: ${Object.keys(suites).join(", ")}\n`);
+  process.exit(2);
+}
+
+const report = new Report();
+const missing = options.built === true ? unbuilt() : [];
+if (missing.length > 0)
+  report.skip(
+    "all",
+    `${missing.join(", ")} not built yet; node test/e2e/parts/build.ts builds them, in some twenty minutes`,
+  );
+for (const name of missing.length > 0 ? [] : names) {
+  process.stdout.write(`\n${name}\n`);
+  try {
+    const run = await suites[name]?.();
+    await run?.(report);
+  } catch (error) {
+    if (error instanceof MissingPart) report.skip(name, error.message);
+    else await report.check(`the suite of ${name}`, () => Promise.reject(error));
+  }
+}
+process.exitCode = report.end();

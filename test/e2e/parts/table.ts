@@ -1,0 +1,84 @@
+/**
+ * Every part that is built from Go modules, at its exact version. One table, so that an update is one line.
+ *
+ * `modules` are required at that version; `packages` are what is built; `staging` gives the version that stands for the
+ * `./staging/…` replacements of a module; `unlisted` modules have no entry in Go's checksum database, so that their
+ * checksum is written here in its place.
+ */
+export interface GoPart {
+  readonly modules: Readonly<Record<string, string>>;
+  readonly packages: readonly string[];
+  readonly replace?: Readonly<Record<string, string>>;
+  readonly staging?: { readonly of: string; readonly version: string };
+  readonly unlisted?: Readonly<Record<string, { readonly zip: string; readonly mod: string }>>;
+  /** `-X` settings of the linker. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+/** Version of the API server, controller manager and scheduler. */
+export const kubernetesVersion = "v1.34.11";
+/** Version of the operator and its custom resource definitions. */
+export const kuberayVersion = "v1.6.1";
+const kwok = { module: "sigs.k8s.io/kwok", version: "v0.8.0" } as const;
+const kuberayModule = "github.com/ray-project/kuberay/ray-operator";
+
+const table = {
+  pulumi: {
+    modules: { "github.com/pulumi/pulumi/pkg/v3": "v3.259.0", "github.com/pulumi/pulumi/sdk/v3": "v3.259.0" },
+    packages: ["github.com/pulumi/pulumi/pkg/v3/cmd/pulumi"],
+    replace: {
+      "github.com/atotto/clipboard": "github.com/tgummerer/clipboard@v0.0.0-20241001131231-d02d263e614e",
+    },
+    settings: { "github.com/pulumi/pulumi/sdk/v3/go/common/version.Version": "v3.259.0" },
+  },
+  etcd: {
+    modules: { "go.etcd.io/etcd/server/v3": "v3.6.14" },
+    packages: ["go.etcd.io/etcd/server/v3"],
+  },
+  kubernetes: {
+    modules: { "k8s.io/kubernetes": kubernetesVersion },
+    packages: [
+      "k8s.io/kubernetes/cmd/kube-apiserver",
+      "k8s.io/kubernetes/cmd/kube-controller-manager",
+      "k8s.io/kubernetes/cmd/kube-scheduler",
+    ],
+    staging: { of: "k8s.io/kubernetes", version: "v0.34.11" },
+    unlisted: {
+      "k8s.io/kubernetes": {
+        zip: "h1:iiQTHITJH/LMthuxREF6Oo8hTBOpnTgwiuA7aaZ73OA=",
+        mod: "h1:kOPVDSkvFrxbLPI6u/Qg/FAXhs8ZcJx6Nor08s3hhLM=",
+      },
+    },
+    settings: {
+      "k8s.io/component-base/version.gitVersion": kubernetesVersion,
+      "k8s.io/component-base/version.gitMajor": "1",
+      "k8s.io/component-base/version.gitMinor": "34",
+    },
+  },
+  kwok: {
+    modules: { [kwok.module]: kwok.version },
+    packages: [`${kwok.module}/cmd/kwok`],
+  },
+  kuberay: {
+    modules: { [kuberayModule]: kuberayVersion },
+    packages: [kuberayModule],
+  },
+} as const satisfies Record<string, GoPart>;
+
+export type PartName = keyof typeof table;
+export const goParts: Readonly<Record<PartName, GoPart>> = table;
+
+/** kwok's own descriptions of how a node and a pod live: at once ready, at once gone. */
+export const kwokStages = {
+  ...kwok,
+  files: [
+    "kustomize/stage/node/fast/node-initialize.yaml",
+    "kustomize/stage/node/heartbeat-with-lease/node-heartbeat-with-lease.yaml",
+    "kustomize/stage/pod/fast/pod-ready.yaml",
+    "kustomize/stage/pod/fast/pod-complete.yaml",
+    "kustomize/stage/pod/fast/pod-delete.yaml",
+  ],
+} as const;
+
+/** Folder of KubeRay's custom resource definitions inside its module. */
+export const kuberayCrds = { module: kuberayModule, folder: "config/crd/bases" } as const;

@@ -1,0 +1,33 @@
+/** `node main.ts aws|gcp`: the plugin process that the engine starts. */
+
+import { readFileSync } from "node:fs";
+import { Api } from "../support/api.ts";
+import { awsCloud } from "./aws.ts";
+import { gcpCloud } from "./gcp.ts";
+import { Journal } from "./journal.ts";
+import { joinNode, leaveNode, nodesOf } from "./nodes.ts";
+import { StandIn } from "./provider.ts";
+import { serve } from "./server.ts";
+import { journalPath, readSettings } from "./settings.ts";
+
+const kind = process.argv[2];
+if (kind !== "aws" && kind !== "gcp") throw new Error(`a stand-in for aws or gcp, not for ${kind ?? "nothing"}`);
+const settings = readSettings(process.env);
+const cloud = kind === "aws" ? awsCloud(settings.account) : gcpCloud(settings.account);
+const journal = new Journal(journalPath(settings.folder, kind));
+const api = new Api({
+  server: new URL(`https://${settings.apiHost}`),
+  ca: readFileSync(settings.apiCa, "utf8"),
+  cert: undefined,
+  key: undefined,
+  token: async () => settings.apiToken,
+});
+const standIn = new StandIn(cloud, journal, settings, {
+  created: async ({ type, inputs, id }) => {
+    for (const node of nodesOf(type, inputs, id)) await joinNode(api, node);
+  },
+  deleted: async ({ type, inputs, id }) => {
+    for (const node of nodesOf(type, inputs, id)) await leaveNode(api, node);
+  },
+});
+await serve(standIn);
