@@ -1,0 +1,55 @@
+/** What one round of a workload showed. */
+export interface Round {
+  readonly requests: number;
+  readonly seconds: number;
+  /** Milliseconds. */
+  readonly p50: number;
+  readonly p99: number;
+}
+
+/** How a round is run: by time, or where `requests` is given, by that many. */
+export interface Task {
+  readonly workload: string;
+  readonly concurrency: number;
+  readonly seconds: number;
+  readonly requests?: number;
+  /** Number of the first request. */
+  readonly from: number;
+}
+
+export const median = (values: readonly number[]): number => percentile(values, 0.5);
+
+export const percentile = (values: readonly number[], share: number): number => {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+};
+
+/**
+ * A closed loop: `concurrency` callers, each of which sends its next request when the last one is answered. An error of
+ * any request fails the round: a figure of failures would be worth nothing.
+ */
+export const closedLoop = async (
+  { concurrency, seconds, requests, from }: Task,
+  call: (caller: number, index: number) => Promise<unknown>,
+): Promise<Round> => {
+  const latencies: number[] = [];
+  const begin = performance.now();
+  const until = requests === undefined ? begin + seconds * 1000 : Number.POSITIVE_INFINITY;
+  const last = from + (requests ?? Number.POSITIVE_INFINITY);
+  let next = from;
+  const run = async (caller: number): Promise<void> => {
+    while (next < last && performance.now() < until) {
+      const index = next++;
+      const start = performance.now();
+      await call(caller, index);
+      latencies.push(performance.now() - start);
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, (_, caller) => run(caller)));
+  return {
+    requests: latencies.length,
+    seconds: (performance.now() - begin) / 1000,
+    p50: percentile(latencies, 0.5),
+    p99: percentile(latencies, 0.99),
+  };
+};

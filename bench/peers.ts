@@ -1,0 +1,223 @@
+/**
+ * The service beside the Rust reference server (pylance's RestAdapter over its directory namespace) on the same data, machine
+ * and load, in rounds by turns, each operation in the form that each server answers. Prints Markdown. Needs Python 3.
+ */
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { availableParallelism, loadavg, tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs, promisify } from "node:util";
+import { pythonWith } from "../test/parts/python.ts";
+import { startWorker, type Worker } from "./child.ts";
+import { writeData } from "./data.ts";
+import { median, type Round, type Task } from "./measure.ts";
+import { type Ask, asks, type Form } from "./peers/asks.ts";
+import { family, residentBytesOf } from "./processes.ts";
+import { table } from "./report.ts";
+import { startServer, token } from "./servers.ts";
+
+const usage = `usage: npm run bench:peers -- [--rounds 5] [--seconds 0.3] [--concurrency 1,16]
+`;
+
+const readPlan = () => {
+  try {
+    const { values } = parseArgs({
+      options: {
+        rounds: { type: "string", default: "5" },
+        seconds: { type: "string", default: "0.3" },
+        concurrency: { type: "string", default: "1,16" },
+      },
+    });
+    const plan = {
+      rounds: Number(values.rounds),
+      seconds: Number(values.seconds),
+      concurrencies: values.concurrency.split(",").map(Number),
+    };
+    if ([plan.rounds, plan.seconds, ...plan.concurrencies].every((value) => value > 0)) return plan;
+    throw new Error("every number must be greater than 0");
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${usage}`);
+    process.exit(2);
+  }
+};
+
+type SideName = "service" | "strict" | "peer";
+
+interface Side {
+  readonly name: SideName;
+  readonly port: number;
+  readonly pid: number;
+  readonly load: Worker<Task & { readonly form: Form }, Round>;
+  stop(): Promise<unknown>;
+}
+
+const here = (name: string): string => fileURLToPath(new URL(`peers/${name}`, import.meta.url));
+
+const sideOf = (name: SideName, server: { port: number; pid: number; stop(): Promise<unknown> }): Side => {
+  const load = startWorker<Task & { readonly form: Form }, Round>(new URL("peers/load.ts", import.meta.url), [
+    String(server.port),
+    token,
+  ]);
+  return {
+    name,
+    port: server.port,
+    pid: server.pid,
+    load,
+    stop: async () => {
+      load.stop();
+      await server.stop();
+    },
+  };
+};
+
+const startService = async (name: SideName, directory: string, consistencySeconds: number): Promise<Side> =>
+  sideOf(
+    name,
+    await startServer("../service/main.ts", {
+      LAKEHEAD_DATABASE: directory,
+      LAKEHEAD_CONSISTENCY_SECONDS: String(consistencySeconds),
+    }),
+  );
+
+const startPeer = async (python: string, directory: string): Promise<Side> => {
+  const child = spawn(python, [here("adapter.py"), directory], { stdio: ["pipe", "pipe", "inherit"] });
+  const ended = once(child, "exit");
+  const [line] = await Promise.race([
+    once(child.stdout, "data"),
+    ended.then(([code]) => Promise.reject(new Error(`the reference server ended with ${code}`))),
+  ]);
+  return sideOf("peer", {
+    port: Number(String(line)),
+    pid: child.pid ?? 0,
+    stop: async () => {
+      child.stdin.end();
+      await ended;
+    },
+  });
+};
+
+/** How pylance's own client fares with a server: operation -> fault, or null. */
+const byClient = async (python: string, { port }: Side): Promise<Readonly<Record<string, string | null>>> => {
+  const { stdout } = await promisify(execFile)(python, [here("client.py"), `http://127.0.0.1:${port}`, token]);
+  return JSON.parse(stdout);
+};
+
+const whole = (value: number): string => Math.round(value).toLocaleString("en-US");
+const ms = (value: number): string => value.toFixed(value < 10 ? 2 : 1);
+const times = (value: number): string => value.toFixed(2);
+const mebibytes = (pid: number): string => whole(residentBytesOf(family(pid)) / 2 ** 20);
+
+const plan = readPlan();
+const say = (text: string): void => void process.stderr.write(`${text}\n`);
+const found = await pythonWith(here("requirements.txt"), say);
+if (found.missing !== undefined) {
+  process.stdout.write(`skipped: the reference server needs Python: ${found.missing}\n`);
+  process.exit(0);
+}
+
+type Rounds = Readonly<Record<SideName, readonly Round[]>>;
+
+/** Numbers of requests go on counting for each operation; what creates tags and what deletes them go through the same. */
+const counted = new Map<string, number>();
+
+const measure = async (sides: readonly Side[], ask: Ask, concurrency: number): Promise<Rounds> => {
+  const rounds: Record<SideName, Round[]> = { service: [], strict: [], peer: [] };
+  // The first turn only warms up.
+  for (let turn = -1; turn < plan.rounds; turn++) {
+    const from = counted.get(ask.name) ?? 0;
+    for (const side of turn % 2 === 0 ? sides : sides.toReversed()) {
+      const form = side.name === "peer" ? ask.peer : ask.service;
+      // Both services have the same form: apart they would make the same tags.
+      const offset = side.name === "strict" ? 1e9 : 0;
+      const requests = ask.perRound === undefined ? {} : { requests: ask.perRound };
+      const task = { workload: ask.name, concurrency, seconds: plan.seconds, from: from + offset, form, ...requests };
+      const round = await side.load.run(task);
+      if (turn >= 0) rounds[side.name].push(round);
+    }
+    counted.set(ask.name, from + (ask.perRound ?? 1_000_000));
+  }
+  return rounds;
+};
+
+const rate = (round: Round): number => round.requests / round.seconds;
+
+/** Median of the ratios, each within one turn. */
+const ratio = (of: readonly Round[], to: readonly Round[], figure: (round: Round) => number): number =>
+  median(of.map((round, turn) => figure(round) / figure(to[turn] as Round)));
+
+const rowOf = (ask: Ask, concurrency: number, { service, strict, peer }: Rounds): string[] => {
+  const both = (figure: (round: Round) => number, format: (value: number) => string): string[] => [
+    format(median(service.map(figure))),
+    format(median(peer.map(figure))),
+    times(ratio(service, peer, figure)),
+  ];
+  return [
+    ask.name,
+    String(concurrency),
+    ...both(rate, whole),
+    times(ratio(strict, peer, rate)),
+    ...both(({ p50 }) => p50, ms),
+    ...both(({ p99 }) => p99, ms),
+  ];
+};
+
+const [loadBefore = 0] = loadavg();
+const home = await mkdtemp(join(tmpdir(), "lakehead-peers-"));
+const sides: Side[] = [];
+try {
+  say("writing the tables …");
+  await writeData(home);
+  sides.push(await startService("service", home, 1));
+  sides.push(await startService("strict", home, 0));
+  sides.push(await startPeer(found.python, home));
+  const [service, , peer] = sides as [Side, Side, Side];
+  const idle = [service, peer].map(({ pid }) => mebibytes(pid));
+  const clients = { service: await byClient(found.python, service), peer: await byClient(found.python, peer) };
+  const rows: string[][] = [];
+  for (const ask of asks)
+    for (const concurrency of plan.concurrencies) {
+      say(`${ask.name} at ${concurrency} …`);
+      rows.push(rowOf(ask, concurrency, await measure(sides, ask, concurrency)));
+    }
+  const after = [service, peer].map(({ pid }) => mebibytes(pid));
+  const answered = (fault: string | null | undefined): string => (fault === null ? "yes" : `**no**: ${fault}`);
+  process.stdout.write(
+    `${[
+      `The service beside pylance's RestAdapter: Node ${process.version}, ${availableParallelism()} CPUs shared by both servers and the load, load average ${loadBefore.toFixed(1)} before the run; medians of ${plan.rounds} turns of ${plan.seconds} s, ratios (service/peer) within a turn. More requests and fewer milliseconds are better.`,
+      table(
+        [
+          "operation",
+          "at once",
+          "requests/s",
+          "peer",
+          "ratio",
+          "ratio, never old",
+          "p50 ms",
+          "peer",
+          "ratio",
+          "p99 ms",
+          "peer",
+          "ratio",
+        ],
+        rows,
+      ),
+      table(
+        ["memory of all processes, MiB", "service", "peer"],
+        [
+          ["after the start", ...idle],
+          ["after the run", ...after],
+        ],
+      ),
+      table(
+        ["pylance's own client gets an answer from", "service", "peer"],
+        Object.keys(clients.peer).map((name) => [name, answered(clients.service[name]), answered(clients.peer[name])]),
+      ),
+    ].join("\n\n")}\n`,
+  );
+  process.exitCode = Object.values(clients.service).every((fault) => fault === null) ? 0 : 1;
+} finally {
+  for (const side of sides) await side.stop();
+  await rm(home, { recursive: true, force: true });
+}

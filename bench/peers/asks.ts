@@ -1,0 +1,84 @@
+import { knownTag, tables, vectorOf } from "../workloads.ts";
+
+/** A request as one of the two servers understands it; `#` in its body becomes the number of the request. */
+export interface Form {
+  readonly method?: "GET";
+  readonly path: string;
+  /** Several are sent by turns. */
+  readonly bodies?: readonly string[];
+  /** The status that means success. */
+  readonly status: number;
+}
+
+/** One operation that both servers have, in the form that each answers. */
+export interface Ask {
+  readonly name: string;
+  /** Its name in client.py, where that differs. */
+  readonly client?: string;
+  readonly service: Form;
+  readonly peer: Form;
+  /** Requests of a round, where each needs a name of its own. */
+  readonly perRound?: number;
+}
+
+const { narrow, wide } = tables;
+const onTable = (operation: string, table: string = narrow.name): string => `/v1/table/${table}/${operation}`;
+
+const post = (path: string, body: unknown, status = 200): Form => ({ path, bodies: [JSON.stringify(body)], status });
+const get = (path: string): Form => ({ method: "GET", path, status: 200 });
+const both = (name: string, form: Form): Ask => ({ name, service: form, peer: form });
+
+const variants = 16;
+
+/** The peer takes a vector only as the generated clients write it. */
+const search = (
+  operation: "explain_plan" | "analyze_plan" | "query",
+  { name, dimensions }: typeof narrow | typeof wide,
+) => {
+  const bodies = Array.from({ length: variants }, (_, seed) => {
+    const vector = { single_vector: [...vectorOf(seed + 0.5, dimensions)] };
+    const query = { k: 10, vector, vector_column: "vector" };
+    return JSON.stringify(operation === "explain_plan" ? { query } : query);
+  });
+  const form: Form = { path: onTable(operation, name), bodies, status: 200 };
+  return { ...both(`${operation}, ${dimensions} dimensions`, form), client: operation };
+};
+
+/** What a server names its tags with, so that both can work on one table; the form says which. */
+const tag = (side: string): string => `${side}-#`;
+
+export const asks: readonly Ask[] = [
+  search("explain_plan", narrow),
+  search("explain_plan", wide),
+  search("analyze_plan", narrow),
+  search("analyze_plan", wide),
+  search("query", narrow),
+  { name: "stats", service: post(onTable("stats"), {}), peer: get(onTable("stats")) },
+  both("tags/version", post(onTable("tags/version"), { tag: knownTag })),
+  {
+    name: "tags/create",
+    service: post(onTable("tags/create"), { tag: tag("service"), version: 1 }),
+    peer: post(onTable("tags/create"), { tag: tag("peer"), version: 1 }, 201),
+    perRound: 200,
+  },
+  // Comes after tags/create and removes what that made: both count from the same number.
+  {
+    name: "tags/delete",
+    service: post(onTable("tags/delete"), { tag: tag("service") }),
+    peer: post(onTable("tags/delete"), { tag: tag("peer") }),
+    perRound: 200,
+  },
+  both("tags/list", get(onTable("tags/list"))),
+  // Without it the peer names the place of the table and looks no further.
+  both("describe", post(onTable("describe?load_detailed_metadata=true"), {})),
+  {
+    name: "exists",
+    service: post(onTable("exists"), {}),
+    peer: post(onTable("exists"), {}, 204),
+  },
+  { name: "count_rows", service: post(onTable("count_rows"), {}), peer: get(onTable("count_rows")) },
+  both("version/list", post(onTable("version/list"), {})),
+  both("index/list", post(onTable("index/list"), {})),
+  both("table list", get("/v1/namespace/%24/table/list")),
+  both("namespace list", get("/v1/namespace/%24/list")),
+];

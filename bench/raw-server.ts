@@ -1,0 +1,69 @@
+/**
+ * The service's own operations behind the barest server that Node has: no framework, authentication, gates, headers,
+ * log or metrics. What the service takes more than this is the price of its pipeline.
+ */
+import { createServer, type IncomingMessage } from "node:http";
+import { compileTablePatterns, type Principal, scopes } from "../service/auth/index.ts";
+import { readConfig } from "../service/config.ts";
+import { verifyExpression } from "../service/guard/expression/index.ts";
+import { verifyBranchName, verifyNewTagName, verifyTagName } from "../service/guard/ref-name.ts";
+import { readTableId } from "../service/guard/table-id.ts";
+import { verifyQuery } from "../service/guard/verify-query.ts";
+import { parseInput } from "../service/http/parse.ts";
+import { openDatabase } from "../service/lance/database.ts";
+import { operations } from "../service/operations/index.ts";
+import { Answer, type Tools } from "../service/operations/operation.ts";
+
+const { database: databaseConfig, limits, port, operationsPort } = readConfig(process.env);
+const database = openDatabase(databaseConfig);
+await database.connect();
+
+const principal: Principal = {
+  subject: "bench",
+  scopes: new Set(scopes),
+  tables: compileTablePatterns(["**"]),
+  method: "static-token",
+};
+
+const tools: Tools = {
+  database,
+  verifyQuery: (query, executes) => verifyQuery(query, executes, limits),
+  verifyPredicate: (predicate) => verifyExpression(predicate, limits.expression, "predicate"),
+  verifyTag: (tag) => verifyTagName(tag, limits.maxTagLength),
+  verifyNewTag: (tag) => verifyNewTagName(tag, limits.maxTagLength),
+  verifyBranch: (branch) => verifyBranchName(branch, limits.maxTagLength),
+};
+
+const readText = async (request: IncomingMessage): Promise<string> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString("utf8");
+};
+
+const answer = async (request: IncomingMessage): Promise<unknown> => {
+  const [, , , rawPath = "", ...rest] = (request.url ?? "").split("/");
+  const operation = operations.find(({ target, path }) => target === "table" && path === rest.join("/"));
+  if (operation === undefined) throw new Error(`no such operation: ${request.url}`);
+  const table = readTableId({ rawPath, delimiter: undefined, body: undefined }, limits);
+  const body = parseInput(operation.body, JSON.parse(await readText(request)));
+  const call = { parameters: {}, dialect: "catalog", delimiter: "$", principal } as const;
+  const result = await operation.handle(tools, table, body, call);
+  return result instanceof Answer ? result.content : result;
+};
+
+createServer((request, response) => {
+  answer(request).then(
+    (body) => {
+      const text = JSON.stringify(body);
+      response.writeHead(200, { "content-type": "application/json", "content-length": Buffer.byteLength(text) });
+      response.end(text);
+    },
+    (error: unknown) => response.writeHead(500).end(String(error)),
+  );
+}).listen(port, "127.0.0.1");
+
+createServer((request, response) => {
+  const { user, system } = process.cpuUsage();
+  response.end(request.url === "/metrics" ? `process_cpu_seconds_total ${(user + system) / 1e6}\n` : "ready");
+}).listen(operationsPort, "127.0.0.1");
+process.on("SIGTERM", () => process.exit(0));

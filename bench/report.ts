@@ -1,0 +1,88 @@
+import type { Goal } from "./goals.ts";
+import type { Ratio, Result } from "./rounds.ts";
+import { type StoreCost, storeLatencyMs } from "./store-requests.ts";
+
+export const table = (head: readonly string[], rows: readonly (readonly string[])[]): string => {
+  const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
+  return [line(head), line(head.map((_, index) => (index === 0 ? "---" : "--:"))), ...rows.map(line)].join("\n");
+};
+
+const whole = (value: number): string => Math.round(value).toLocaleString("en-US");
+const ms = (value: number): string => value.toFixed(value < 10 ? 2 : 1);
+const percent = (share: number): string => `${Math.round(share * 100)} %`;
+
+const share = ([median, least, greatest]: Ratio): string =>
+  `${percent(median)} [${percent(least)}–${percent(greatest)}]`;
+
+/** Service beside bare SDK, one row for each workload and concurrency. */
+export const speedTable = (results: readonly Result[]): string =>
+  table(
+    [
+      "operation",
+      "at once",
+      "requests/s",
+      "SDK",
+      "service/SDK",
+      "p50 ms",
+      "SDK",
+      "p99 ms",
+      "SDK",
+      "least CPU µs",
+      "SDK",
+    ],
+    results.map(({ workload, concurrency, figures: { service, direct }, ratio }) => [
+      workload,
+      String(concurrency),
+      whole(service.perSecond),
+      whole(direct.perSecond),
+      share(ratio),
+      ms(service.p50),
+      ms(direct.p50),
+      ms(service.p99),
+      ms(direct.p99),
+      whole(service.cpu),
+      whole(direct.cpu),
+    ]),
+  );
+
+/** Service beside the same operations behind a raw server. */
+export const rawTable = (results: readonly Result[]): string =>
+  table(
+    ["operation", "at once", "requests/s", "raw", "service/raw", "least CPU µs", "raw"],
+    results.flatMap(({ workload, concurrency, figures: { service }, raw }) =>
+      raw === undefined
+        ? []
+        : [
+            [
+              workload,
+              String(concurrency),
+              whole(service.perSecond),
+              whole(raw.figures.perSecond),
+              share(raw.ratio),
+              whole(service.cpu),
+              whole(raw.figures.cpu),
+            ],
+          ],
+    ),
+  );
+
+/** Requests to the store, with answers that may be old by a bound and with answers that never are. */
+export const storeTable = (bounded: readonly StoreCost[], strong: readonly StoreCost[]): string =>
+  table(
+    ["operation", "bounded: store requests", "p50 ms", "never old: store requests", "p50 ms"],
+    bounded.map(({ workload, requests, p50 }, index) => [
+      workload,
+      requests,
+      ms(p50),
+      strong[index]?.requests ?? "",
+      ms(strong[index]?.p50 ?? Number.NaN),
+    ]),
+  );
+
+export const storeTitle = `Storage requests of one warm request, object store with ${storeLatencyMs} ms`;
+
+export const goalTable = (goals: readonly Goal[]): string =>
+  table(
+    ["goal", "wanted", "measured", "reached"],
+    goals.map(({ name, wanted, measured, reached }) => [name, wanted, measured, reached ? "yes" : "**no**"]),
+  );

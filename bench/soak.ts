@@ -1,0 +1,266 @@
+/**
+ * Minutes of mixed load, good and bad input, at 80 % of what was measured first: does memory grow, does the tail, is
+ * anything answered as it should not be; then SIGTERM under load: is an accepted request lost. Prints Markdown; ends with
+ * 1 for an answer that is wrong or lost, not for a figure. Memory is read from `/proc`, so it needs Linux.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { availableParallelism, loadavg, tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { startWorker } from "./child.ts";
+import { writeData } from "./data.ts";
+import { Inspector, inspectable } from "./inspector.ts";
+import { family, residentBytesOf } from "./processes.ts";
+import { table } from "./report.ts";
+import { freePort, type Server, startServer } from "./servers.ts";
+import type { Sent, Stretch, Task } from "./soak/load.ts";
+import { growth, type Sample, slope } from "./soak/trend.ts";
+
+const usage = `usage: npm run soak -- [minutes, 10 without it] [--requests 100000]
+  --requests  so many requests as fast as they are answered, instead of minutes at 80 %
+`;
+
+const readPlan = (): { readonly minutes: number; readonly requests: number | undefined } => {
+  try {
+    const { values, positionals } = parseArgs({ options: { requests: { type: "string" } }, allowPositionals: true });
+    const plan = {
+      minutes: Number(positionals[0] ?? 10),
+      requests: values.requests === undefined ? undefined : Number(values.requests),
+    };
+    if (plan.minutes > 0 && (plan.requests ?? 1) > 0) return plan;
+    throw new Error("every number must be greater than 0");
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${usage}`);
+    process.exit(2);
+  }
+};
+
+const plan = readPlan();
+const share = 0.8;
+const callers = 32;
+const warmUpSeconds = 30;
+const slices = 10;
+const drainSeconds = 2;
+/** A connection made this long before the door is shut has been accepted. */
+const surelyMs = 500;
+
+const say = (text: string): void => void process.stderr.write(`${text}\n`);
+const whole = (value: number): string => Math.round(value).toLocaleString("en-US");
+const mebibytes = (bytes: number): string => whole(bytes / 2 ** 20);
+const signed = (value: number): string => `${value >= 0 ? "+" : ""}${value.toFixed(1)} MiB`;
+
+/** The stretches of the run itself, and what the reader is told they are. */
+const stretchesOf = (perSecond: number): { readonly name: string; readonly stretches: readonly Stretch[] } => {
+  const { minutes, requests } = plan;
+  if (requests !== undefined) {
+    const each = Math.ceil(requests / slices);
+    return {
+      name: `${whole(each * slices)} requests as fast as ${callers} callers get answers`,
+      stretches: Array.from({ length: slices }, () => ({ callers, requests: each })),
+    };
+  }
+  const rate = perSecond * share;
+  const whole60 = Array.from({ length: Math.floor(minutes) }, () => 60);
+  const rest = (minutes % 1) * 60;
+  return {
+    name: `${minutes} minutes at ${whole(rate)} requests/s, ${share * 100} % of the ${whole(perSecond)} that ${callers} callers reached`,
+    stretches: [...whole60, ...(rest > 0 ? [rest] : [])].map((seconds) => ({
+      callers: 4 * callers,
+      seconds,
+      perSecond: rate,
+    })),
+  };
+};
+
+interface Outcome {
+  readonly lines: readonly string[];
+  readonly failures: readonly string[];
+}
+
+const sampleOf = (server: Server, begin: number, requests: number): Sample => {
+  const usages = family(server.pid);
+  return {
+    at: (performance.now() - begin) / 1000,
+    requests,
+    mainBytes: residentBytesOf(usages.slice(0, 1)),
+    allBytes: residentBytesOf(usages),
+  };
+};
+
+const failuresOf = ({ unexpected, unanswered }: Sent): string[] => [
+  ...Object.entries(unexpected).map(([sort, count]) => `${count} × ${sort}`),
+  ...unanswered.slice(0, 3).map(({ error }) => `${unanswered.length} without an answer: ${error}`),
+];
+
+/** Bytes of what the main process's code still holds, when all that it does not is collected. */
+const heldBytes = async (inspector: Inspector): Promise<number> => {
+  await inspector.ask("HeapProfiler.collectGarbage");
+  return (await inspector.ask<{ readonly usedSize: number }>("Runtime.getHeapUsage")).usedSize;
+};
+
+const soak = async (
+  server: Server,
+  inspector: Inspector,
+  send: (stretch: Stretch) => Promise<Sent>,
+): Promise<Outcome> => {
+  say(`warming up for ${warmUpSeconds} s …`);
+  const warm = await send({ callers, seconds: warmUpSeconds });
+  const capacity = await send({ callers, seconds: 10 });
+  const { name, stretches } = stretchesOf(capacity.requests / capacity.seconds);
+  say(`${name} …`);
+  // What warming up has left behind would be a slope of its own when it goes.
+  await heldBytes(inspector);
+  const begin = performance.now();
+  const samples: Sample[] = [];
+  const holdings: [hundredThousands: number, mebibytes: number][] = [];
+  const rows: string[][] = [];
+  /** Numbers of samples at the ends of the stretches. */
+  const ends: number[] = [];
+  const failures = [...failuresOf(warm), ...failuresOf(capacity)];
+  let answered = 0;
+  for (const stretch of stretches) {
+    const first = samples.length;
+    // Within a stretch only its end is counted: requests are taken as spread evenly over it.
+    const watch = setInterval(() => samples.push(sampleOf(server, begin, Number.NaN)), 1000);
+    const sent = await send(stretch);
+    clearInterval(watch);
+    const before = answered;
+    answered += sent.requests;
+    const end = (performance.now() - begin) / 1000;
+    const start = end - sent.seconds;
+    for (let index = first; index < samples.length; index++) {
+      const sample = samples[index] as Sample;
+      samples[index] = { ...sample, requests: before + ((sample.at - start) / sent.seconds) * sent.requests };
+    }
+    samples.push(sampleOf(server, begin, answered));
+    ends.push(samples.length);
+    const held = await heldBytes(inspector);
+    holdings.push([answered / 100_000, held / 2 ** 20]);
+    const last = samples.at(-1) as Sample;
+    failures.push(...failuresOf(sent));
+    rows.push([
+      String(rows.length + 1),
+      whole(sent.requests),
+      sent.p50.toFixed(1),
+      sent.p99.toFixed(1),
+      String(sent.refusals),
+      String(Object.values(sent.unexpected).reduce((sum, count) => sum + count, 0) + sent.unanswered.length),
+      (held / 2 ** 20).toFixed(1),
+      mebibytes(last.mainBytes),
+      mebibytes(last.allBytes),
+    ]);
+  }
+  // The first stretch fills what the collection before it has emptied.
+  const settled = samples.slice(rows.length > 2 ? ends[0] : 0);
+  const perHour = (of: "mainBytes" | "allBytes"): string => signed(growth(settled, of, ({ at }) => at / 3600));
+  const per100k = (of: "mainBytes" | "allBytes"): string =>
+    signed(growth(settled, of, ({ requests }) => requests / 100_000));
+  return {
+    failures,
+    lines: [
+      `${name}.`,
+      table(
+        [
+          plan.requests === undefined ? "minute" : "tenth",
+          "requests",
+          "p50 ms",
+          "p99 ms",
+          "refusals",
+          "unexpected",
+          "heap held MiB",
+          "main MiB",
+          "all MiB",
+        ],
+        rows,
+      ),
+      table(
+        ["memory, slope of the line through the samples after the first row", "an hour", "100,000 requests"],
+        [
+          ["heap of the main process after a collection", "", signed(slope(holdings))],
+          ["main process, resident", perHour("mainBytes"), per100k("mainBytes")],
+          ["main process and workers, resident", perHour("allBytes"), per100k("allBytes")],
+        ],
+      ),
+    ],
+  };
+};
+
+/** The door is shut while callers knock: whoever was let in gets an answer. */
+const shutDown = async (
+  server: Server,
+  send: (stretch: Stretch) => Promise<Sent>,
+  logged: ReadonlySet<string>,
+): Promise<Outcome> => {
+  const sending = send({ callers, untilGone: true });
+  await sleep(2000);
+  const stoppedAt = Date.now();
+  const code = await server.stop();
+  const { requests, refusals, unexpected, unanswered } = await sending;
+  const shutAt = stoppedAt + drainSeconds * 1000;
+  const lost = unanswered.filter(({ id, sentAt }) => logged.has(id) || sentAt < shutAt - surelyMs);
+  const wrong = Object.entries(unexpected).map(([sort, count]) => `${count} × ${sort}`);
+  return {
+    lines: [
+      `SIGTERM under the load of ${callers} callers: ${whole(requests)} requests answered (${refusals} refused), ${lost.length} accepted and lost, ${unanswered.length - lost.length} cut off before they were accepted, exit code ${code}.`,
+    ],
+    failures: [
+      ...wrong,
+      ...lost.map(({ id, error }) => `lost: ${id}: ${error}`),
+      ...(code === 0 ? [] : [`the service ended with ${code}`]),
+    ],
+  };
+};
+
+/** Ids of the requests in the log, from when it is told to keep them. */
+class LoggedIds {
+  readonly ids = new Set<string>();
+  keep = false;
+  #rest = "";
+
+  read(text: string): void {
+    if (!this.keep) return;
+    const lines = (this.#rest + text).split("\n");
+    this.#rest = lines.pop() ?? "";
+    for (const line of lines) {
+      const id = /"requestId":"([^"]+)"/.exec(line)?.[1];
+      if (id !== undefined) this.ids.add(id);
+    }
+  }
+}
+
+const [loadBefore = 0] = loadavg();
+const home = await mkdtemp(join(tmpdir(), "lakehead-soak-"));
+try {
+  await writeData(home);
+  const logged = new LoggedIds();
+  const inspectorPort = await freePort();
+  const server = await startServer(
+    "../service/main.ts",
+    { LAKEHEAD_DATABASE: home, LAKEHEAD_DRAIN_SECONDS: String(drainSeconds) },
+    { flags: inspectable(inspectorPort), onLog: (text) => logged.read(text) },
+  );
+  const inspector = await Inspector.connect(inspectorPort);
+  const load = startWorker<Task, unknown>(new URL("soak/load.ts", import.meta.url), [String(server.port)]);
+  const send = (stretch: Stretch): Promise<Sent> => load.run(stretch) as Promise<Sent>;
+  const wrong = (await load.run({ each: true })) as readonly string[];
+  const soaked = wrong.length > 0 ? { lines: [], failures: wrong } : await soak(server, inspector, send);
+  inspector.close();
+  logged.keep = true;
+  const stopped = await shutDown(server, send, logged.ids);
+  load.stop();
+  const failures = [...soaked.failures, ...stopped.failures];
+  process.stdout.write(
+    `${[
+      `Node ${process.version}, ${availableParallelism()} CPUs shared by service and load, load average ${loadBefore.toFixed(1)} before the run.`,
+      ...soaked.lines,
+      ...stopped.lines,
+      failures.length === 0
+        ? "No answer but those expected and refusals."
+        : `**Wrong:**\n\n${failures.map((failure) => `- ${failure}`).join("\n")}`,
+    ].join("\n\n")}\n`,
+  );
+  process.exitCode = failures.length === 0 ? 0 : 1;
+} finally {
+  await rm(home, { recursive: true, force: true });
+}
