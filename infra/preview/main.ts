@@ -1,8 +1,7 @@
 /** `npm run plan`: prints what a stack would create, or what a change would change, without cloud, account or CLI. */
 
 import { resolve } from "node:path";
-import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
+import { readArguments, runCommand, UsageError } from "../command-line.ts";
 import { diffPlans, emptyPlan } from "./diff.ts";
 import { renderGolden } from "./golden.ts";
 import { renderGraph } from "./graph.ts";
@@ -25,7 +24,6 @@ const usage = `usage: npm run plan -- <stack>... [options]
   --root <folder>    the project's folder (default: this repository)
 `;
 
-class UsageError extends Error {}
 class ProgramError extends Error {}
 
 interface Planned {
@@ -58,32 +56,19 @@ async function planAgainst(root: string, stack: string, revision: string) {
   });
 }
 
-function options(argv: readonly string[]) {
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...argv],
-      allowPositionals: true,
-      options: {
-        all: { type: "boolean", default: false },
-        against: { type: "string" },
-        full: { type: "boolean", default: false },
-        json: { type: "boolean", default: false },
-        yaml: { type: "boolean", default: false },
-        graph: { type: "boolean", default: false },
-        stats: { type: "boolean", default: false },
-        root: { type: "string", default: fileURLToPath(new URL("../../", import.meta.url)) },
-        help: { type: "boolean", short: "h", default: false },
-      },
-    });
-    return { ...values, root: resolve(values.root), stacks: positionals };
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
-}
-
-async function main(argv: readonly string[]): Promise<void> {
-  const { all, against, full, json, yaml, graph, stats, root, help, stacks } = options(argv);
-  if (help) return void process.stdout.write(usage);
+async function main(): Promise<void> {
+  const { values, positionals: stacks } = readArguments({
+    all: { type: "boolean", default: false },
+    against: { type: "string" },
+    full: { type: "boolean", default: false },
+    json: { type: "boolean", default: false },
+    yaml: { type: "boolean", default: false },
+    graph: { type: "boolean", default: false },
+    stats: { type: "boolean", default: false },
+  });
+  const { all, against, full, json, yaml, graph, stats } = values;
+  const root = resolve(values.root);
+  if (values.help) return void process.stdout.write(usage);
   if ([json, yaml, graph, stats].filter(Boolean).length > 1)
     throw new UsageError("choose one of --json, --yaml, --graph and --stats");
   if (against !== undefined && (yaml || graph || stats))
@@ -112,15 +97,4 @@ async function main(argv: readonly string[]): Promise<void> {
   if (json) process.stdout.write(`${JSON.stringify(documents.length === 1 ? documents[0] : documents, null, 2)}\n`);
 }
 
-try {
-  await main(process.argv.slice(2));
-} catch (error) {
-  const expected =
-    error instanceof UsageError ||
-    error instanceof ProgramError ||
-    error instanceof ProjectError ||
-    error instanceof RevisionError;
-  process.stderr.write(`${error instanceof Error ? (expected ? error.message : error.stack) : String(error)}\n`);
-  if (error instanceof UsageError) process.stderr.write(`\n${usage}`);
-  process.exitCode = error instanceof UsageError ? 2 : 1;
-}
+await runCommand(usage, [ProgramError, ProjectError, RevisionError], main);

@@ -1,8 +1,7 @@
 /** `npm run verify -- <stack>`: after `pulumi up`, what a careful person would check by hand, one line each. */
 
 import { resolve } from "node:path";
-import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
+import { readArguments, runCommand, UsageError } from "../command-line.ts";
 import { ConfigError } from "../config.ts";
 import { ProjectError } from "../preview/project.ts";
 import { expectations, judgeAccess } from "./checks/access.ts";
@@ -38,31 +37,6 @@ const usage = `usage: npm run verify -- <stack> [options]
   LAKEHEAD_TOKEN          a bearer token of the stack's issuer, to ask one operation with
 `;
 
-class UsageError extends Error {}
-
-function options(argv: readonly string[]) {
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...argv],
-      allowPositionals: true,
-      options: {
-        table: { type: "string" },
-        "service-url": { type: "string" },
-        "operations-url": { type: "string" },
-        "config-file": { type: "string" },
-        root: { type: "string", default: fileURLToPath(new URL("../../", import.meta.url)) },
-        help: { type: "boolean", short: "h", default: false },
-      },
-    });
-    const [stack, ...more] = positionals;
-    if (!values.help && (stack === undefined || more.length > 0))
-      throw new UsageError("say which stack, and one alone");
-    return { ...values, stack: stack ?? "" };
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
-}
-
 /** Every group of lines as soon as it is known, in the order in which a fault would explain the next. */
 async function* verify(stack: Stack, kubectl: Kubectl, asking: Asking): AsyncGenerator<readonly Line[]> {
   const { config, outputs } = stack;
@@ -77,10 +51,17 @@ async function* verify(stack: Stack, kubectl: Kubectl, asking: Asking): AsyncGen
   if (config.tableService.enabled) yield judgeTableService(await gatherTableService(kubectl, stack, asking));
 }
 
-async function main(argv: readonly string[]): Promise<void> {
-  const given = options(argv);
+async function main(): Promise<void> {
+  const { values: given, positionals } = readArguments({
+    table: { type: "string" },
+    "service-url": { type: "string" },
+    "operations-url": { type: "string" },
+    "config-file": { type: "string" },
+  });
   if (given.help) return void process.stdout.write(usage);
-  const stack = await readStack(resolve(given.root), given.stack, given["config-file"]);
+  const [name, ...more] = positionals;
+  if (name === undefined || more.length > 0) throw new UsageError("say which stack, and one alone");
+  const stack = await readStack(resolve(given.root), name, given["config-file"]);
   const kubectl = new Kubectl(stack.reach);
   const lines: Line[] = [];
   try {
@@ -98,17 +79,8 @@ async function main(argv: readonly string[]): Promise<void> {
   } finally {
     kubectl.close();
   }
-  process.stdout.write(`\n${given.stack}: ${renderSummary(lines)}\n`);
+  process.stdout.write(`\n${name}: ${renderSummary(lines)}\n`);
   if (lines.some(({ verdict }) => verdict === "wrong")) process.exitCode = 1;
 }
 
-try {
-  await main(process.argv.slice(2));
-} catch (error) {
-  const expected = [UsageError, StackError, KubectlError, ProjectError, ConfigError].some(
-    (kind) => error instanceof kind,
-  );
-  process.stderr.write(`${error instanceof Error ? (expected ? error.message : error.stack) : String(error)}\n`);
-  if (error instanceof UsageError) process.stderr.write(`\n${usage}`);
-  process.exitCode = error instanceof UsageError ? 2 : 1;
-}
+await runCommand(usage, [StackError, KubectlError, ProjectError, ConfigError], main);
