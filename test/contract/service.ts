@@ -1,6 +1,5 @@
-import { createHash } from "node:crypto";
-import { scopes } from "../../service/auth/index.ts";
-import { startProcess } from "../acceptance/process.ts";
+import { startListening } from "../support/listening.ts";
+import { staticToken } from "../support/static-token.ts";
 
 export const token = "contract-token-with-every-scope";
 
@@ -33,35 +32,21 @@ const parse = (line: string): LogLine => {
 };
 
 export const startUnderTest = async (database: string): Promise<ServiceUnderTest> => {
-  const sha256 = createHash("sha256").update(token).digest("hex");
-  const running = startProcess("service/main.ts", {
+  const { running, base, readiness, ready, stop } = await startListening([staticToken("contract", token)], {
     LAKEHEAD_DATABASE: database,
-    LAKEHEAD_PORT: "0",
-    LAKEHEAD_OPERATIONS_PORT: "0",
-    LAKEHEAD_DRAIN_SECONDS: "0",
-    LAKEHEAD_AUTH_STATIC_TOKENS: JSON.stringify([{ name: "contract", sha256, scopes, tables: ["**"] }]),
     LAKEHEAD_AUTH_API_KEY: "true",
   });
-  const [line] = await running.printed(/^.*"listening".*$/m);
-  const { port, operationsPort }: { port: number; operationsPort: number } = JSON.parse(line);
-  const alive = async (): Promise<boolean> =>
-    running.child.exitCode === null && (await fetch(`http://127.0.0.1:${operationsPort}/readyz`)).status === 200;
-  // It listens before it is ready.
-  while (!(await alive()))
-    if (running.child.exitCode !== null) throw new Error(`the service ended:\n${running.output()}`);
+  await ready();
   return {
-    base: `http://127.0.0.1:${port}`,
-    alive: () => alive().catch(() => false),
+    base,
+    stop,
+    alive: async () => running.child.exitCode === null && (await readiness().catch(() => 0)) === 200,
     log: () =>
       running
         .output()
         .split("\n")
         .filter((text) => text.trim() !== "")
         .map(parse),
-    stop: () => {
-      running.child.kill("SIGTERM");
-      return running.exited();
-    },
   };
 };
 

@@ -39,10 +39,7 @@ if (unknown.length > 0) {
 const report = new Report();
 const missing = options.built === true ? unbuilt() : [];
 if (missing.length > 0)
-  report.skip(
-    "all",
-    `${missing.join(", ")} not built yet; node test/e2e/parts/build.ts builds them, in some twenty minutes`,
-  );
+  report.skip("all", `${missing.join(", ")} not built yet; npm run build:e2e builds them, in some twenty minutes`);
 for (const name of missing.length > 0 ? [] : names) {
   process.stdout.write(`\n${name}\n`);
   try {

@@ -60,7 +60,7 @@ const innocents: Readonly<Record<string, () => Promise<{ readonly status: number
   stats: () => ask("stats", "docs", {}),
   "tags/create": () => ask("tags/create", "docs", { tag: `t${innocent.get("tags/create")?.length}`, version: 1 }),
   livez: async () => ({ status: (await fetch(`${service.operationsBase}/livez`)).status }),
-  readyz: async () => ({ status: await service.ready() }),
+  readyz: async () => ({ status: await service.readiness() }),
 };
 
 beforeAll(async () => {
@@ -114,7 +114,7 @@ describe("with the guard off and isolation on", () => {
 
   it("the service lives, is ready, and has lost no more than the workers", async () => {
     expect(service.ended()).toBeUndefined();
-    expect(await service.ready()).toBe(200);
+    expect(await service.readiness()).toBe(200);
     const ends = service
       .output()
       .split("\n")

@@ -13,7 +13,7 @@ afterAll(() => service?.close());
 
 afterEach(async () => {
   expect(service.ended()).toBeUndefined();
-  expect(await service.ready()).toBe(200);
+  expect(await service.readiness()).toBe(200);
 });
 
 const operations = ["explain_plan", "analyze_plan", "query"] as const;

@@ -12,7 +12,7 @@ afterAll(() => service?.close());
 
 afterEach(async () => {
   expect(service.ended()).toBeUndefined();
-  expect(await service.ready()).toBe(200);
+  expect(await service.readiness()).toBe(200);
 });
 
 const ask = (operation: string, table: string, options: CallOptions & { readonly body?: unknown } = {}) =>

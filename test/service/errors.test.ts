@@ -9,7 +9,8 @@ import { operations } from "../../service/operations/index.ts";
 import { addressOf as addressInDocument } from "../../service/operations/operation.ts";
 import { possible } from "../support/matrix.ts";
 import { labelOf } from "../support/openapi.ts";
-import { type Answer, type CallOptions, startTestService, staticToken, type TestService } from "../support/service.ts";
+import { type Answer, type CallOptions, startTestService, type TestService } from "../support/service.ts";
+import { staticToken } from "../support/static-token.ts";
 
 /**
  * Every operation x every code that it can answer, provoked for real. The run's summary counts these; a cell that

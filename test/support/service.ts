@@ -1,14 +1,13 @@
-import { createHash } from "node:crypto";
 import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inject } from "vitest";
-import { scopes } from "../../service/auth/index.ts";
 import { readConfig } from "../../service/config.ts";
 import { type Service, startService } from "../../service/start.ts";
 import { createLog } from "../../service/telemetry/log.ts";
 import { record } from "./matrix.ts";
 import { checkAgainstOpenApi, labelOf } from "./openapi.ts";
+import { type StaticToken, staticToken } from "./static-token.ts";
 
 /** The real service in this process: real HTTP on a port of loopback, real database in a directory of its own. */
 export interface TestService {
@@ -46,16 +45,9 @@ export interface Answer {
 
 export const testToken = "test-token-with-every-scope";
 
-export const staticToken = (name: string, token: string, granted: readonly string[] = scopes, tables = ["**"]) => ({
-  name,
-  sha256: createHash("sha256").update(token).digest("hex"),
-  scopes: granted,
-  tables,
-});
-
 export interface ServiceOptions {
   readonly environment?: Readonly<Record<string, string>>;
-  readonly tokens?: readonly ReturnType<typeof staticToken>[];
+  readonly tokens?: readonly StaticToken[];
   /** A database that exists; default is a copy of the test tables. */
   readonly database?: string;
 }

@@ -1,4 +1,4 @@
-/** Builds every part into the cache: `node test/e2e/parts/build.ts [part…]`. */
+/** Builds every part into the cache: `npm run build:e2e [-- part…]`. */
 import { goPart } from "./go.ts";
 import { goParts, type PartName } from "./table.ts";
 

@@ -2,22 +2,17 @@ import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inject } from "vitest";
-import { type Running, startProcess } from "../../acceptance/process.ts";
-import { staticToken, testToken } from "../../support/service.ts";
+import type { Running } from "../../acceptance/process.ts";
+import { type Listening, startListening } from "../../support/listening.ts";
+import { testToken } from "../../support/service.ts";
+import { staticToken } from "../../support/static-token.ts";
 
 /** The real service in a process of its own, on a copy of the test tables: what ends it is seen and ends no test. */
-export interface ServiceProcess {
-  readonly base: string;
-  readonly port: number;
-  readonly operationsBase: string;
+export interface ServiceProcess extends Listening {
   /** Signal or exit code, once the process has ended. */
   ended(): string | number | null | undefined;
   exited: Running["exited"];
   output: Running["output"];
-  /** Status of /readyz. */
-  ready(): Promise<number>;
-  /** SIGTERM, and the end of what it still had to send and say. */
-  stop(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -26,37 +21,24 @@ export const startServiceProcess = async (
 ): Promise<ServiceProcess> => {
   const home = await mkdtemp(join(tmpdir(), "lakehead-hostile-"));
   await cp(inject("tables"), join(home, "data"), { recursive: true });
-  const running = startProcess("service/main.ts", {
+  const service = await startListening([staticToken("hostile", testToken)], {
     LAKEHEAD_DATABASE: join(home, "data"),
-    LAKEHEAD_PORT: "0",
-    LAKEHEAD_OPERATIONS_PORT: "0",
-    LAKEHEAD_DRAIN_SECONDS: "0",
-    LAKEHEAD_AUTH_STATIC_TOKENS: JSON.stringify([staticToken("hostile", testToken)]),
     ...environment,
   });
-  const [line] = await running.printed(/^.*"listening".*$/m);
-  const { port, operationsPort }: { port: number; operationsPort: number } = JSON.parse(line);
-  const ready = async () => (await fetch(`http://127.0.0.1:${operationsPort}/readyz`)).status;
-  while ((await ready()) !== 200) await new Promise((resolve) => setTimeout(resolve, 20));
+  await service.ready();
   let ended: string | number | null | undefined;
-  void running.exited().then((how) => {
+  const { child, exited, output } = service.running;
+  void exited().then((how) => {
     ended = how;
   });
   return {
-    base: `http://127.0.0.1:${port}`,
-    port,
-    operationsBase: `http://127.0.0.1:${operationsPort}`,
+    ...service,
     ended: () => ended,
-    exited: running.exited,
-    output: running.output,
-    ready,
-    async stop() {
-      running.child.kill("SIGTERM");
-      await running.exited();
-    },
+    exited,
+    output,
     async close() {
-      running.child.kill("SIGKILL");
-      await running.exited();
+      child.kill("SIGKILL");
+      await exited();
       await rm(home, { recursive: true, force: true });
     },
   };

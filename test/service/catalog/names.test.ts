@@ -1,7 +1,8 @@
 import { connect } from "@lancedb/lancedb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { scopes } from "../../../service/auth/index.ts";
-import { startTestService, staticToken, type TestService } from "../../support/service.ts";
+import { startTestService, type TestService } from "../../support/service.ts";
+import { staticToken } from "../../support/static-token.ts";
 
 /** Who sees which names, and in which pages. */
 const tokens = {

@@ -1,7 +1,8 @@
 import { type Connection, connect, type Table } from "@lancedb/lancedb";
 import { Table as ArrowTable, Dictionary, Int32, tableFromIPC, Utf8, vectorFromArray } from "apache-arrow";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestService, staticToken, type TestService } from "../../support/service.ts";
+import { startTestService, type TestService } from "../../support/service.ts";
+import { staticToken } from "../../support/static-token.ts";
 import { vectorOf } from "../../support/tables.ts";
 
 let service: TestService;

@@ -1,7 +1,8 @@
 import { request } from "node:http";
 import { connect } from "@lancedb/lancedb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestService, staticToken, type TestService } from "../../support/service.ts";
+import { startTestService, type TestService } from "../../support/service.ts";
+import { staticToken } from "../../support/static-token.ts";
 
 const docsOnly = "token-for-docs-only";
 

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { afterEach, expect, inject, test } from "vitest";
 import { temporaryDirectoryOf } from "../../../service/temporary.ts";
 import { type Running, startProcess } from "../../acceptance/process.ts";
-import { staticToken } from "../../support/service.ts";
+import { staticToken } from "../../support/static-token.ts";
 import { lives, until, workersOf } from "./support.ts";
 
 let running: Running;
