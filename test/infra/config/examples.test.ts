@@ -21,8 +21,8 @@ function example(stack: string): Record<string, unknown> {
 }
 
 describe("the example stacks", () => {
-  test("are the five", () => {
-    expect(stacks.sort()).toEqual(["aws-dev", "aws-prod", "gcp-dev", "gcp-prod", "local"]);
+  test("are the five, beside which a team's own may stand", () => {
+    expect(stacks).toEqual(expect.arrayContaining(["aws-dev", "aws-prod", "gcp-dev", "gcp-prod", "local"]));
   });
 
   test.each(stacks)("%s has neither error nor warning", (stack) => {

@@ -128,13 +128,23 @@ describe("the workflows", () => {
       if (job.uses === undefined) expect(job["timeout-minutes"], id).toBeLessThanOrEqual(120);
   });
 
-  it("know every stack that a cloud account can hold", () => {
-    const cloud = stackNames(root).filter((stack) => stack !== "local");
-    const matrix = (name: string, job: string) =>
-      workflows.find((item) => item.name === name)?.workflow.jobs[job]?.strategy?.matrix.stack ?? [];
-    expect(matrix("preview.yml", "preview")).toEqual(cloud);
-    expect(matrix("drift.yml", "drift")).toEqual(cloud);
-    expect([...matrix("deploy.yml", "development"), ...matrix("deploy.yml", "production")].sort()).toEqual(cloud);
+  it("know the same stacks, each of which has a file", () => {
+    const job = (name: string, id: string) => workflows.find((item) => item.name === name)?.workflow.jobs[id];
+    const matrix = (name: string, id: string) => job(name, id)?.strategy?.matrix.stack ?? [];
+    const previewed = matrix("preview.yml", "preview");
+    expect(stackNames(root)).toEqual(expect.arrayContaining(previewed));
+    expect(previewed).not.toEqual([]);
+    expect(matrix("drift.yml", "drift")).toEqual(previewed);
+    expect([...matrix("deploy.yml", "development"), ...matrix("deploy.yml", "production")].sort()).toEqual(previewed);
+  });
+
+  it("fail the required check of a pull request whose preview has failed, where skipping it would pass", () => {
+    const comment = workflows.find(({ name }) => name === "preview.yml")?.workflow.jobs.comment;
+    expect(comment?.if).toMatch(/^\$\{\{ !cancelled\(\) && needs\.preview\.result != 'skipped' \}\}$/);
+    expect(comment?.steps?.[0]).toMatchObject({
+      env: { RESULT: expect.stringContaining(" needs.preview.result ") },
+      run: 'test "$RESULT" = success',
+    });
   });
 
   it("look for the comment's marker and for the label that the guard names", () => {
