@@ -10,16 +10,12 @@ import type { AuthConfig, Authenticator, AuthLog, AuthOptions, Principal } from 
 import { createVerifiedTokens } from "./verified.ts";
 
 export { authorize, authorizeNamespace, seesNamespace } from "./authorize.ts";
-export { type AuthConfigProblem, authDefaults, supportedAlgorithms, validateAuthConfig } from "./config.ts";
+export { authDefaults, supportedAlgorithms, validateAuthConfig } from "./config.ts";
 export { readCredentials } from "./credentials.ts";
-export { compileTablePatterns, type TablePatterns } from "./tables.ts";
+export { compileTablePatterns } from "./tables.ts";
 export {
   type AuthConfig,
   type Authenticator,
-  type AuthLog,
-  type AuthOptions,
-  type Credentials,
-  isScope,
   type Principal,
   type Scope,
   type StaticToken,

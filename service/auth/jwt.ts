@@ -48,7 +48,7 @@ export function createJwtVerifier(options: JwtVerifierOptions): (token: string) 
     try {
       return await verify(token, await options.keys.current());
     } catch (error) {
-      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+      if (!mayBeOfNewerKey(error)) throw error;
       const newer = await options.keys.newer();
       if (newer === undefined) throw error;
       return verify(token, newer);
@@ -62,6 +62,13 @@ export function createJwtVerifier(options: JwtVerifierOptions): (token: string) 
     });
   };
 }
+
+/**
+ * After a rotation a key id is missing, or, where tokens carry none or an issuer uses one again, an old key is tried that
+ * did not sign.
+ */
+const mayBeOfNewerKey = (error: unknown): boolean =>
+  error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWSSignatureVerificationFailed;
 
 /** A key set may hold several keys that fit a token without a key id: each is tried. */
 async function verifyWithAny(

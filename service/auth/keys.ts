@@ -7,7 +7,7 @@ export interface KeyKeeper {
   /** Keys that may be used now. @throws ServiceError code 17 when there are none */
   current(): Promise<LocalJWKSet>;
   /**
-   * Keys fetched because those at hand lack a token's key; undefined when the issuer was asked just now and its answer
+   * Keys fetched because those at hand do not verify a token; undefined when the issuer was asked just now and its answer
    * stands. @throws ServiceError code 17 when it would have to be asked and is away.
    */
   newer(): Promise<LocalJWKSet | undefined>;

@@ -74,7 +74,7 @@ export interface AuthConfig {
   readonly keyCacheSeconds: number;
   /** Seconds after `keyCacheSeconds` for which the last good keys go on serving while the issuer is away. */
   readonly staleKeySeconds: number;
-  /** Shortest time between two fetches that an unknown key id can cause, and longest wait between two tries while the issuer is away. */
+  /** Shortest time between two fetches that tokens which do not verify can cause, and longest wait between two tries while the issuer is away. */
   readonly cooldownSeconds: number;
   readonly allowApiKeyHeader: boolean;
   readonly staticTokens: readonly StaticToken[];

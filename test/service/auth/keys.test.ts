@@ -1,4 +1,5 @@
 import { generateKeyPair, SignJWT } from "jose";
+import type { JwtTransform } from "oauth2-mock-server";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createKeySource } from "../../../service/auth/issuer.ts";
 import {
@@ -21,12 +22,12 @@ afterEach(() => issuer.stop());
 
 const times = { keyCacheSeconds: 600, staleKeySeconds: 1200, cooldownSeconds: 30 };
 const fetches = (path = "/jwks"): number => issuer.requests.filter((asked) => asked === path).length;
-const garbage = async (count: number): Promise<string[]> => {
+const garbage = async (count: number, kidOf = (index: number): object => ({ kid: `unknown-${index}` })) => {
   const { privateKey } = await generateKeyPair("ES256");
   return Promise.all(
     Array.from({ length: count }, (_, index) =>
       new SignJWT({ iss: issuer.url, aud: audience, sub: "s" })
-        .setProtectedHeader({ alg: "ES256", kid: `unknown-${index}` })
+        .setProtectedHeader({ alg: "ES256", ...kidOf(index) })
         .setExpirationTime("1h")
         .sign(privateKey),
     ),
@@ -71,6 +72,20 @@ describe("fetching keys", () => {
     expect(fetches()).toBe(2);
   });
 
+  it("is not multiplied either by 100 signatures that fail, with a known key id or without one", async () => {
+    const { authenticator, advance } = bench(configFor(issuer, times));
+    await authenticator.authenticate({ bearer: await issuer.token() });
+    const [known = {}] = issuer.publicKeys() as { kid?: string }[];
+    const tokens = await garbage(100, (index) => (index % 2 === 0 ? { kid: known.kid } : {}));
+    const send = () => Promise.all(tokens.map((bearer) => refusal(authenticator.authenticate({ bearer }))));
+    for (const fetched of [1, 2, 3]) {
+      for (const error of [...(await send()), ...(await send())])
+        expect(challengeOf(error)).toContain("the signature does not verify");
+      expect(fetches()).toBe(fetched);
+      advance(31);
+    }
+  });
+
   it("is not caused at all by 100 credentials that are no token of the right form", async () => {
     const { authenticator } = bench(configFor(issuer, times));
     await Promise.all(
@@ -111,6 +126,23 @@ describe("rotation", () => {
     advance(31);
     expect((await authenticator.authenticate({ bearer: fresh })).subject).toBe(canary);
     expect(challengeOf(await refusal(authenticator.authenticate({ bearer: old })))).toContain("no key");
+    expect(fetches()).toBe(2);
+  });
+
+  const rotations: Record<string, [kid: string | undefined, change: JwtTransform | undefined]> = {
+    "whose tokens carry no key id": [undefined, (header) => Object.assign(header, { kid: undefined })],
+    "that uses a key id again": ["the-one", undefined],
+  };
+  it.each(Object.entries(rotations))("is followed for an issuer %s", async (_, [kid, change]) => {
+    await issuer.rotate("ES256", kid);
+    const { authenticator, advance } = bench(configFor(issuer, times));
+    const old = await issuer.token(change);
+    await authenticator.authenticate({ bearer: old });
+    await issuer.rotate("ES256", kid);
+    const fresh = await issuer.token(change);
+    advance(31);
+    expect((await authenticator.authenticate({ bearer: fresh })).subject).toBe(canary);
+    expect(challengeOf(await refusal(authenticator.authenticate({ bearer: old })))).toContain("signature");
     expect(fetches()).toBe(2);
   });
 

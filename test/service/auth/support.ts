@@ -20,8 +20,8 @@ export interface TestIssuer {
   intercept: ((...exchange: Parameters<RequestListener>) => boolean) | undefined;
   /** An access token from the token endpoint, by the client credentials grant. */
   token(change?: JwtTransform, scope?: string): Promise<string>;
-  /** Replaces all keys. */
-  rotate(algorithm?: string): Promise<void>;
+  /** Replaces all keys by one, with an id of its own or the given one. */
+  rotate(algorithm?: string, kid?: string): Promise<void>;
   /** Adds a key beside the others. */
   addKey(algorithm: string): Promise<void>;
   publicKeys(): readonly object[];
@@ -51,10 +51,10 @@ export async function startIssuer(): Promise<TestIssuer> {
       const { access_token: token } = (await response.json()) as { access_token: string };
       return token;
     },
-    async rotate(algorithm = "ES256") {
+    async rotate(algorithm = "ES256", kid) {
       service = new OAuth2Service(new OAuth2Issuer());
       service.issuer.url = issuer.url;
-      await issuer.addKey(algorithm);
+      await service.issuer.keys.generate(algorithm, kid === undefined ? {} : { kid });
     },
     async addKey(algorithm) {
       await service.issuer.keys.generate(algorithm);
