@@ -77,7 +77,12 @@ export function createAwsPlatform(config: AwsConfig): Platform {
     dns,
     new Addon(
       "metrics-server",
-      { clusterName, addon: "metrics-server", version: addons.metricsServer ?? pinned?.metricsServer ?? "" },
+      {
+        clusterName,
+        addon: "metrics-server",
+        version: addons.metricsServer ?? pinned?.metricsServer ?? "",
+        settings: { nodeSelector },
+      },
       onSystem,
     ),
     new BlockStorage(

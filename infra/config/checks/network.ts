@@ -43,6 +43,16 @@ function checkAws(config: AwsConfig): Finding[] {
       ? [refuse("network.zones", network.zones, "a zone is listed twice", "list each zone once")]
       : []),
     ...layout(network.cidr, network.zones),
+    ...(config.endpoint.publicCidrs.length === 0 && config.endpoint.privateCidrs === undefined
+      ? [
+          doubt(
+            "endpoint.publicCidrs",
+            [],
+            "only what stands in the VPC that this stack makes reaches the Kubernetes API: its first `up` does not",
+            "list the address that you deploy from; once a runner stands inside, say so by endpoint.privateCidrs",
+          ),
+        ]
+      : []),
     ...pools(config).flatMap(({ key, zones }) => {
       const foreign = (zones ?? []).filter((zone) => !network.zones.includes(zone));
       return foreign.length === 0

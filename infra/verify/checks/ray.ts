@@ -79,12 +79,15 @@ function guests(config: Config, pods: readonly PodFact[], nodes: readonly NodeFa
   if (config.cloud === "kubeconfig") return [];
   const key = roleLabelKey("ray-head", roleOptions(config));
   const heads = new Set(nodes.flatMap(({ metadata }) => (metadata.labels?.[key] === undefined ? [] : [metadata.name])));
+  // GKE's own Deployments take no selector of ours and go where there is room.
+  const own = (namespace = "") => config.cloud === "gcp" && /^(kube-system|gmp-.+|gke-.+)$/.test(namespace);
   const foreign = pods.filter(
     ({ metadata, spec, status }) =>
       spec.nodeName !== undefined &&
       heads.has(spec.nodeName) &&
       status.phase === "Running" &&
       metadata.labels?.["ray.io/node-type"] !== "head" &&
+      !own(metadata.namespace) &&
       !metadata.ownerReferences?.some(({ kind }) => kind === "DaemonSet" || kind === "Node"),
   );
   return foreign.map(({ metadata, spec }) =>

@@ -21,6 +21,7 @@ beforeAll(async () => {
         privateRouteTableIds: ["rtb-0a"],
       },
       "lakehead:bucket": { name: "example-existing", create: false },
+      "lakehead:endpoint": { publicCidrs: [] },
       "lakehead:nodes": { gpu: { enabled: false } },
       "lakehead:tableService": {
         image: "registry.example.com/lakehead:0.1.0",
@@ -31,6 +32,8 @@ beforeAll(async () => {
     runStack("aws-dev", "update", {
       "lakehead:network": { mode: "create", zones: ["a", "b"], nat: "none" },
       "lakehead:client": {},
+      "lakehead:viewerArns": [],
+      "lakehead:auditorArns": [],
       "lakehead:networkPolicies": false,
       "lakehead:bucket": { name: "example-throwaway", forceDestroy: true },
     }),
@@ -87,6 +90,9 @@ describe("the cluster", () => {
       enabledClusterLogTypes: ["api", "audit", "authenticator", "controllerManager", "scheduler"],
       encryptionConfig: { resources: ["secrets"] },
       upgradePolicy: { supportType: "STANDARD" },
+      vpcConfig: { endpointPrivateAccess: true, publicAccessCidrs: ["203.0.113.7/32"] },
+    });
+    expect(one(adopted, "eks/cluster:Cluster", "cluster").inputs).toMatchObject({
       vpcConfig: { endpointPrivateAccess: true, endpointPublicAccess: false },
     });
     expect(one(closed, "eks/cluster:Cluster", "cluster").inputs).toMatchObject({

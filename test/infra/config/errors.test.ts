@@ -271,6 +271,12 @@ const rows: Row[] = [
     'warning lakehead:network.nat = "none": nodes reach AWS alone',
   ],
   [
+    "a Kubernetes API that its own first up does not reach",
+    "aws",
+    { endpoint: { publicCidrs: [] } },
+    "its first `up` does not; list the address that you deploy from",
+  ],
+  [
     "a Kubernetes API that the internet reaches",
     "gcp",
     { endpoint: { publicCidrs: ["0.0.0.0/0"] } },

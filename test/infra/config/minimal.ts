@@ -13,6 +13,7 @@ export const minimal = {
     region: "eu-central-1",
     account: "111122223333",
     deployerArn: "arn:aws:iam::111122223333:role/deployer",
+    endpoint: { publicCidrs: ["203.0.113.0/24"] },
     bucket: { name: "example-tables" },
     tableService: service,
   },

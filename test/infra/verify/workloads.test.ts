@@ -87,6 +87,15 @@ describe("RayCluster", () => {
     expect(seen(judge(rayCluster(), [head, guest]))).toContain("pod lancedb/coredns: runs on the head node");
   });
 
+  test("GKE's own pods are no guests, though they choose their nodes themselves", () => {
+    const gcp = configOf("gcp-dev");
+    const dns = pod("kube-dns", { spec: { nodeName: "ray-head-1" } });
+    const own = { ...dns, metadata: { ...dns.metadata, namespace: "kube-system" } };
+    const facts = (guest: typeof dns) => ({ cluster: rayCluster(), pods: [head, guest], nodes });
+    expect(seen(judgeRay(gcp, facts(own)))).not.toContain("runs on the head node");
+    expect(seen(judgeRay(gcp, facts(dns)))).toContain("runs on the head node");
+  });
+
   test("what runs on every node is no guest, and a stack without a RayCluster is no fault", () => {
     const daemon = pod("aws-node", { spec: { nodeName: "ray-head-1" } });
     const owned = { ...daemon, metadata: { ...daemon.metadata, ownerReferences: [{ kind: "DaemonSet" }] } };
