@@ -21,7 +21,10 @@ export const entry = "service/main.ts";
 /** Seconds that a pod needs from SIGTERM to its exit at the most: readiness delay, drain, close. */
 export const terminationGraceSeconds = 60;
 
-/** Names of the environment variables that a deployment sets. `service/config.ts` gives each its meaning. */
+/** Storage options that hold the address of a store, which a deployment must let the service reach. */
+export const storageAddress = /^(aws_)?endpoint(_url)?$|^(google_)?base_url$/i;
+
+/** Names of the environment variables that a deployment sets. `service/variables.ts` gives each its meaning. */
 export const environment = {
   database: "LAKEHEAD_DATABASE",
   storageOptions: "LAKEHEAD_STORAGE_OPTIONS",

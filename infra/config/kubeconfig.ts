@@ -23,7 +23,7 @@ export const kubeconfigSchema = z.strictObject({
     .strictObject({
       uri: z
         .string()
-        .regex(/^(s3:\/\/|gs:\/\/|az:\/\/|\/)\S+$/, { error: "s3://…, gs://…, az://… or an absolute path in the pod" })
+        .regex(/^(s3:\/\/|gs:\/\/|\/)\S+$/, { error: "s3://…, gs://… or an absolute path in the pod" })
         .default("/data")
         .describe("Where the Lance tables are; a path is on a volume that the stack claims"),
       storageOptions: z

@@ -1,4 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
+import { storageAddress } from "../../service/contract.ts";
 import { type Config, roleOptions, type Secrets } from "../config.ts";
 import { clientParameters } from "../plan/client-parameters.ts";
 import { clientSnippet } from "../plan/client-snippet.ts";
@@ -143,14 +144,16 @@ function createGpuPlugin(config: Config, opts: pulumi.ComponentResourceOptions):
 
 function policyRequest({ tableService, operator }: Config, platform: Platform) {
   const { issuer, jwksUrl } = tableService.auth;
-  const { endpoint, aws_endpoint } = platform.database.storageOptions;
+  const stores = Object.entries(platform.database.storageOptions).flatMap(([option, value]) =>
+    storageAddress.test(option) ? [value] : [],
+  );
   return {
     tableService: tableService.enabled
       ? {
           selector: tableServiceSelector,
           exposure: tableService.exposure.mode,
           probeSources: platform.exposure.probeSources,
-          calls: [issuer, jwksUrl, endpoint, aws_endpoint].filter((url) => url !== undefined),
+          calls: [issuer, jwksUrl, ...stores].filter((url) => url !== undefined),
         }
       : undefined,
     // GKE runs its add-on's operator outside the cluster.

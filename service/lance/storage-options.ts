@@ -1,3 +1,5 @@
+import { storageAddress } from "../contract.ts";
+
 type Options = Readonly<Record<string, string>>;
 
 /**
@@ -23,7 +25,6 @@ export const withPatience = (uri: string, options: Options): Options => ({
   ...options,
 });
 
-const addresses = /^(aws_)?endpoint(_url)?$|^(google_)?base_url$/i;
 const conditions = /^(aws_)?conditional_put$/i;
 const plainHttp = /^(aws_)?allow_http$/i;
 
@@ -44,7 +45,7 @@ export const storageFaults = (options: Options): readonly string[] => {
   const entries = Object.entries(options);
   const allowsHttp = entries.some(([key, value]) => plainHttp.test(key) && value === "true");
   return entries.flatMap(([key, value]) => {
-    if (addresses.test(key)) return addressFault(key, value, allowsHttp);
+    if (storageAddress.test(key)) return addressFault(key, value, allowsHttp);
     if (conditions.test(key) && value !== "etag")
       return [`${key} must be "etag" or absent: without conditional puts two creators of the same tag could both win`];
     return [];

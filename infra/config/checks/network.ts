@@ -1,8 +1,9 @@
+import { storageAddress } from "../../../service/contract.ts";
 import { layOutSubnets, overlappingPairs, parseCidr } from "../../plan/cidr.ts";
 import { partitionOf } from "../../plan/iam/arn.ts";
 import { pools } from "../../plan/pools.ts";
 import { doubt, type Finding, refuse } from "../report.ts";
-import type { AwsConfig, Config, GcpConfig } from "../schema.ts";
+import type { AwsConfig, Config, GcpConfig, KubeconfigConfig } from "../schema.ts";
 
 /** Address ranges, zones and what may be reached from where. */
 export function checkNetwork(config: Config): Finding[] {
@@ -12,8 +13,22 @@ export function checkNetwork(config: Config): Finding[] {
     case "gcp":
       return [...checkGcp(config), ...checkOpenEndpoint(config.endpoint.publicCidrs)];
     case "kubeconfig":
-      return [];
+      return checkStoreAddress(config);
   }
+}
+
+/** The network policy opens the port of that address. */
+function checkStoreAddress({ database }: KubeconfigConfig): Finding[] {
+  return Object.entries(database.storageOptions)
+    .filter(([option, value]) => storageAddress.test(option) && !/^https?:$/.test(URL.parse(value)?.protocol ?? ""))
+    .map(([option, value]) =>
+      refuse(
+        `database.storageOptions.${option}`,
+        value,
+        "it is no address with a scheme",
+        "write https://<host>[:<port>], or http:// with allow_http",
+      ),
+    );
 }
 
 function checkAws(config: AwsConfig): Finding[] {

@@ -467,6 +467,12 @@ const rows: Row[] = [
     "error lakehead:orphanCleanup.image is missing: without a table service there is no image to run the cleanup with",
   ],
   [
+    "a store's address without a scheme",
+    "kubeconfig",
+    { database: { uri: "s3://tables", storageOptions: { aws_endpoint: "minio:9000" } } },
+    'error lakehead:database.storageOptions.aws_endpoint = "minio:9000": it is no address with a scheme',
+  ],
+  [
     "a volume that two pods cannot share",
     "kubeconfig",
     { tableService: { replicas: { max: 3 } } },

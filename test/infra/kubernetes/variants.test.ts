@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Capture } from "../../../infra/preview/capture.ts";
+import { diffPlans } from "../../../infra/preview/diff.ts";
+import { planOf } from "../../../infra/preview/plan.ts";
 import { plaintext } from "../../../infra/preview/values.ts";
 import { environment } from "../../../service/contract.ts";
 import { DependencyGraph, ofType } from "../support/graph.ts";
@@ -33,7 +35,10 @@ beforeAll(async () => {
             tlsSecret: "tables-tls",
           },
         },
-        "lakehead:database": { uri: "s3://tables/prod", storageOptions: { endpoint: "http://minio.storage.svc:9000" } },
+        "lakehead:database": {
+          uri: "s3://tables/prod",
+          storageOptions: { aws_endpoint_url: "http://minio.storage.svc:9000" },
+        },
       },
       { "lakehead:storageOptions": '{"aws_secret_access_key":"very-secret"}' },
     ),
@@ -51,6 +56,17 @@ beforeAll(async () => {
 }, 60_000);
 
 describe("exposure outside the clouds", () => {
+  test("another mode deletes a load balancer's Service, which waits for its controller; an update would not", () => {
+    const before = planOf(bare);
+    const after = structuredClone(before);
+    const service = after.entries.find(({ type }) => type === "kubernetes:core/v1:Service");
+    Object.assign(service?.inputs.spec as object, { type: "ClusterIP" });
+    const [step, ...others] = diffPlans(before, after).resources;
+    expect(step).toMatchObject({ op: "replace", type: "kubernetes:core/v1:Service" });
+    expect(others).toEqual([]);
+    expect(service?.options).toMatchObject({ deleteBeforeReplace: true, replaceOnChanges: ["spec.type"] });
+  });
+
   test("public: an Ingress of the given class, with TLS from the given secret", () => {
     expect(one(open, "Ingress").body.spec).toMatchObject({
       ingressClassName: "nginx",
@@ -84,7 +100,7 @@ describe("a database in an object store", () => {
 
   test("secret options join the open ones in the Secret, and the ConfigMap has none of either", () => {
     expect(JSON.parse(one(open, "Secret").body.stringData[environment.storageOptions])).toEqual({
-      endpoint: "http://minio.storage.svc:9000",
+      aws_endpoint_url: "http://minio.storage.svc:9000",
       aws_secret_access_key: "very-secret",
     });
     const settings = open.filter(
