@@ -1,10 +1,11 @@
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { freePort } from "../test/parts/free-port.ts";
 import { startWorker } from "./child.ts";
 import { Inspector, inspectable } from "./inspector.ts";
 import type { Round, Task } from "./measure.ts";
 import { table } from "./report.ts";
-import { freePort, startServer, token } from "./servers.ts";
+import { startServer, token } from "./servers.ts";
 
 interface Frame {
   readonly functionName: string;

@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { scopes } from "../service/auth/index.ts";
+import { freePort } from "../test/parts/free-port.ts";
 import { cpuSecondsOf, family } from "./processes.ts";
 
 export const token = "bench";
@@ -17,14 +16,6 @@ const staticTokens = [
     tables: ["**"],
   },
 ];
-
-export const freePort = async (): Promise<number> => {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-};
 
 /** A server in a process of its own. */
 export interface Server {

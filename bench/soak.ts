@@ -8,12 +8,13 @@ import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { freePort } from "../test/parts/free-port.ts";
 import { startWorker } from "./child.ts";
 import { writeData } from "./data.ts";
 import { Inspector, inspectable } from "./inspector.ts";
 import { family, residentBytesOf } from "./processes.ts";
 import { table } from "./report.ts";
-import { freePort, type Server, startServer } from "./servers.ts";
+import { type Server, startServer } from "./servers.ts";
 import type { Sent, Stretch, Task } from "./soak/load.ts";
 import { growth, type Sample, slope } from "./soak/trend.ts";
 

@@ -5,9 +5,8 @@ import { ConfigError, describeFinding } from "./config/report.ts";
 import { type Config, configSchema, type SecretKey, secretKeys } from "./config/schema.ts";
 
 export { parseConfig } from "./config/parse.ts";
-export { ConfigError, type Finding } from "./config/report.ts";
-export type { AwsConfig, GcpConfig, KubeconfigConfig } from "./config/schema.ts";
-export { type Cloud, type Config, configSchema, type SecretKey, secretKeys } from "./config/schema.ts";
+export { ConfigError } from "./config/report.ts";
+export type { AwsConfig, Config, GcpConfig, KubeconfigConfig, SecretKey } from "./config/schema.ts";
 export { roleOptions } from "./plan/role-options.ts";
 
 /** Values that the engine keeps secret; absent when the stack does not set them. */

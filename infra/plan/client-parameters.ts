@@ -54,7 +54,7 @@ export const clientParametersSchema = z.strictObject({
   name: z.string().regex(/^[a-z]([a-z0-9-]{0,51}[a-z0-9])?$/),
   namespace: z.string().min(1).max(63),
   cluster_name: z.string().min(1),
-  config_method: z.enum(["EKS_AUTH", "LOCAL", "IN_CLUSTER"]),
+  config_method: z.enum(["EKS_AUTH", "LOCAL"]),
   region: z.string().optional(),
   use_portforwarding: z.boolean(),
   head_group: z.strictObject(groupShape),

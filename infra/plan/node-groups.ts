@@ -1,7 +1,7 @@
 import type { AwsConfig } from "../config/schema.ts";
 import { autoscalerTags } from "./autoscaler-tags.ts";
 import { poolMachines, pools } from "./pools.ts";
-import { nodeLabels, nodeTaints, type PoolRole, type RoleOptions, systemPool, type Taint } from "./roles.ts";
+import { nodeLabels, nodeTaints, type PoolRole, type RoleOptions, type Taint } from "./roles.ts";
 
 /** Everything that decides one EKS managed node group. */
 export interface NodeGroupPlan {
@@ -39,7 +39,7 @@ export function nodeGroups(config: AwsConfig, options: RoleOptions): NodeGroupPl
     const taints = nodeTaints(pool.role, options);
     return {
       role: pool.role,
-      name: pool.role === systemPool ? systemPool : pool.role,
+      name: pool.role,
       amiType: `AL2023_${arm ? "ARM_64" : "x86_64"}_${gpus > 0 ? "NVIDIA" : "STANDARD"}`,
       capacityType: pool.spot ? "SPOT" : "ON_DEMAND",
       instanceTypes: pool.machineNames,

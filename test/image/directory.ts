@@ -3,10 +3,10 @@ import { chmod, lstat, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { environment as names } from "../../service/contract.ts";
+import { freePorts } from "../parts/free-port.ts";
 import { pinnedPath, run, start } from "./command.ts";
 import type { Container, Image } from "./container.ts";
 import { type ContainerConfig, containerConfig } from "./dockerfile.ts";
-import { freePorts } from "./free-ports.ts";
 import { canIsolate, prepareRoot, startIsolated } from "./isolated.ts";
 import { performDockerfile } from "./perform.ts";
 

@@ -1,4 +1,4 @@
-import { createServer } from "node:net";
+import { freePort } from "../parts/free-port.ts";
 import { goProgram } from "../parts/go.ts";
 import { bucketName } from "../support/object-store.ts";
 import { type Ask, listingReply, type Reply, type Responder } from "../support/object-store-protocol.ts";
@@ -90,15 +90,6 @@ const xmlInFront =
     // Uploads in parts begin at 5 MiB, which no test reaches.
     return { status: 501 };
   };
-
-/** fake-gcs-server cannot say which port the system gave it. */
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
 
 const start = async (program: string, attempts: number): Promise<{ port: number } & ServerProcess> => {
   const port = await freePort();

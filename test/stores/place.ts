@@ -1,6 +1,5 @@
 import { takeStrayOptions } from "../../service/lance/environment.ts";
 import { makeTestDatabase } from "../parts/database.ts";
-import type { ObjectStore } from "../support/object-store.ts";
 import { type ServiceProcess, startServiceProcess } from "../support/service-process.ts";
 
 // The test runner sets BASE_URL, which the SDK of this process would take for Google's address.
@@ -10,11 +9,6 @@ takeStrayOptions(process.env);
 export interface Place {
   readonly uri: string;
   readonly storageOptions: Readonly<Record<string, string>>;
-}
-
-/** One that is reached over a network, whose weather can be made. */
-export interface RemotePlace extends Place {
-  readonly store: ObjectStore;
 }
 
 /** Writes the test tables with the SDK itself, by the same address and options that the service gets. */

@@ -8,12 +8,13 @@ import { X509Certificate } from "node:crypto";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { freePort } from "../../parts/free-port.ts";
 import { goModule, goPart } from "../parts/go.ts";
 import { kwokStages } from "../parts/table.ts";
 import { Api, hasCondition } from "./api.ts";
 import { kuberayDefinitions } from "./crds.ts";
 import { type Credentials, kubeconfigOf, makeCredentials, type User } from "./credentials.ts";
-import { Daemon, type DaemonOptions, freePort, temporaryFolder, until } from "./daemon.ts";
+import { Daemon, type DaemonOptions, temporaryFolder, until } from "./daemon.ts";
 import { readKubeconfig } from "./kubeconfig.ts";
 import { type NodeSpec, nodeObject } from "./nodes.ts";
 

@@ -1,21 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync, rmSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-
-/** A port of the loopback that nobody listens on right now. */
-export const freePort = async (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => (address === null || typeof address === "string" ? reject(address) : resolve(address.port)));
-    });
-  });
 
 /** Polls until an answer other than undefined comes. @throws Error that names what was waited for, and the last failure */
 export async function until<Answer>(

@@ -12,8 +12,9 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { environment, paths, ports } from "../../../service/contract.ts";
 import type { TableDefinition } from "../../../service/lance/write.ts";
+import { freePort } from "../../parts/free-port.ts";
 import type { Api, KubernetesObject } from "./api.ts";
-import { Daemon, freePort } from "./daemon.ts";
+import { Daemon } from "./daemon.ts";
 import { holds } from "./report.ts";
 
 export const bearerToken = randomBytes(24).toString("hex");

@@ -12,7 +12,7 @@ import {
   serviceAccountTrust,
 } from "../../../infra/plan/iam/policy.ts";
 import { type BucketScope, tlsOnly } from "../../../infra/plan/iam/storage.ts";
-import { wildcardViolations } from "../../../infra/plan/iam/wildcards.ts";
+import { wildcardViolations } from "../support/wildcards.ts";
 
 const place: Place = { partition: "aws", region: "eu-central-1", account: "111122223333", cluster: "lancedb" };
 const scope: BucketScope = { bucket: "tables", prefix: "lance/prod" };

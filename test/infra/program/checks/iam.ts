@@ -1,9 +1,9 @@
 /** What identities may do: no wildcard beyond the list below, and every trust bound to one subject and audience. */
 
 import type { PolicyDocument } from "../../../../infra/plan/iam/policy.ts";
-import { wildcardViolations } from "../../../../infra/plan/iam/wildcards.ts";
 import type { Capture, PlannedResource } from "../../../../infra/preview/capture.ts";
 import { describe } from "../../support/graph.ts";
+import { wildcardViolations } from "../../support/wildcards.ts";
 
 interface Statement {
   readonly Sid?: string;
@@ -38,7 +38,7 @@ export function documents({ resources }: Pick<Capture, "resources">): Document[]
     );
 }
 
-/** Wildcards that the project's written list (plan/iam/wildcards.ts) does not have, and statements by exclusion. */
+/** Wildcards that the project's written list (support/wildcards.ts) does not have, and statements by exclusion. */
 export function wildcards({ resource, property, statements }: Document): string[] {
   const document = {
     Version: "2012-10-17" as const,

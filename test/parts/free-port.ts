@@ -1,0 +1,16 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+
+/** Ports of the loopback that nobody listens on right now, for programs that cannot say which one the system gave them. */
+export const freePorts = async (count: number): Promise<readonly number[]> => {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
+  await Promise.all(servers.map((server) => once(server, "listening")));
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(servers.map((server) => once(server.close(), "close")));
+  return ports;
+};
+
+export const freePort = async (): Promise<number> => {
+  const [port = 0] = await freePorts(1);
+  return port;
+};
