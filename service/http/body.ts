@@ -37,11 +37,21 @@ const readCounted = async (context: Context, limit: number): Promise<string> => 
   return Buffer.concat(chunks).toString("utf8");
 };
 
+/** Whatever else ends a body before its end is the client's doing, or its way's: none of it is a failure of this service. */
+const cutOff = (error: unknown): never => {
+  if (error instanceof ServiceError) throw error;
+  throw new ServiceError(13, {
+    transport: "requestTimeout",
+    message: "the body did not arrive as a whole: send it again",
+    cause: error,
+  });
+};
+
 const readText = (context: Context, limit: number): Promise<string> => {
   const declared = context.req.header("content-length");
-  if (declared === undefined) return readCounted(context, limit);
+  if (declared === undefined) return readCounted(context, limit).catch(cutOff);
   if (Number(declared) > limit) throw tooLarge(limit);
-  return context.req.text();
+  return context.req.text().catch(cutOff);
 };
 
 const parse = (text: string): unknown => {
@@ -56,7 +66,7 @@ const parse = (text: string): unknown => {
  * Reads a request's body, checked for size before it is read and for depth before it is parsed. An empty body and
  * `null` are `{}`: that is how LanceDB's client asks for statistics and the Rust REST namespace for lists.
  *
- * @throws ServiceError 413, 415, or code 13.
+ * @throws ServiceError 408, 413, 415, or code 13.
  */
 export const readBody = async (context: Context, limits: BodyLimits): Promise<Record<string, unknown>> => {
   const encoding = context.req.header("content-encoding");
