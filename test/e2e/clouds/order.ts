@@ -72,3 +72,17 @@ function unserved(pairs: readonly Pair[], wrong: readonly Pair[]): Pair[] {
 }
 
 const short = (urn: string): string => urn.split("::").slice(2).join(" ").replace(/^.*\$/, "");
+
+/** Kinds of resources in the order in which the last of each was gone, with their numbers: `RayCluster, NodeGroup ×4, Vpc`. */
+export function deletionOrder(ended: readonly Step[]): string {
+  const counts = new Map<string, number>();
+  for (const { op, type } of ended) {
+    const kind = type.split(":").at(-1) ?? type;
+    if (op !== "delete" || type.startsWith("lakehead:") || type.startsWith("pulumi:")) continue;
+    const count = counts.get(kind) ?? 0;
+    // Anew, so that it stands after what went before its last one.
+    counts.delete(kind);
+    counts.set(kind, count + 1);
+  }
+  return [...counts].map(([kind, count]) => (count === 1 ? kind : `${kind} ×${count}`)).join(", ");
+}

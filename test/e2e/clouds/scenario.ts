@@ -14,7 +14,7 @@ import { changing } from "../support/events.ts";
 import { deeds, foretold, offlinePlan, sameDeeds } from "../support/foretold.ts";
 import { holds, type Report } from "../support/report.ts";
 import { longestPath, reversed } from "./critical-path.ts";
-import { judgeOrder } from "./order.ts";
+import { deletionOrder, judgeOrder } from "./order.ts";
 import { type CloudFacts, type CloudStack, changed } from "./stacks.ts";
 import { type StateResource, shortMinutes, tasksOf, unavoidable } from "./tasks.ts";
 import { timingOf } from "./timing.ts";
@@ -67,6 +67,7 @@ export class Scenario {
     let up: Outcome | undefined;
     const isUp = await check("up", async () => {
       up = await stack.up();
+      report.summarize(`${name}: up: ${tally(up)}`);
       return tally(up);
     });
     if (!isUp) return;
@@ -74,7 +75,11 @@ export class Scenario {
     await check("the engine created in the order that the rules want", async () => this.#order(planned, up, "create"));
     await check("time to ready", async () => this.#timeTo("create", journal));
     await check("verify finds the stack working", () => this.#verify());
-    await check("a second up changes nothing", async () => this.#nothing(await stack.up()));
+    await check("a second up changes nothing", async () => {
+      const same = this.#nothing(await stack.up());
+      report.summarize(`${name}: a second up is a no-op: ${same}`);
+      return same;
+    });
     await check("refresh finds no drift", async () => this.#nothing(await stack.refresh()));
     for (const change of facts.changes)
       await check(`${change.what}: the engine does what the offline plan foretold`, () =>
@@ -100,6 +105,7 @@ export class Scenario {
     await check("destroy", async () => {
       state = await this.#state();
       down = await stack.destroy();
+      report.summarize(`${name}: order of deletion: ${deletionOrder(down.ended)}`);
       return this.#gone(down);
     });
     await check("the engine deleted in the order that the rules want", async () =>
