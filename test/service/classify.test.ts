@@ -150,6 +150,41 @@ const provocations: readonly [what: string, code: number, provoke: () => unknown
   ["a log that the table has not", 13, () => docs.query().useLsm(true).explainPlan(), /use_lsm/],
 ];
 
+/** Expressions that are valid SQL and fail on what they are given: while planning, or on the rows. */
+const notEvaluated = [
+  "text.foo = 1",
+  "get_field(text, 'a') = 1",
+  "round(1.5, 99999999999) = 1",
+  "split_part(text, 'x', 0) = ''",
+  "make_date(2024, 99999, 1) = now()",
+  "chr(-1) = 'a'",
+  "factorial(101) = 1",
+  "array_distance(vector, [1.0, 2.0]) < 1",
+  "cosine_distance(vector, [1.0, 2.0]) < 1",
+  "to_timestamp(text) > now()",
+  "to_date(text) > today()",
+  "date_trunc('day', text) > now()",
+  "date_part('Generic S3 error: ', now()) = 1",
+  "regexp_count(text, 'a', 0) = 1",
+  "regexp_like(text, '(')",
+  "regexp_like(text, 'a', 'q')",
+  "to_timestamp(9223372036854775807) > now()",
+  "encode(text, 'order_by') = 'a'",
+  "from_unixtime(id, 'dimension') > now()",
+] as const;
+
+/** What an error quotes of a caller, in the SDK's own words for something else. */
+const quoted = [
+  "No such file or directory (os error 2)",
+  "Not found: docs.lance/_versions/1.manifest",
+  "Dataset at path docs was not found",
+  "lance error: LanceError(IO): Generic S3 error: Error performing GET",
+  "(LanceError(IO): Generic S3 error: ",
+  "IO { source: Generic { store: ",
+  "RetryErrorImpl { AccessDenied",
+  "Version not found error: ",
+] as const;
+
 const failure = async (provoke: () => unknown): Promise<unknown> => {
   try {
     await provoke();
@@ -166,6 +201,46 @@ describe("classify", () => {
     expect({ code: meaning.code, native: String(native).slice(0, 200) }).toMatchObject({ code });
     expect(meaning.message).not.toMatch(/cargo|\.rs|lance error|\/data/);
     if (says !== undefined) expect(meaning.message).toMatch(says);
+  });
+
+  test.each(notEvaluated)("%s cannot be evaluated, as a filter or as a column", async (expression) => {
+    const meanings = await Promise.all(
+      [docs.query().where(expression), docs.query().select({ id: "id", it: expression })].map(async (query) =>
+        classify(await failure(() => query.toArrow())),
+      ),
+    );
+    for (const { code, message } of meanings) expect({ code, message }).toMatchObject({ code: 13 });
+    expect(meanings[0]?.message).toMatch(/cannot be evaluated/);
+  });
+
+  test.each(quoted)("%s is a caller's text where a caller wrote it", async (words) => {
+    const literal = `'${words}'`;
+    const refused = [
+      () => docs.query().where(`cast(${literal} as int) = 1`).explainPlan(),
+      () => docs.query().where(`id = ${literal}`).explainPlan(),
+      () => docs.query().where(`date_trunc(${literal}, now()) > now()`).toArray(),
+      () => docs.query().where(`regexp_like(text, '(${words}')`).explainPlan(),
+      () => docs.query().where(`regexp_count(text, '(${words}') = 1`).toArray(),
+      () => docs.query().where(`${words}(id) = 1`).explainPlan(),
+      () =>
+        docs
+          .query()
+          .select({ it: `arrow_cast(${literal}, 'Int32')` })
+          .explainPlan(),
+      () => docs.query().select([words]).explainPlan(),
+      () => docs.query().orderBy({ columnName: words }).explainPlan(),
+      () => docs.query().nearestTo(vector).column(words).explainPlan(),
+      () => docs.query().fullTextSearch(new MatchQuery("x", words)).explainPlan(),
+      async () => (await docs.tags()).getVersion(words),
+      () => connection.openTable("nope", [words]),
+      () => connection.describeNamespace([words]),
+    ];
+    for (const provoke of refused) {
+      const native = await failure(provoke);
+      const { code } = classify(native);
+      expect({ code, gone: isGone(native) }, String(native)).toEqual({ code: expect.any(Number), gone: false });
+      expect([1, 4, 8, 12, 13], String(native)).toContain(code);
+    }
   });
 
   test.each([

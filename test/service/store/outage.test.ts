@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { writeTables } from "../../../service/lance/write.ts";
 import type { TestService } from "../../support/service.ts";
 import { type StoredServiceOptions, startStoredService } from "./support.ts";
 
@@ -78,6 +79,35 @@ describe.concurrent("while the store is", () => {
       expect(await service.call("tags/create", "plain", { tag: "one", version: 1 })).toMatchObject({ status: 200 });
     },
   );
+
+  test("overloaded, the words in names of tables and prefixes are not taken for its own", async (scope) => {
+    const { service, store } = await start(scope, { prefix: "dimensions/LSM" });
+    const names = ["dimension_customers", "Unsupported.order_by", "credentials_of_INVERTED"];
+    const definition = { namespace: [], columns: { id: "integer" }, batches: [[{ id: 1n }]], indices: [] } as const;
+    await writeTables(
+      store.uri,
+      names.map((name) => ({ ...definition, name })),
+      store.storageOptions,
+    );
+    for (const name of names) expect(await service.call("describe", name)).toMatchObject({ status: 200 });
+    store.set({ unavailable: 1 });
+    const answers = await Promise.all([
+      service.call("stats", "docs"),
+      ...names.flatMap((name) => [
+        service.call("explain_plan", name, { query: { k: 1, version: 2 } }),
+        service.call("tags/version", name, { tag: "one" }),
+        service.call("tags/create", name, { tag: "one", version: 1 }),
+        service.call("query", name, { k: 1 }),
+      ]),
+    ]);
+    for (const { status, body } of answers)
+      expect({ status, ...body }).toMatchObject({
+        status: 503,
+        code: 17,
+        error: expect.stringMatching(/does not answer/),
+      });
+    expect(await readiness(service)).toMatchObject({ databaseAnswers: false });
+  });
 
   test("failing a third of its requests, nobody notices: the SDK asks again", async (scope) => {
     const { service } = await start(scope, { consistencySeconds: 0, patient: true, weather: { unavailable: 0.3 } });

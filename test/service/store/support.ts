@@ -1,5 +1,6 @@
 import { type Connection, connect } from "@lancedb/lancedb";
 import { inject } from "vitest";
+import { takeStrayOptions } from "../../../service/lance/environment.ts";
 import {
   type ObjectStore,
   type ObjectStoreOptions,
@@ -26,20 +27,24 @@ export interface StoredServiceOptions extends Omit<ObjectStoreOptions, "seed"> {
 
 const impatience = { client_max_retries: "0", lance_aimd_max_retries: "0" };
 
-export const startStoredService = async (options: StoredServiceOptions): Promise<StoredService> => {
-  const store = await startObjectStore({
-    seed: inject("tables"),
-    ...(options.weather && { weather: options.weather }),
-  });
+export const startStoredService = async ({
+  consistencySeconds,
+  patient,
+  environment,
+  ...storeOptions
+}: StoredServiceOptions): Promise<StoredService> => {
+  // As the service's own start does: vitest sets BASE_URL, which the SDK takes for Google's address.
+  takeStrayOptions(process.env);
+  const store = await startObjectStore({ seed: inject("tables"), ...storeOptions });
   const service = await startTestService({
     database: store.uri,
     environment: {
       LAKEHEAD_STORAGE_OPTIONS: JSON.stringify({
         ...store.storageOptions,
-        ...(options.patient === false ? impatience : {}),
+        ...(patient === false ? impatience : {}),
       }),
-      LAKEHEAD_CONSISTENCY_SECONDS: String(options.consistencySeconds),
-      ...options.environment,
+      LAKEHEAD_CONSISTENCY_SECONDS: String(consistencySeconds),
+      ...environment,
     },
   });
   return {
