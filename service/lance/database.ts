@@ -11,7 +11,7 @@ import { type IndexRecord, type IndexStatisticsRecord, indexStatistics, listIndi
 import { describeNamespace, listNamespaces, listTables, type Names } from "./lists.ts";
 import { type Place, placeOf } from "./location.ts";
 import { PerVersion } from "./per-version.ts";
-import { hideRoot } from "./plan-text.ts";
+import { presentPlan } from "./plan-text.ts";
 import { buildQuery } from "./query.ts";
 import { countRows, type RowCount, type Rows, readRows } from "./reading.ts";
 import { type BranchRecord, listBranches, type TagRecord, Tags, type TagTarget } from "./refs.ts";
@@ -87,7 +87,7 @@ export const openDatabase = (config: DatabaseConfig): Database => {
   const tags = new Tags(consistencySeconds);
   const indices = new PerVersion(consistencySeconds, listIndices);
   const versions = new PerVersion(consistencySeconds, listVersions);
-  const shown = hideRoot(config.uri);
+  const shown = presentPlan(config.uri);
   const connected = () =>
     connection.get().catch((error: unknown) => {
       throw classifyAccess(error, 18);
