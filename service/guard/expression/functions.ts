@@ -6,6 +6,8 @@ export interface FunctionRule {
   readonly variadic?: "args" | "items";
   /** Arguments that the planner writes out again, and whose types it then asks for again. */
   readonly repeats?: "first" | "all-but-last";
+  /** How many times as long as its arguments a result can be, where that is more than once. */
+  readonly growth?: number;
   /** The argument (from 0) that must be a string literal of the given form, and how the form is described to the caller. */
   readonly literal?: { readonly index: number; readonly form: RegExp; readonly described: string };
 }
@@ -21,23 +23,48 @@ const pattern = {
   literal: { index: 1, form: /^[\s\S]{0,1000}$/, described: "a literal pattern of at most 1000 characters" },
 } as const;
 
-/** Paths of nested filters would recurse in the engine's path parser; names, indexes and wildcards do not. */
+/** Gives a copy of what it matched for each group, and a list of those becomes one text where text is wanted. */
+const match = {
+  ...pattern,
+  growth: 4,
+  literal: {
+    index: 1,
+    form: /^(?!(?:[\s\S]*?\((?!\?:)){5})[\s\S]{0,1000}$/,
+    described: "a literal pattern of at most 1000 characters and 4 groups, others as (?:…)",
+  },
+} as const;
+
+/** It is written once for each argument, so a separator that is a call of the same kind would multiply. */
+const separator = {
+  literal: { index: 0, form: /^[\s\S]{0,100}$/, described: "a literal of at most 100 characters" },
+} as const;
+
+/**
+ * Paths of nested filters would recurse in the engine's path parser; names, indexes and wildcards do not. Each `**` takes
+ * all that is beneath all that the one before took.
+ */
 const jsonPath = {
   literal: {
     index: 1,
-    form: /^[\p{L}\p{N}_$.[\]*"' -]{1,256}$/u,
+    form: /^(?!.*\*\*)[\p{L}\p{N}_$.[\]*"' -]{1,256}$/u,
     described: "a literal path of names and indexes such as '$.a[0].b', at most 256 characters",
   },
 } as const;
 
-/** Sizes in a type name (FixedSizeList) and nested type names are the caller's numbers, so the types are listed. */
+/**
+ * Sizes in a type name (FixedSizeList) and nested type names are the caller's numbers, so the types are listed. Not
+ * LargeBinary: the JSON functions read it as their own encoding without a check, and panic at a forged one.
+ */
 const arrowType = {
   literal: {
     index: 1,
-    form: /^(Boolean|U?Int(8|16|32|64)|Float(16|32|64)|(Large)?(Utf8|Binary)|Date(32|64)|Timestamp\((s|ms|µs|us|ns|Second|Millisecond|Microsecond|Nanosecond)(, ?(None|(Some\()?"[A-Za-z0-9_/+:-]{1,40}"\)?))?\)|Decimal128\([1-9]\d?, ?\d{1,2}\))$/,
+    form: /^(Boolean|U?Int(8|16|32|64)|Float(16|32|64)|(Large)?Utf8|Binary|Date(32|64)|Timestamp\((s|ms|µs|us|ns|Second|Millisecond|Microsecond|Nanosecond)(, ?(None|(Some\()?"[A-Za-z0-9_/+:-]{1,40}"\)?))?\)|Decimal128\([1-9]\d?, ?\d{1,2}\))$/,
     described: "the literal name of a plain type such as 'Int32', 'Utf8' or 'Timestamp(Millisecond, None)'",
   },
 } as const;
+
+/** A list of binary values is written in hexadecimal where text is wanted. */
+export const listGrowth = 2;
 
 const rules: readonly (readonly [rule: FunctionRule, names: string])[] = [
   // Numbers
@@ -53,16 +80,18 @@ const rules: readonly (readonly [rule: FunctionRule, names: string])[] = [
   [call(3, 3, { repeats: "all-but-last" }), "nvl2"],
   [call(2), "nullif"],
   [call(1), "is_valid"],
-  // Text: nothing whose result is longer than its input times a constant
+  // Text: what can lengthen its input says by how much. Changes of case can too, but not again what has been changed.
   [call(1), "ascii bit_length char_length character_length chr initcap length lower octet_length reverse to_hex upper"],
   [call(1, 2), "btrim ltrim rtrim"],
   [call(2), "contains ends_with find_in_set instr left right starts_with strpos"],
   [call(3), "split_part substr_index substring_index translate"],
   [call(1, 32, { variadic: "args", cost: 4 }), "concat"],
-  [call(2, 32, { variadic: "args", cost: 4 }), "concat_ws"],
+  [call(2, 32, { variadic: "args", cost: 4, ...separator }), "concat_ws"],
   [call(1), "md5 sha224 sha256 sha384 sha512"],
-  [call(2), "encode decode contains_tokens"],
-  [call(2, 3, pattern), "regexp_like regexp_match"],
+  [call(2, 2, { growth: 2 }), "encode"],
+  [call(2), "decode contains_tokens"],
+  [call(2, 3, pattern), "regexp_like"],
+  [call(2, 3, match), "regexp_match"],
   [call(2, 4, pattern), "regexp_count"],
   // Dates and times
   [call(0), "now today current_date current_time current_timestamp"],
@@ -80,7 +109,7 @@ const rules: readonly (readonly [rule: FunctionRule, names: string])[] = [
   ],
   [call(2), "array_element array_extract list_element list_extract array_position list_position array_indexof"],
   [call(2), "list_indexof"],
-  [call(0, Number.POSITIVE_INFINITY, { variadic: "items" }), "make_array make_list"],
+  [call(0, Number.POSITIVE_INFINITY, { variadic: "items", growth: listGrowth }), "make_array make_list"],
   [call(2), "array_distance list_distance cosine_distance inner_product"],
   [call(2), "get_field"],
   // JSON columns
@@ -95,7 +124,8 @@ const rules: readonly (readonly [rule: FunctionRule, names: string])[] = [
 /**
  * Every function that an expression may call, each tried against the engine by a test. Absent on purpose: functions
  * whose result is as large as an argument says (repeat, lpad, rpad, range, generate_series, array_repeat,
- * array_resize), that multiply their input when nested (replace, regexp_replace, overlay, array_to_string, to_char),
+ * array_resize), that multiply their input by what an argument says (replace, regexp_replace, overlay, array_to_string,
+ * to_char),
  * whose time is quadratic (levenshtein), that differ from call to call (random, uuid), and lambdas.
  */
 export const allowedFunctions: ReadonlyMap<string, FunctionRule> = new Map(

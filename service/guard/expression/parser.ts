@@ -1,4 +1,4 @@
-import { allowedFunctions, type FunctionRule, waysOut } from "./functions.ts";
+import { allowedFunctions, type FunctionRule, listGrowth, waysOut } from "./functions.ts";
 import type { ExpressionLimits } from "./limits.ts";
 import type { Refuse, Token } from "./tokens.ts";
 import * as words from "./words.ts";
@@ -25,6 +25,7 @@ export class Parser {
   readonly #refuse: Refuse;
   #next = 0;
   #depth = 0;
+  #growth = 1;
 
   constructor(tokens: readonly Token[], limits: ExpressionLimits, refuse: Refuse) {
     this.#tokens = tokens;
@@ -70,6 +71,21 @@ export class Parser {
       this.#refuse(`a nesting of more than ${this.#limits.maxDepth} levels`, at, "write it flatter");
     const result = read();
     this.#depth -= levels;
+    return result;
+  }
+
+  /** Reads what may come out `growth` times as long. */
+  #grown<T>(growth: number, read: () => T): T {
+    const { at } = this.#token();
+    this.#growth *= growth;
+    if (this.#growth > this.#limits.maxGrowth)
+      this.#refuse(
+        `a text that can grow more than ${this.#limits.maxGrowth} times`,
+        at,
+        "nest fewer calls of encode, regexp_match and lists",
+      );
+    const result = this.#deeper(read);
+    this.#growth /= growth;
     return result;
   }
 
@@ -180,7 +196,7 @@ export class Parser {
   #primary(): number {
     const token = this.#token();
     if (token.kind === "symbol") {
-      if (this.#take("symbol", "[")) return this.#deeper(() => this.#items("]", { least: 0, column: 1 }));
+      if (this.#take("symbol", "[")) return this.#grown(listGrowth, () => this.#items("]", { least: 0, column: 1 }));
       if (!this.#take("symbol", "(")) return this.#unexpected("a column, a literal or a call");
       const operators = this.#deeper(() => this.#disjunction());
       this.#expect("symbol", ")");
@@ -292,8 +308,9 @@ export class Parser {
   #call(name: Token): number {
     const rule = this.#rule(name);
     this.#next += 2;
-    if (rule.variadic === "items") return this.#deeper(() => this.#items(")", { least: 0, column: 1 })) + 1;
-    const operators = this.#deeper(() => this.#arguments(name, rule));
+    const { growth = 1 } = rule;
+    if (rule.variadic === "items") return this.#grown(growth, () => this.#items(")", { least: 0, column: 1 })) + 1;
+    const operators = this.#grown(growth, () => this.#arguments(name, rule));
     const [least, most] = rule.arguments;
     if (operators.length < least || operators.length > most)
       this.#refuse(

@@ -118,7 +118,7 @@ const calls: Readonly<Record<string, string>> = {
   decode: "decode(encode(s, 'hex'), 'hex') = X'00'",
   contains_tokens: "contains_tokens(s, 'row lorem')",
   regexp_like: "regexp_like(s, '^row [0-9]+', 'i')",
-  regexp_match: "regexp_match(s, 'row')",
+  regexp_match: "regexp_match(s, '(r)(?:o)(w)')",
   regexp_count: "regexp_count(s, 'o', 1) = 2",
   now: "ts < now()",
   today: "d < today()",

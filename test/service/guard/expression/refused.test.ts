@@ -111,6 +111,11 @@ const notAllowed: Readonly<Record<string, readonly string[]>> = {
     `regexp_like(s, '${"a".repeat(1001)}')`,
     "json_extract(json, s) is null",
     "json_extract(json, '$?(@.a == 1)') is null",
+    "json_extract(json, '$.**.**.**') is null",
+    "concat_ws(s, '-', s) = 'a'",
+    `concat_ws('${"a".repeat(101)}', s, s) = 'a'`,
+    `regexp_match(s, '${"(a)".repeat(5)}') is null`,
+    `regexp_match(s, '${"(?<n>a)".repeat(5)}') is null`,
   ],
   "malformed text": [
     "",
@@ -197,6 +202,19 @@ describe("the bounds", () => {
     ["concatenations", `s${"||s".repeat(32)}`, `s${"||s".repeat(33)}`, /132 operators/],
     ["list items", list(1000), list(1001), /more than 1000 items/],
     [
+      "growth of a text",
+      nested(4, (inner) => `encode(${inner}, 'hex')`, "s"),
+      nested(5, (inner) => `encode(${inner}, 'hex')`, "s"),
+      /grow more than 16 times at character 36: nest fewer calls of encode, regexp_match and lists/,
+    ],
+    [
+      "growth in different ways",
+      "concat(make_array(regexp_match(encode(s, 'hex'), '(a)(?:b)')))",
+      "[[encode(concat(regexp_match(s, '(a)')), 'base64')]]",
+      /grow more than 16 times/,
+    ],
+    ["lists beside one another", Array(20).fill("array_has([[[1]]], [[id]])").join(" or "), "[[[[[1]]]]]", /grow more/],
+    [
       "coalesce",
       nested(4, (inner) => `coalesce(${inner}, b)`, "b"),
       nested(5, (inner) => `coalesce(${inner}, b)`, "b"),
@@ -220,6 +238,7 @@ describe("the bounds", () => {
       maxDepth: 1,
       maxOperators: 2,
       maxTotalOperators: 2,
+      maxGrowth: 1,
       maxListItems: 2,
       functions: new Set(["lower"]),
     };
@@ -229,6 +248,7 @@ describe("the bounds", () => {
       "((b))",
       "b and b and b and b",
       "id in (1,2,3)",
+      "[id]",
       `s = '${"a".repeat(40)}'`,
     ])
       expect(refusal(expression, strict).code).toBe(13);
