@@ -76,7 +76,8 @@ export class Cluster extends pulumi.ComponentResource {
           ...(endpoint.publicCidrs.length > 0 ? { publicAccessCidrs: [...endpoint.publicCidrs] } : {}),
         },
       },
-      { ...guarded, dependsOn: [role, logs] },
+      // EKS takes no subnet in a zone that the cluster was not made with; node groups use any subnet of the VPC.
+      { ...guarded, dependsOn: [role, logs], ignoreChanges: ["vpcConfig.subnetIds"] },
     );
     const oidc = new aws.iam.OpenIdConnectProvider(
       `${name}-oidc`,

@@ -106,7 +106,9 @@ export class LoadBalancer extends pulumi.ComponentResource {
           nodeSelector: args.nodeSelector,
         },
       },
-      { parent: this, dependsOn: [role, ...rules] },
+      // The chart makes a certificate each time that it is rendered without the cluster, and the provider hashes what
+      // is rendered: every `up` would be an upgrade (pulumi-kubernetes#2649).
+      { parent: this, dependsOn: [role, ...rules], ignoreChanges: ["checksum"] },
     );
 
     const subnets = pulumi.all(subnetsOf(exposure.mode, network)).apply((ids) => ids.join(","));

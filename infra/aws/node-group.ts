@@ -1,7 +1,7 @@
 import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
 import type { NodeGroupPlan } from "../plan/node-groups.ts";
-import type { TaintEffect } from "../plan/roles.ts";
+import type { PoolRole, TaintEffect } from "../plan/roles.ts";
 import type { ClusterNetwork } from "./network.ts";
 
 export interface NodeGroupArgs {
@@ -21,6 +21,9 @@ const taintEffects: Readonly<Record<TaintEffect, string>> = {
   PreferNoSchedule: "PREFER_NO_SCHEDULE",
   NoExecute: "NO_EXECUTE",
 };
+
+/** What runs there is for all: workers are many and come back, a third of them at a time. */
+const oneByOne: ReadonlySet<PoolRole> = new Set(["system", "ray-head"]);
 
 /** One managed node group with its launch template and the tags that let it grow from zero. */
 export class NodeGroup extends pulumi.ComponentResource {
@@ -66,10 +69,16 @@ export class NodeGroup extends pulumi.ComponentResource {
         labels: { ...plan.labels },
         taints: plan.taints.map(({ key, value, effect }) => ({ key, value, effect: taintEffects[effect] })),
         scalingConfig: { minSize: plan.min, maxSize: plan.max, desiredSize: plan.min },
-        updateConfig: { maxUnavailable: 1 },
+        updateConfig: oneByOne.has(plan.role) ? { maxUnavailable: 1 } : { maxUnavailablePercentage: 33 },
       },
-      // The autoscaler owns the size.
-      { parent: this, dependsOn: [...args.after], ignoreChanges: ["scalingConfig.desiredSize"] },
+      {
+        parent: this,
+        dependsOn: [...args.after],
+        // The autoscaler owns the size.
+        ignoreChanges: ["scalingConfig.desiredSize"],
+        // A node is given fifteen minutes to drain, and a group of hundreds is replaced in several rounds.
+        customTimeouts: { create: "45m", update: "120m", delete: "60m" },
+      },
     );
     const autoscalingGroupName = group.resources.apply((resources) => resources[0]?.autoscalingGroups?.[0]?.name ?? "");
     for (const [key, value] of Object.entries(plan.autoscalerTags)) {

@@ -83,7 +83,9 @@ const network = z
           .min(2, { error: "at least two zones: EKS needs them" })
           .max(7)
           .default(["a", "b", "c"])
-          .describe("Letters of the availability zones; append only, for a zone's position decides its subnets"),
+          .describe(
+            "Letters of the availability zones; append only, for a zone's position decides its subnets. One more replaces the node groups that name no zones",
+          ),
         nat: z
           .enum(["none", "single", "zone"])
           .default("single")

@@ -32,7 +32,13 @@ export class TableServiceExposure extends pulumi.ComponentResource {
     super("lakehead:kubernetes:TableServiceExposure", name, {}, opts);
     // Deleting a Service or an Ingress after its controller leaves the cloud's load balancer behind.
     const childOpts: pulumi.CustomResourceOptions = { parent: this, dependsOn: args.platform.dependsOn };
-    const service = new kubernetes.core.v1.Service(name, serviceInputs(args), childOpts);
+    const service = new kubernetes.core.v1.Service(name, serviceInputs(args), {
+      ...childOpts,
+      // An update waits for no finalizer, and without a mode that needs it the controller goes in the same `up`: only a
+      // deletion is sure to take the load balancer along.
+      replaceOnChanges: ["spec.type"],
+      deleteBeforeReplace: true,
+    });
 
     switch (args.settings.mode) {
       case "cluster":

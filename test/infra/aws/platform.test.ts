@@ -122,6 +122,10 @@ describe("the cluster", () => {
     for (const entry of inputs(prod, "eks/accessEntry:AccessEntry")) expect(entry.type).toBe("STANDARD");
   });
 
+  test("keeps the subnets that it was made with: EKS takes none in another zone", () => {
+    expect(one(prod, "eks/cluster:Cluster", "cluster").ignoreChanges).toEqual(["vpcConfig.subnetIds"]);
+  });
+
   test("is reached by a kubeconfig that holds no credential, and is told apart by its ARN", () => {
     const providers = prod.resources.filter(({ type }) => type === "pulumi:providers:kubernetes");
     expect(providers).toHaveLength(2);
@@ -166,6 +170,21 @@ describe("the nodes", () => {
   test("leave their number to the autoscaler", () => {
     for (const { ignoreChanges } of of(prod, "eks/nodeGroup:NodeGroup"))
       expect(ignoreChanges).toEqual(["scalingConfig.desiredSize"]);
+  });
+
+  test("are replaced one by one where each carries something, a third at a time where they are workers", () => {
+    const pace = of(prod, "eks/nodeGroup:NodeGroup").map(({ name, inputs: given }) => [name, given.updateConfig]);
+    expect(Object.fromEntries(pace)).toEqual({
+      "nodes-system": { maxUnavailable: 1 },
+      "nodes-ray-head": { maxUnavailable: 1 },
+      "nodes-ray-worker-cpu": { maxUnavailablePercentage: 33 },
+      "nodes-ray-worker-gpu": { maxUnavailablePercentage: 33 },
+    });
+  });
+
+  test("may take longer to be replaced than the provider's own hour", () => {
+    for (const { timeouts } of of(prod, "eks/nodeGroup:NodeGroup"))
+      expect(timeouts).toMatchObject({ create: expect.any(String), update: "120m", delete: expect.any(String) });
   });
 
   test("wait for identities, CNI, proxy and egress, and are gone before any of these", () => {
@@ -274,6 +293,13 @@ describe("exposure", () => {
     expect(ingress).toContain('"alb.ingress.kubernetes.io/scheme":"internet-facing"');
     expect(ingress).toContain("certificate/6f1c2a9e-0d0b-4d55-9a5e-2f1f6f2f7a11");
     expect(ingress).toContain('"alb.ingress.kubernetes.io/healthcheck-port":"9090"');
+  });
+
+  test("has a controller whose chart makes another certificate at each rendering, which is no change", () => {
+    const releases = prod.resources.filter(({ type }) => type === "kubernetes:helm.sh/v3:Release");
+    expect(releases.filter(({ ignoreChanges }) => ignoreChanges.includes("checksum")).map(({ name }) => name)).toEqual([
+      "load-balancer-controller",
+    ]);
   });
 
   test("inside the network is an NLB in the private subnets, open to the configured networks", () => {
