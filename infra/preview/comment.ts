@@ -22,8 +22,8 @@ const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("\
 
 function dangerLines(stack: string, found: readonly Danger[]): string[] {
   return found.map(
-    ({ step, what }) =>
-      `- **${stack}** ${step.op === "delete" ? "deletes" : "replaces"} a ${what}: \`${cell(shortType(step.type))}\` ` +
+    ({ step, deed }) =>
+      `- **${stack}** ${deed}: \`${cell(shortType(step.type))}\` ` +
       `\`${cell(step.name)}\`${step.protect ? " (protected)" : ""}` +
       `${step.inputs.length === 0 ? "" : `, because of \`${cell(step.inputs.slice(0, 5).join(", "))}\``}`,
   );

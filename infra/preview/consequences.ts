@@ -53,6 +53,35 @@ const inheritedBy: ReadonlyMap<string, string> = new Map(
 /** Types of which every update gives an output another value: a launch template gets its next version. */
 const renewed: ReadonlySet<string> = new Set(["aws:ec2/launchTemplate:LaunchTemplate"]);
 
+const nodeGroup = "aws:eks/nodeGroup:NodeGroup";
+
+const under = (properties: readonly string[], paths: readonly string[]): boolean =>
+  paths.some((path) => properties.includes(/^\w*/.exec(path)?.[0] ?? path));
+
+/**
+ * Whether an update of these inputs replaces a group's nodes one after another, as EKS does for another version of
+ * Kubernetes or of the launch template.
+ */
+export const rollsNodes = (type: string, paths: readonly string[]): boolean =>
+  type === nodeGroup && under(["launchTemplate", "version", "releaseVersion"], paths);
+
+/** What an update does in the cloud that neither its inputs nor the engine show, in words for whoever runs it. */
+function warnings({ op, type, changes, follows }: ResourceDiff): string[] {
+  if (op !== "change" || type !== nodeGroup) return [];
+  const effective = changes.filter(({ ignored }) => !ignored);
+  const paths = [...effective.map(({ path }) => path), ...(follows === undefined ? [] : [follows.property])];
+  const raised = effective.some(
+    ({ path, before, after }) => path === "scalingConfig.minSize" && Number(after) > Number(before),
+  );
+  return [
+    ...(rollsNodes(type, paths) ? ["its nodes are replaced one after another, and the jobs on them end"] : []),
+    ...(under(["scalingConfig"], paths)
+      ? ["its size is set to what the state says, so `up` needs --refresh: without it, workers that run are stopped"]
+      : []),
+    ...(raised ? ["AWS refuses it while the group has fewer nodes: README, Upgrading, On AWS"] : []),
+  ];
+}
+
 const updates = ({ op, changes, follows }: ResourceDiff): boolean =>
   op === "change" &&
   (follows !== undefined || changes.some(({ path, ignored }) => !ignored && !path.startsWith("options.")));
@@ -72,13 +101,16 @@ export function withConsequences(
     for (const entry of entries) {
       const known = diffs.get(entry.id);
       if (known?.op === "add" || known?.op === "replace") continue;
-      const found = replacedBy(entry, diffs) ?? (known === undefined ? updatedBy(entry, diffs) : undefined);
+      const found = replacedBy(entry, diffs) ?? (known?.follows === undefined ? updatedBy(entry, diffs) : undefined);
       if (found === undefined) continue;
       mark(entry, found.op, found.property, found.from);
       grew = true;
     }
   }
-  return [...diffs.values()];
+  return [...diffs.values()].map((diff) => {
+    const found = warnings(diff);
+    return found.length === 0 ? diff : { ...diff, warnings: found };
+  });
 }
 
 interface Consequence {

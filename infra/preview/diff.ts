@@ -34,6 +34,8 @@ export interface ResourceDiff {
    * and that one's id: a change that no input shows.
    */
   readonly follows?: { readonly property: string; readonly from: string };
+  /** What the change does beyond what the inputs show. */
+  readonly warnings?: readonly string[];
 }
 
 export interface PlanDiff {

@@ -1,8 +1,9 @@
 /**
- * Whether a plan deletes or replaces what cannot be had back. Pure; reads the offline plan's diff and the steps of
+ * Whether a plan deletes or replaces what cannot be had back, or ends what runs on the nodes. Pure; reads the offline plan's diff and the steps of
  * `pulumi preview --json` alike.
  */
 
+import { rollsNodes } from "./consequences.ts";
 import type { PlanDiff } from "./diff.ts";
 
 /** Why losing a resource of that type hurts, in words that complete "replaces or deletes a …". */
@@ -39,15 +40,19 @@ export interface Step {
 
 export interface Danger {
   readonly step: Step;
-  /** What would be lost. */
-  readonly what: string;
+  /** What would be done, as a verb and its object. */
+  readonly deed: string;
 }
 
-/** The steps that delete or replace a cluster, node group, bucket, key or identity. */
+/** The steps that delete or replace a cluster, node group, bucket, key or identity, or every node of a group. */
 export function dangers(steps: readonly Step[]): Danger[] {
-  return steps.flatMap((step) => {
+  return steps.flatMap((step): Danger[] => {
     const what = guarded[step.type];
-    return what !== undefined && (step.op === "delete" || step.op === "replace") ? [{ step, what }] : [];
+    if (what === undefined || step.op === "create") return [];
+    if (step.op !== "update") return [{ step, deed: `${step.op}s a ${what}` }];
+    return rollsNodes(step.type, step.inputs)
+      ? [{ step, deed: `replaces every node of a ${what}, and ends the jobs on them` }]
+      : [];
   });
 }
 
@@ -113,6 +118,9 @@ export function stepsOfDiff(diff: PlanDiff): Step[] {
     type,
     name,
     protect,
-    inputs: [...changes.map(({ path }) => path), ...(follows === undefined ? [] : [follows.property])],
+    inputs: [
+      ...changes.filter(({ ignored }) => !ignored).map(({ path }) => path),
+      ...(follows === undefined ? [] : [follows.property]),
+    ],
   }));
 }

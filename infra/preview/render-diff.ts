@@ -66,6 +66,7 @@ export function renderDiff(diff: PlanDiff, against: string): string {
       lines.push(
         `    because ${follows.property} comes from ${follows.from}, which is ${resource.op === "replace" ? "replaced" : "changed"}`,
       );
+    for (const warning of resource.warnings ?? []) lines.push(`    note: ${warning}`);
     for (const change of resource.changes) lines.push(`    ${renderChange(change)}`);
     for (const group of folded) {
       const [first] = group;

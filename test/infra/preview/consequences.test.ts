@@ -26,6 +26,36 @@ describe("what a change brings along", () => {
     expect(renderDiff(diff, "main")).toContain(`because launchTemplate comes from ${template}, which is changed`);
   });
 
+  it("a launch template's next version is seen on a node group that changes anyway, and that its nodes go with it", () => {
+    const of = (size: number, max: number) =>
+      planWith(
+        entry(template, { inputs: { size } }),
+        entry(nodeGroup, { inputs: { labels: { max } }, references: { launchTemplate: [template] } }),
+      );
+    const [, group] = diffPlans(of(100, 1), of(200, 2)).resources;
+    expect(group).toMatchObject({ op: "change", changes: [{ path: "labels.max" }], follows: { from: template } });
+    expect(group?.warnings).toEqual([expect.stringContaining("jobs on them end")]);
+  });
+
+  it.each([
+    ["most", { maxSize: 4 }, ["--refresh"]],
+    ["least, lowered", { minSize: 0 }, ["--refresh"]],
+    ["least, raised", { minSize: 2 }, ["--refresh", "AWS refuses"]],
+    ["desired number alone", { desiredSize: 7 }, []],
+  ])("a node group's other %s is sent together with the size that the state knows", (_what, changed, said) => {
+    const of = (sizes: Record<string, number>) =>
+      planWith(
+        entry(nodeGroup, {
+          inputs: { scalingConfig: { minSize: 1, maxSize: 3, desiredSize: 1, ...sizes } },
+          options: { ignoreChanges: ["scalingConfig.desiredSize"] },
+        }),
+      );
+    const diff = diffPlans(of({}), of(changed));
+    const [group] = diff.resources;
+    expect(group?.warnings ?? []).toEqual(said.map((part) => expect.stringContaining(part)));
+    for (const part of said) expect(renderDiff(diff, "main")).toMatch(new RegExp(`^    note: .*${part}`, "m"));
+  });
+
   it("a default tag goes to whatever carries tags under that provider, and to nothing else", () => {
     const others = [
       withAws("aws:ec2/vpc:Vpc::tagged"),

@@ -31,6 +31,20 @@ describe("the guard", () => {
     expect(dangers([step(`${type}::x`, "update"), step(`${type}::y`, "create")])).toEqual([]);
   });
 
+  it.each(["launchTemplate", "launchTemplate.version", "version"])(
+    "stops a node group's update of %s, which replaces its nodes one after another",
+    (input) => {
+      const group = (type: string) => dangers([step(`${type}::x`, "update", { inputs: ["labels.a", input] })]);
+      expect(group("aws:eks/nodeGroup:NodeGroup").map(({ deed }) => deed)).toEqual([
+        "replaces every node of a node group, and ends the jobs on them",
+      ]);
+      expect(group("aws:eks/cluster:Cluster")).toEqual([]);
+      expect(
+        dangers([step(nodeGroup, "update", { inputs: ["scalingConfig.maxSize", "options.dependsOn", "tagsAll"] })]),
+      ).toEqual([]);
+    },
+  );
+
   it("lets go what can be made again", () => {
     expect(
       dangers([step("kubernetes:apps/v1:Deployment::x", "delete"), step("aws:ec2/route:Route::r", "replace")]),
@@ -88,6 +102,11 @@ it("the offline plan's diff is read as steps", () => {
     ["create", "new", []],
   ]);
   expect(dangers(steps)).toHaveLength(2);
+});
+
+it("an input whose change the resource ignores is no step's", () => {
+  const of = (version: string) => entry(nodeGroup, { inputs: { version }, options: { ignoreChanges: ["version"] } });
+  expect(stepsOfDiff(diffPlans(planWith(of("1.35")), planWith(of("1.36")))).map(({ inputs }) => inputs)).toEqual([[]]);
 });
 
 describe("the comment", () => {

@@ -20,5 +20,32 @@ it("a changed instance type of one node group shows as exactly that, and as a da
     instanceTypes[0]: m7i.2xlarge -> m7i.4xlarge  [replaces: the AWS provider replaces on this input]
     and with it 5 aws:autoscaling:Tag, by their autoscalingGroupName
 `);
-  expect(dangers(stepsOfDiff(diff)).map(({ what }) => what)).toEqual(["node group"]);
+  expect(dangers(stepsOfDiff(diff)).map(({ deed }) => deed)).toEqual(["replaces a node group"]);
+});
+
+it("one more zone leaves the control plane as it is, and replaces the groups that do not name their zones", async () => {
+  const nodes = configured("aws-dev", "nodes");
+  const changed = await runStack("aws-dev", "preview", {
+    "lakehead:network": { ...configured("aws-dev", "network"), zones: ["a", "b", "c"] },
+    "lakehead:nodes": { ...nodes, head: { ...nodes.head, zones: ["a", "b"] } },
+  });
+  const { resources } = diffPlans(planOf(captures().preview), planOf(changed));
+  const control = resources.filter(({ type }) => type === "aws:eks/cluster:Cluster");
+  expect(
+    control.flatMap(({ changes }) => changes.filter(({ path, ignored }) => !path.startsWith("options.") && !ignored)),
+  ).toEqual([]);
+  const replaced = resources.filter(({ op, type }) => op === "replace" && type === "aws:eks/nodeGroup:NodeGroup");
+  expect(replaced.map(({ name }) => name)).toEqual(["nodes-ray-worker-cpu", "nodes-ray-worker-gpu", "nodes-system"]);
+  expect(resources.filter(({ op, type }) => op === "replace" && /:(Subnet|Cluster)$/.test(type))).toEqual([]);
+});
+
+it("one more tag is a danger: launch templates carry it, so that every node is replaced", async () => {
+  const changed = await runStack("aws-dev", "preview", { "lakehead:tags": { owner: "another" } });
+  const found = dangers(stepsOfDiff(diffPlans(planOf(captures().preview), planOf(changed))));
+  expect(found.map(({ step }) => step.name)).toEqual([
+    "nodes-ray-head",
+    "nodes-ray-worker-cpu",
+    "nodes-ray-worker-gpu",
+    "nodes-system",
+  ]);
 });
