@@ -1,7 +1,16 @@
 /** What AWS refuses, and who holds whom, for the types that the stacks use. */
 
 import type { Wire } from "../../../infra/preview/recorder.ts";
-import { type Cloud, type Reference, type Refusal, record, text, valuesAt, type World } from "./cloud.ts";
+import {
+  type Cloud,
+  type Reference,
+  type Refusal,
+  record,
+  text,
+  type UpdateRefusal,
+  valuesAt,
+  type World,
+} from "./cloud.ts";
 
 const vpc = "aws:ec2/vpc:Vpc";
 const subnet = "aws:ec2/subnet:Subnet";
@@ -115,11 +124,30 @@ const clusterRole: Refusal = ({ inputs }, world) =>
     ? undefined
     : "InvalidParameterException: the cluster's role lacks AmazonEKSClusterPolicy";
 
-const twoZones: Refusal = ({ inputs }, world) => {
-  const zones = valuesAt(inputs, "vpcConfig.subnetIds").map((id) => world.find(subnet, id)?.inputs.availabilityZone);
-  return new Set(zones).size >= 2
+const zonesOf = (inputs: Wire, world: World): Set<unknown> =>
+  new Set(valuesAt(inputs, "vpcConfig.subnetIds").map((id) => world.find(subnet, id)?.inputs.availabilityZone));
+
+const twoZones: Refusal = ({ inputs }, world) =>
+  zonesOf(inputs, world).size >= 2
     ? undefined
     : "UnsupportedAvailabilityZoneException: subnets in at least two zones are required";
+
+/** aws/containers-roadmap#2258 */
+const sameZones: UpdateRefusal = (item, inputs, world) => {
+  const zones = (of: Wire) => [...zonesOf(of, world)].map(String).sort().join(", ");
+  return zones(item.inputs) === zones(inputs)
+    ? undefined
+    : `InvalidParameterException: Provided subnets belong to the AZs ${zones(inputs)}; provide subnets of ${zones(item.inputs)}`;
+};
+
+/** The provider sends the whole of the scaling, and AWS adapts nothing (aws/containers-roadmap#1637). */
+const boundsFit: UpdateRefusal = (_item, inputs) => {
+  const [least, desired] = ["minSize", "desiredSize"].map((size) =>
+    Number(valuesAt(inputs, `scalingConfig.${size}`)[0]),
+  );
+  return Number(least) > Number(desired)
+    ? `InvalidParameterException: Minimum capacity ${least} can't be greater than desired size ${desired}`
+    : undefined;
 };
 
 const nodesCanJoin: Refusal = ({ inputs }, world) => {
@@ -217,6 +245,7 @@ export function awsCloud(account: string): Cloud {
       "aws:cloudwatch/logGroup:LogGroup": [nameIsFree("aws:cloudwatch/logGroup:LogGroup", "name")],
       "aws:kms/alias:Alias": [nameIsFree("aws:kms/alias:Alias", "name")],
     },
+    refusedUpdates: { [cluster]: [sameZones], [nodeGroup]: [boundsFit] },
     keeps: {
       [cluster]: ({ inputs }) =>
         inputs.deletionProtection === true

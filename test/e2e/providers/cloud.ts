@@ -20,11 +20,15 @@ export interface Candidate {
 /** Why the cloud would refuse to create this now, or would let it fail; undefined when it would not. */
 export type Refusal = (resource: Candidate, world: World) => string | undefined;
 
+/** Why the cloud would refuse to make this of what exists. */
+export type UpdateRefusal = (item: Item, inputs: Wire, world: World) => string | undefined;
+
 export interface Cloud {
   /** Package of the SDK, whose name after the slash is the provider's. */
   readonly sdk: "@pulumi/aws" | "@pulumi/gcp";
   readonly references: Readonly<Record<string, readonly Reference[]>>;
   readonly refusals: Readonly<Record<string, readonly Refusal[]>>;
+  readonly refusedUpdates: Readonly<Record<string, readonly UpdateRefusal[]>>;
   /** Why an existing resource cannot be deleted for what it is itself. */
   readonly keeps: Readonly<Record<string, (item: Item) => string | undefined>>;
   /** Outputs that the provider's own configuration adds, such as default tags. */

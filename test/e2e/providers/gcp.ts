@@ -118,6 +118,7 @@ export function gcpCloud(project: string): Cloud {
       "gcp:storage/managedFolderIamMember:ManagedFolderIamMember": [apiEnabled, memberExists],
       "gcp:storage/bucketIAMMember:BucketIAMMember": [apiEnabled, memberExists],
     },
+    refusedUpdates: {},
     keeps: {
       [cluster]: ({ inputs }) =>
         inputs.deletionProtection === true

@@ -26,6 +26,12 @@ const standIn = new StandIn(cloud, journal, settings, {
   created: async ({ type, inputs, id }) => {
     for (const node of nodesOf(type, inputs, id)) await joinNode(api, node);
   },
+  // A group is made as large as the update says, whatever runs there.
+  updated: async ({ type, inputs: before, id }, inputs) => {
+    const [had, has] = [nodesOf(type, before, id), nodesOf(type, inputs, id)];
+    for (const node of has.slice(had.length)) await joinNode(api, node);
+    for (const node of had.slice(has.length)) await leaveNode(api, node);
+  },
   deleted: async ({ type, inputs, id }) => {
     for (const node of nodesOf(type, inputs, id)) await leaveNode(api, node);
   },

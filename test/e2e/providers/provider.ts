@@ -31,6 +31,7 @@ export interface Difference {
 /** What else happens in the world when a resource has come or goes. */
 export interface Effects {
   readonly created: (item: Pick<Item, "type" | "id" | "inputs">) => Promise<void>;
+  readonly updated: (before: Item, inputs: Wire) => Promise<void>;
   readonly deleted: (item: Pick<Item, "type" | "id" | "inputs">) => Promise<void>;
 }
 
@@ -129,6 +130,10 @@ export class StandIn {
   async update(type: string, urn: string, id: string, inputs: Wire): Promise<{ id: string; outputs: Wire }> {
     return this.#perform("update", { type, urn, inputs, id }, () => {
       const item = this.#existing(type, id);
+      for (const refused of this.#cloud.refusedUpdates[type] ?? []) {
+        const reason = refused(item, inputs, new World(this.#journal.items()));
+        if (reason !== undefined) throw new CloudError(reason);
+      }
       const outputs = { ...item.outputs, ...merged(item.outputs, inputs), ...this.#inherited(type, inputs) };
       return { id, outputs: { ...outputs, ...this.#cloud.onUpdate[type]?.(item.outputs) } };
     });
@@ -214,6 +219,7 @@ export class StandIn {
         throw new CloudError(`InternalFailure: the e2e suite lets the ${operation} of ${nameOf(urn)} fail`);
       const { id, outputs } = done;
       if (operation === "create") await this.#effects.created({ type, id, inputs });
+      if (operation === "update") await this.#effects.updated(this.#existing(type, id), inputs);
       if (operation === "delete") await this.#effects.deleted({ type, id, inputs });
       this.#journal.append({ operation, phase: "done", type, urn, id, inputs, outputs });
       return done;
