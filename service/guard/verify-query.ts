@@ -38,6 +38,7 @@ const tooLarge = (field: string, value: number, max: number): ServiceError =>
 /** What has been counted of a full-text tree so far, over all its branches. */
 interface TreeBudget {
   clauses: number;
+  joints: number;
   bytes: number;
 }
 
@@ -54,6 +55,8 @@ const longestWord = (terms: string): number => Math.max(...terms.split(/\s+/).ma
 const verifyClause = (clause: Clause, depth: number, budget: TreeBudget, limits: RequestLimits): void => {
   atMost(depth, limits.maxFullTextDepth, "the depth of full_text_query");
   const deeper = (child: Clause): void => verifyClause(child, depth + 1, budget, limits);
+  if (clause.kind === "boost" || clause.kind === "boolean")
+    atMost(++budget.joints, limits.maxFullTextClauses, "the number of boost and boolean clauses in full_text_query");
   switch (clause.kind) {
     case "match":
       verifyText(clause.terms, [], budget, limits);
@@ -80,7 +83,7 @@ const verifyClause = (clause: Clause, depth: number, budget: TreeBudget, limits:
 };
 
 const verifyFullText = (fullText: FullText, limits: RequestLimits): void => {
-  const budget: TreeBudget = { clauses: 0, bytes: 0 };
+  const budget: TreeBudget = { clauses: 0, joints: 0, bytes: 0 };
   if (fullText.kind === "string") verifyText(fullText.query, fullText.columns, budget, limits);
   else verifyClause(fullText.clause, 1, budget, limits);
 };

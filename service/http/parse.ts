@@ -29,7 +29,8 @@ export const parseInput = <T>(schema: z.ZodType<T>, input: unknown): T => {
   if (parsed.success) return parsed.data;
   const { issues } = parsed.error;
   const [first] = issues;
-  const more = issues.length > maxIssues ? [`and ${issues.length - maxIssues} more`] : [];
+  // How many is not known: lists stop at some.
+  const more = issues.length > maxIssues ? ["and more"] : [];
   throw invalid(
     first === undefined ? "the request is not valid" : sentence(first),
     issues.length > 1 ? [...issues.slice(0, maxIssues).map(sentence), ...more].join("; ") : undefined,

@@ -1,13 +1,18 @@
 import { z } from "zod";
 import { branchName, natural, optional, refName } from "../query/fields.ts";
+import { jsonObject, listOf, most } from "../query/lists.ts";
 
 /** The fields that every body may carry. `identity` is accepted and never authenticates; see `auth/credentials.ts`. */
 export const commonShape = {
-  id: optional(z.array(z.string())).describe("The table id in parts; must equal the path's"),
+  id: optional(listOf(z.string(), most.parts).meta({ items: { type: "string" } })).describe(
+    "The table id in parts; must equal the path's",
+  ),
   identity: optional(z.object({ api_key: optional(z.string()), auth_token: optional(z.string()) })).describe(
     "Accepted and ignored: credentials are read from the headers only",
   ),
-  context: optional(z.record(z.string(), z.unknown())).describe("Entries for the request's log line and trace"),
+  context: optional(jsonObject().meta({ type: "object", additionalProperties: true })).describe(
+    "Entries for the request's log line and trace",
+  ),
 } as const;
 
 export const branchField = optional(branchName).describe("A branch; absent for main");

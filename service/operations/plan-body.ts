@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { jsonObject, passOn } from "../query/lists.ts";
 import type { Query } from "../query/model.ts";
 import { query, queryShape } from "../query/wire.ts";
 
@@ -31,19 +32,12 @@ const readQuery = (body: Record<string, unknown>, context: z.RefinementCtx, nest
   const isNested = isObject(inner);
   const parsed = query.safeParse(isNested ? withBranch(inner, body.branch) : body);
   if (parsed.success) return parsed.data;
-  for (const issue of parsed.error.issues)
-    context.addIssue({
-      code: "custom",
-      message: issue.message,
-      path: isNested ? ["query", ...issue.path] : [...issue.path],
-    });
+  passOn(parsed.error.issues, context, isNested ? ["query"] : []);
   return z.NEVER;
 };
 
-const anyObject = z.record(z.string(), z.unknown());
-
-export const nestedQuery = anyObject.transform((body, context) => readQuery(body, context, true));
-export const flatQuery = anyObject.transform((body, context) => readQuery(body, context, false));
+export const nestedQuery = jsonObject().transform((body, context) => readQuery(body, context, true));
+export const flatQuery = jsonObject().transform((body, context) => readQuery(body, context, false));
 
 /** The query object by itself, for OpenAPI. */
 export const documentedQuery = z.object(queryShape);

@@ -1,8 +1,14 @@
 import { z } from "zod";
-import { columnName } from "./fields.ts";
+import { most, tooLong } from "./lists.ts";
 import type { Projection } from "./model.ts";
 
-const names = z.array(columnName);
+/** @returns what is wrong, or the names. */
+const readNames = (listed: readonly unknown[]): Projection | string => {
+  if (listed.length > most.columns) return tooLong(most.columns);
+  return listed.every(isName) ? { kind: "names", names: listed } : namesFault;
+};
+
+const isName = (name: unknown): name is string => typeof name === "string" && name !== "";
 
 /** `{column_names: […]}` and `{column_aliases: {…}}` are envelopes only by their values' types: both are legal aliases too. */
 const readObject = (value: Readonly<Record<string, unknown>>): Projection | string => {
@@ -10,10 +16,8 @@ const readObject = (value: Readonly<Record<string, unknown>>): Projection | stri
   const mapped =
     typeof value.column_aliases === "object" && value.column_aliases !== null ? value.column_aliases : undefined;
   if (listed !== undefined && mapped !== undefined) return "must hold exactly one of column_names and column_aliases";
-  if (listed !== undefined) {
-    const parsed = names.safeParse(listed);
-    return parsed.success ? { kind: "names", names: parsed.data } : namesFault;
-  }
+  if (listed !== undefined) return readNames(listed);
+  if (Object.keys(mapped ?? value).length > most.columns) return tooLong(most.columns);
   // Entries, not a record of zod's: that drops the key __proto__, which is an alias like any other.
   const expressions = Object.entries(mapped ?? value).filter(([, expression]) => expression !== null);
   if (expressions.length === 0) return "must name at least one column";
@@ -42,11 +46,10 @@ export const columns = z
   .transform((value, context): Projection | undefined => {
     if (value === null || value === undefined) return undefined;
     const read = Array.isArray(value)
-      ? (names.safeParse(value).data ?? namesFault)
+      ? readNames(value)
       : typeof value === "object"
         ? readObject(value as Record<string, unknown>)
         : "must be an array of names or an object";
-    if (Array.isArray(read)) return { kind: "names", names: read };
     if (typeof read !== "string") return read;
     context.addIssue({ code: "custom", message: read });
     return z.NEVER;

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { booleanOperator, columnName, float, natural, optional } from "./fields.ts";
 import { fullTextSchema } from "./full-text-schema.ts";
+import { holdsMoreThan, jsonObject, listOf, most, passOn } from "./lists.ts";
 import type { Clause, FullText, MatchClause } from "./model.ts";
 
 /**
@@ -15,6 +16,8 @@ const fuzziness = natural.nullable().transform((value, context) => {
   });
   return z.NEVER;
 });
+
+const notEmpty = (list: readonly unknown[]): boolean => list.length > 0;
 
 const match = z
   .object({
@@ -63,8 +66,8 @@ const boost = z.lazy(() =>
 const multiMatchOfColumns = z
   .object({
     query: z.string(),
-    columns: z.array(columnName).min(1, { error: "must name at least one column" }),
-    boost: optional(z.array(float)),
+    columns: listOf(columnName, most.clauses).refine(notEmpty, { error: "must name at least one column" }),
+    boost: optional(listOf(float, most.clauses)),
     operator: optional(booleanOperator),
   })
   .transform((wire, context): Clause => {
@@ -86,7 +89,9 @@ const multiMatchOfColumns = z
  * a list that differs in anything but column and boost cannot be expressed and is refused.
  */
 const multiMatchOfClauses = z
-  .object({ match_queries: z.array(match).min(1, { error: "must hold at least one match clause" }) })
+  .object({
+    match_queries: listOf(match, most.clauses).refine(notEmpty, { error: "must hold at least one match clause" }),
+  })
   .transform(({ match_queries: clauses }, context): Clause => {
     const [first] = clauses as [MatchClause, ...MatchClause[]];
     const columns = clauses.map((entry) => entry.column).filter((column) => column !== undefined);
@@ -116,13 +121,11 @@ const multiMatchOfClauses = z
     };
   });
 
-const multiMatch = z
-  .record(z.string(), z.unknown())
-  .transform((wire, context) =>
-    pipe("match_queries" in wire ? multiMatchOfClauses : multiMatchOfColumns, wire, context),
-  );
+const multiMatch = jsonObject().transform((wire, context) =>
+  pipe("match_queries" in wire ? multiMatchOfClauses : multiMatchOfColumns, wire, context),
+);
 
-const clauses = z.lazy(() => optional(z.array(clause)));
+const clauses = z.lazy(() => optional(listOf(clause, most.clauses)));
 
 const boolean = z.lazy(() =>
   z.object({ must: clauses, should: clauses, must_not: clauses }).transform(
@@ -140,32 +143,25 @@ const kinds = { match, phrase, boost, multi_match: multiMatch, boolean } as cons
 const oneClause = `must be an object with exactly one key of ${Object.keys(kinds).join(", ")}`;
 
 /** One-key object whose key says what it is: `{match: {…}}`, `{boolean: {…}}`, … */
-const clause: z.ZodType<Clause> = z
-  .record(z.string(), z.unknown(), { error: oneClause })
-  .transform((wire, context): Clause => {
-    const present = Object.keys(wire).filter((key) => wire[key] !== null && wire[key] !== undefined);
-    const [kind] = present;
-    if (present.length !== 1 || kind === undefined || !Object.hasOwn(kinds, kind)) {
-      context.addIssue({ code: "custom", message: oneClause });
-      return z.NEVER;
-    }
-    return pipe(kinds[kind as keyof typeof kinds], wire[kind], context, kind);
-  });
+const clause: z.ZodType<Clause> = jsonObject(oneClause).transform((wire, context): Clause => {
+  const present = Object.keys(wire).filter((key) => wire[key] !== null && wire[key] !== undefined);
+  const [kind] = present;
+  if (present.length !== 1 || kind === undefined || !Object.hasOwn(kinds, kind)) {
+    context.addIssue({ code: "custom", message: oneClause });
+    return z.NEVER;
+  }
+  return pipe(kinds[kind as keyof typeof kinds], wire[kind], context, kind);
+});
 
 /** Runs a schema inside a transform and passes its issues on, under the key that chose it. */
 function pipe<T>(schema: z.ZodType<T>, value: unknown, context: z.RefinementCtx, key?: string): T {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  for (const issue of parsed.error.issues)
-    context.addIssue({
-      code: "custom",
-      message: issue.message,
-      path: key === undefined ? [...issue.path] : [key, ...issue.path],
-    });
+  passOn(parsed.error.issues, context, key === undefined ? [] : [key]);
   return z.NEVER as T;
 }
 
-const stringQuery = z.object({ query: z.string(), columns: optional(z.array(columnName)) });
+const stringQuery = z.object({ query: z.string(), columns: optional(listOf(columnName, most.columns)) });
 
 const asString = (wire: z.output<typeof stringQuery>): FullText => ({
   kind: "string",
@@ -173,13 +169,24 @@ const asString = (wire: z.output<typeof stringQuery>): FullText => ({
   columns: wire.columns ?? [],
 });
 
+/** Keys and elements of lists in a tree: about ten for each clause with everything that it can say. */
+const mostInTree = 12 * most.clauses;
+
+/** The whole tree is counted before any of it is read: many levels of many clauses are each within their bounds. */
+const tree = z
+  .unknown()
+  .refine((wire) => !holdsMoreThan(mostInTree, wire), {
+    abort: true,
+    error: `holds more than ${mostInTree} keys and elements: send fewer clauses`,
+  })
+  .pipe(clause);
+
 /**
  * The three envelopes of a full-text query, told apart by their keys: `{string_query: {query, columns}}` and
  * `{structured_query: {query: CLAUSE}}` of the specification, `{query: CLAUSE}` and `{query: "…", columns}` of
  * LanceDB's client.
  */
-export const fullText = z
-  .record(z.string(), z.unknown())
+export const fullText = jsonObject()
   .transform((wire, context): FullText => {
     const string = wire.string_query ?? undefined;
     const structured = wire.structured_query ?? undefined;
@@ -190,11 +197,11 @@ export const fullText = z
     if (string !== undefined) return asString(pipe(stringQuery, string, context, "string_query"));
     if (structured !== undefined) {
       const { query } = pipe(z.object({ query: z.unknown().optional() }), structured, context, "structured_query");
-      return { kind: "structured", clause: pipe(clause, query, context, "structured_query.query") };
+      return { kind: "structured", clause: pipe(tree, query, context, "structured_query.query") };
     }
     if (typeof wire.query === "string") return asString(pipe(stringQuery, wire, context));
     if (wire.query !== null && typeof wire.query === "object")
-      return { kind: "structured", clause: pipe(clause, wire.query, context, "query") };
+      return { kind: "structured", clause: pipe(tree, wire.query, context, "query") };
     context.addIssue({ code: "custom", message: "must hold string_query, structured_query or query" });
     return z.NEVER;
   })

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { floatSchema } from "./fields.ts";
+import { most, tooLong } from "./lists.ts";
 
 /** Where in the value the fault is, and the rest of the sentence that begins with that place. */
 class Fault {
@@ -19,6 +20,7 @@ const typeName = (value: unknown): string => (value === null ? "null" : typeof v
  * would cost as much as parsing the JSON did, and a bad body would produce one issue for each.
  */
 const readVector = (value: readonly unknown[], path: readonly (string | number)[]): Float32Array | Fault => {
+  if (value.length > most.dimensions) return new Fault(path, tooLong(most.dimensions));
   const vector = new Float32Array(value.length);
   for (let index = 0; index < value.length; index++) {
     const element = value[index];
@@ -31,6 +33,7 @@ const readVector = (value: readonly unknown[], path: readonly (string | number)[
 };
 
 const readVectors = (value: readonly unknown[], path: readonly (string | number)[]): Float32Array[] | Fault => {
+  if (value.length > most.vectors) return new Fault(path, tooLong(most.vectors));
   const vectors: Float32Array[] = [];
   for (let index = 0; index < value.length; index++) {
     const row = value[index];

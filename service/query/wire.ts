@@ -2,6 +2,7 @@ import { z } from "zod";
 import { columns } from "./columns.ts";
 import { branchName, columnName, distanceType, float, limit, natural, optional } from "./fields.ts";
 import { fullText } from "./full-text.ts";
+import { listOf, most } from "./lists.ts";
 import type { Query, VectorSearch } from "./model.ts";
 import { vectors } from "./vector.ts";
 
@@ -12,6 +13,9 @@ const ordering = z
     ascending: wire.ascending ?? true,
     nullsFirst: wire.nulls_first ?? false,
   }));
+
+const { $schema: _, ...orderingSchema } = z.toJSONSchema(ordering, { io: "input" });
+const orderings = listOf(ordering, most.columns).meta({ items: orderingSchema });
 
 /** The query object's keys as they stand on the wire. Keys that are not listed are tolerated: newer clients send more. */
 export const queryShape = {
@@ -31,7 +35,7 @@ export const queryShape = {
   minimum_nprobes: optional(natural).describe("Partitions to search at least"),
   maximum_nprobes: optional(natural).describe("Partitions to search at most; 0 for all"),
   offset: optional(natural).describe("Rows to skip"),
-  order_by: optional(z.array(ordering)).describe("Columns to sort by"),
+  order_by: optional(orderings).describe("Columns to sort by"),
   prefilter: optional(z.boolean()).describe("Filter before the vector search (default false: after it)"),
   refine_factor: optional(natural.meta({ minimum: 1 })).describe(
     "Multiplies the rows that are re-ranked by their exact distance",

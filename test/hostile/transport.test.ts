@@ -162,6 +162,7 @@ describe("paths and ids", () => {
     ["a number in it", [1]],
     ["an object", {}],
     ["100,000 parts", Array(100_000).fill("a")],
+    ["500,000 numbers", Array(500_000).fill(1)],
     ["an unpaired surrogate", ["\ud800"]],
     ["another table", ["plain"]],
   ])("an id in the body that is %s", async (_, id) => {

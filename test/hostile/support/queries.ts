@@ -80,6 +80,18 @@ export const refused: Readonly<Record<string, Query>> = {
   "terms of 9 kB": text(match({ terms: "puppy ".repeat(1500) })),
   "terms of 900 kB": text(match({ terms: "puppy ".repeat(150_000) })),
   "a text of 900 kB": { ...scan, full_text_query: { string_query: { query: "puppy ".repeat(150_000) } } },
+  "nine levels above 10,000 wrong clauses": text(
+    nestedIn(9, (inner) => ({ boolean: { must: [inner] } }), { boolean: { must: repeat(10_000, {}) } }),
+  ),
+  "nine levels above 30,000 empty booleans": text(
+    nestedIn(9, (inner) => ({ boolean: { must: [inner] } }), { boolean: { must: repeat(30_000, { boolean: {} }) } }),
+  ),
+  "70 empty booleans": text({ boolean: { should: repeat(70, { boolean: {} }) } }),
+  "100,000 match_queries": text({ multi_match: { match_queries: repeat(100_000, {}) } }),
+  "300,000 columns of a text": {
+    ...scan,
+    full_text_query: { string_query: { query: "a", columns: repeat(300_000, 1) } },
+  },
   "fuzziness 3": text(match({ fuzziness: 3 })),
   "fuzziness of 2^32+1": text(match({ fuzziness: 2 ** 32 + 1 })),
   "max_expansions of a million": text(match({ max_expansions: 1_000_000 })),
@@ -92,6 +104,9 @@ export const refused: Readonly<Record<string, Query>> = {
   "a clause __proto__": text(JSON.parse('{"__proto__": {"match": {"terms": "x"}}}')),
 
   "an unknown distance": { ...search, distance_type: "constructor" },
+  "300,000 wrong orderings": { ...scan, order_by: repeat(300_000, {}) },
+  "400,000 wrong columns": { ...scan, columns: repeat(400_000, 1) },
+  "200,000 vectors": { k: 5, vector: { multi_vector: repeat(200_000, [1]) } },
   "501 orderings": { ...scan, order_by: repeat(501, { column_name: "id" }) },
   "a branch that is a path": { ...scan, branch: "../../etc" },
 };

@@ -1,0 +1,125 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { readConfig } from "../../../service/config.ts";
+import { ServiceError } from "../../../service/errors.ts";
+import { parseInput } from "../../../service/http/parse.ts";
+import { commonBody } from "../../../service/operations/common.ts";
+import { flatQuery, nestedQuery } from "../../../service/operations/plan-body.ts";
+import { fullText } from "../../../service/query/full-text.ts";
+import { listOf, most } from "../../../service/query/lists.ts";
+
+const many = <T>(count: number, one: T): T[] => Array.from({ length: count }, () => one);
+
+/** A list that counts how often one of its elements is asked for. */
+const watched = (elements: readonly unknown[]) => {
+  const seen = { elements: 0 };
+  const list = new Proxy(elements, {
+    get(target, key) {
+      if (typeof key === "string" && /^\d+$/.test(key)) seen.elements++;
+      return Reflect.get(target, key);
+    },
+  });
+  return { list, seen };
+};
+
+const refusal = (schema: z.ZodType, body: unknown): ServiceError => {
+  try {
+    parseInput(schema, body);
+  } catch (error) {
+    if (error instanceof ServiceError) return error;
+    throw error;
+  }
+  throw new Error("accepted");
+};
+
+const issuesOf = (schema: z.ZodType, body: unknown): number => schema.safeParse(body).error?.issues.length ?? 0;
+
+const wrong = 30_000;
+const clauses = (list: unknown) => ({ full_text_query: { structured_query: { query: { boolean: { must: list } } } } });
+const multiMatch = (fields: object) => ({ full_text_query: { query: { multi_match: fields } } });
+
+/** Every list of a body, with the key that an answer names. */
+const lists: readonly (readonly [key: string, schema: z.ZodType, body: (list: unknown) => object])[] = [
+  ["id", commonBody, (list) => ({ id: list })],
+  ["order_by", flatQuery, (list) => ({ k: 5, order_by: list })],
+  ["query.order_by", nestedQuery, (list) => ({ query: { k: 5, order_by: list } })],
+  ["columns", flatQuery, (list) => ({ k: 5, columns: list })],
+  ["columns", flatQuery, (list) => ({ k: 5, columns: { column_names: list } })],
+  ["vector.multi_vector", flatQuery, (list) => ({ k: 5, vector: { multi_vector: list } })],
+  [
+    "full_text_query.string_query.columns",
+    flatQuery,
+    (list) => ({ k: 5, full_text_query: { string_query: { query: "a", columns: list } } }),
+  ],
+  ["full_text_query.query", flatQuery, (list) => ({ k: 5, ...multiMatch({ match_queries: list }) })],
+  ["full_text_query.query", flatQuery, (list) => ({ k: 5, ...multiMatch({ query: "a", columns: list }) })],
+  ["full_text_query.query", flatQuery, (list) => ({ k: 5, ...multiMatch({ query: "a", columns: [], boost: list }) })],
+  ["full_text_query.structured_query.query", flatQuery, (list) => ({ k: 5, ...clauses(list) })],
+];
+
+describe.each(lists)("%s", (key, schema, body) => {
+  test("that is too long is refused before any of its elements is looked at", () => {
+    const { list, seen } = watched(many(wrong, {}));
+    const { code, message, detail } = refusal(schema, body(list));
+    expect(code).toBe(13);
+    expect(message).toMatch(/ holds more than \d+ (elements: send fewer|keys and elements: send fewer clauses)$/);
+    expect(message.startsWith(`${key} `)).toBe(true);
+    expect(detail).toBeUndefined();
+    expect(seen.elements).toBe(0);
+  });
+
+  test("in which all is wrong is given up after a few elements, and names the first", () => {
+    const { code, message, detail = "" } = refusal(schema, body(many(100, 1)));
+    expect(code).toBe(13);
+    expect(message.startsWith(key)).toBe(true);
+    expect(detail.length).toBeLessThan(4000);
+    expect(issuesOf(schema, body(many(100, 1)))).toBeLessThan(12);
+  });
+});
+
+describe("faults within faults", () => {
+  test("of a full-text tree do not multiply with its levels", () => {
+    const nested = (levels: number): unknown =>
+      levels === 0
+        ? {}
+        : { boolean: { must: many(3, nested(levels - 1)), should: [{}], must_not: many(3, nested(levels - 1)) } };
+    expect(issuesOf(fullText, { query: nested(4) })).toBeLessThan(12);
+  });
+
+  test("of a body are as many as its keys and a few for each list", () => {
+    const body = { order_by: many(5000, {}), columns: many(5000, 1), ...clauses(many(900, {})) };
+    expect(issuesOf(flatQuery, body)).toBeLessThan(12);
+    expect(refusal(flatQuery, body).detail).toMatch(/; and more$/);
+  });
+});
+
+describe("a list within its bound", () => {
+  test("arrives whole", () => {
+    const names = many(most.columns, { column_name: "a" });
+    expect(parseInput(flatQuery, { k: 5, order_by: names }).orderBy).toHaveLength(most.columns);
+    const all = {
+      boolean: { should: many(most.clauses, { match: { terms: "a", column: "b", boost: 1, fuzziness: 0 } }) },
+    };
+    expect(parseInput(fullText, { query: all })).toMatchObject({ clause: { should: { length: most.clauses } } });
+  });
+
+  test("one element more does not", () => {
+    const schema = listOf(z.string(), 3);
+    expect(schema.safeParse(["a", "b", "c"]).success).toBe(true);
+    expect(refusal(schema, ["a", "b", "c", "d"]).message).toBe("the body holds more than 3 elements: send fewer");
+  });
+
+  test.each([
+    ["LAKEHEAD_MAX_COLUMNS", most.columns],
+    ["LAKEHEAD_MAX_FULL_TEXT_CLAUSES", most.clauses],
+    ["LAKEHEAD_MAX_ID_PARTS", most.parts],
+    ["LAKEHEAD_MAX_VECTORS", most.vectors],
+    ["LAKEHEAD_MAX_DIMENSIONS", most.dimensions],
+  ])("%s cannot be configured above it", (name, bound) => {
+    const environment = { LAKEHEAD_DATABASE: "/tables", LAKEHEAD_AUTH_ISSUER: "https://issuer.test" };
+    const configured = (value: number) =>
+      readConfig({ ...environment, LAKEHEAD_AUTH_AUDIENCE: "a", [name]: String(value) });
+    expect(() => configured(bound)).not.toThrow();
+    expect(() => configured(bound + 1)).toThrow(name);
+  });
+});
