@@ -152,7 +152,7 @@ export const settings = {
     500,
   ),
   LAKEHEAD_MAX_FULL_TEXT_DEPTH: withDefault("Nesting of a full-text query", integer(1, 64), 8),
-  LAKEHEAD_MAX_FULL_TEXT_CLAUSES: withDefault("Match and phrase clauses of a full-text query", integer(1, 10_000), 64),
+  LAKEHEAD_MAX_FULL_TEXT_CLAUSES: withDefault("Match and phrase clauses of a full-text query", integer(1, 1000), 64),
   LAKEHEAD_MAX_FULL_TEXT_BYTES: withDefault(
     "Bytes of all terms of a full-text query; a search takes time for each word",
     integer(1, mebibyte),
