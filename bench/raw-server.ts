@@ -14,7 +14,7 @@ import { openDatabase } from "../service/lance/database.ts";
 import { operations } from "../service/operations/index.ts";
 import { Answer, type Tools } from "../service/operations/operation.ts";
 
-const { database: databaseConfig, limits, port, operationsPort } = readConfig(process.env);
+const { database: databaseConfig, limits, deadlineSeconds, port, operationsPort } = readConfig(process.env);
 const database = openDatabase(databaseConfig);
 await database.connect();
 
@@ -32,6 +32,7 @@ const tools: Tools = {
   verifyTag: (tag) => verifyTagName(tag, limits.maxTagLength),
   verifyNewTag: (tag) => verifyNewTagName(tag, limits.maxTagLength),
   verifyBranch: (branch) => verifyBranchName(branch, limits.maxTagLength),
+  deadlineSeconds,
 };
 
 const readText = async (request: IncomingMessage): Promise<string> => {

@@ -19,6 +19,8 @@ export interface Config {
   readonly database: DatabaseConfig;
   readonly auth: AuthConfig;
   readonly limits: RequestLimits;
+  /** Seconds after which an operation that reads without bound is ended. */
+  readonly deadlineSeconds: number;
   readonly gates: Readonly<Record<"analyze" | "plan" | "metadata", GateConfig>>;
   readonly maxInFlightPerPrincipal: number;
   /** Absent: every call runs in the service's own process. */
@@ -186,6 +188,7 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
     database: toDatabase(value, isolation === undefined ? memory : memory * (1 - workersShare)),
     auth,
     limits: toLimits(value),
+    deadlineSeconds: value.LAKEHEAD_ANALYZE_DEADLINE_SECONDS,
     gates: toGates(value, isolation?.analyze.workers),
     maxInFlightPerPrincipal: value.LAKEHEAD_MAX_IN_FLIGHT_PER_PRINCIPAL,
     ...(isolation === undefined ? {} : { isolation }),

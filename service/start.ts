@@ -24,7 +24,7 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-const createTools = (database: Database, { limits, guard }: Config): Tools => ({
+const createTools = (database: Database, { limits, guard, deadlineSeconds }: Config): Tools => ({
   database,
   verifyQuery: (query, executes) => (guard === "on" ? verifyQuery(query, executes, limits) : uncheckedQuery(query)),
   verifyPredicate: (predicate) =>
@@ -32,6 +32,7 @@ const createTools = (database: Database, { limits, guard }: Config): Tools => ({
   verifyTag: (tag) => verifyTagName(tag, limits.maxTagLength),
   verifyNewTag: (tag) => verifyNewTagName(tag, limits.maxTagLength),
   verifyBranch: (branch) => verifyBranchName(branch, limits.maxTagLength),
+  deadlineSeconds,
 });
 
 /** The database as the operations see it: in this process, or with worker processes behind it. */

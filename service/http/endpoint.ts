@@ -74,7 +74,10 @@ export const endpoint = (operation: Operation, parts: EndpointParts) => {
   const { tools, authenticator, limits, gates, cap } = parts;
   const { target: kind, media = "json" } = operation;
   const { gate } = operation;
-  const gateOf = typeof gate === "function" ? (body: unknown) => gates[gate(body)] : () => gates[gate];
+  const gateOf =
+    typeof gate === "function"
+      ? (body: unknown, parameters: Readonly<Record<string, unknown>>) => gates[gate(body, parameters)]
+      : () => gates[gate];
   const before = prefixes[kind].slice(0, prefixes[kind].indexOf(":id"));
   return async (context: Context<AppEnv>): Promise<Response> => {
     const record = context.get("record");
@@ -101,8 +104,11 @@ export const endpoint = (operation: Operation, parts: EndpointParts) => {
         : parseInput(operation.parameters, { ...context.req.query(), ...context.req.param() });
     const dialect = endsWithSlash(context.req.url) ? "lancedb" : "catalog";
     const call = { parameters, dialect, delimiter, principal, atLeast: readAtLeast(headers) } as const;
-    const result = await cap.run(principal.subject, () =>
-      gateOf(body).run(() => operation.handle(tools, target, body, call), context.req.raw.signal),
+    // The issuer and the operator may have given the same name to two callers.
+    const caller = `${principal.method} ${principal.subject}`;
+    const { signal } = context.req.raw;
+    const result = await cap.run(caller, () =>
+      gateOf(body, parameters).run(() => operation.handle(tools, target, body, call), { caller, signal }),
     );
     const answer = result instanceof Answer ? result : new Answer(result, {});
     // Made in one go: headers that are set one by one cost a `Headers` object, an eighth of what a small answer costs.

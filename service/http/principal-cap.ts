@@ -1,6 +1,6 @@
 import { ServiceError } from "../errors.ts";
 
-/** Bounds what one principal may have in flight, so that one caller's burst does not fill every queue. */
+/** Bounds what one principal may have in flight in all gates together; within each, the gate is fair by itself. */
 export class PrincipalCap {
   readonly #max: number;
   readonly #inFlight = new Map<string, number>();

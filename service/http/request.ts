@@ -38,7 +38,7 @@ export const answerHeaders = ({ id }: RequestRecord) => ({
   "cache-control": "no-store",
 });
 
-/** The one form of every answer that is not 200. */
+/** The one form of every refusal. */
 export const errorBody = (failure: ServiceError, requestId: string): Record<string, unknown> => ({
   error: failure.message,
   code: failure.code,

@@ -16,6 +16,8 @@ export interface Tools {
   readonly verifyTag: (tag: string) => string;
   readonly verifyNewTag: (tag: string) => string;
   readonly verifyBranch: (branch: string | undefined) => string | undefined;
+  /** Seconds after which an operation that asks the store again and again gives up. */
+  readonly deadlineSeconds: number;
 }
 
 /** Which bounded gate admits an operation: what it costs decides. */
@@ -79,8 +81,8 @@ export interface Operation<
   readonly methods: readonly ("GET" | "POST")[];
   /** The scope that it needs; null for any principal of this service. */
   readonly scope: Scope | null;
-  /** Where the body decides what a call costs, it decides the gate. */
-  readonly gate: GateName | ((body: z.output<Body>) => GateName);
+  /** Where the request decides what a call costs, it decides the gate. */
+  readonly gate: GateName | ((body: z.output<Body>, parameters: z.output<Parameters>) => GateName);
   readonly summary: string;
   readonly body: Body;
   /** The body as OpenAPI shows it, where the schema that reads it takes more forms than a newcomer should write. */

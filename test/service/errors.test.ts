@@ -282,6 +282,16 @@ describe("scopes", () => {
   });
 });
 
+test("describe tells a tag's version to nobody whom tags/version tells nothing", async () => {
+  for (const operation of ["describe", "tags/version"]) {
+    const [refused, looked] = await Promise.all(
+      ["token-stats", "token-tags-read"].map((token) => service.call(operation, "docs", { tag: "absent" }, { token })),
+    );
+    expect(refused).toMatchObject({ status: 403, body: { code: 15, error: expect.stringContaining("tags:read") } });
+    expect(looked).toMatchObject({ status: 404, body: { code: 8 } });
+  }
+});
+
 test("a token for other tables is refused whether the table exists or not", async () => {
   const real = await service.call("stats", "docs", {}, { token: otherTable });
   const missing = await service.call("stats", "missing", {}, { token: otherTable });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { authorize } from "../../auth/index.ts";
 import { invalid } from "../../errors.ts";
 import type { TableId } from "../../guard/table-id.ts";
 import type { Database, Description } from "../../lance/database.ts";
@@ -22,15 +23,27 @@ const body = z.object({
   vend_credentials: bodyFlag.describe("Accepted and ignored: this service hands out no credentials of its storage"),
 });
 
+const parameters = z.object({
+  with_table_uri: flag.describe("Answer table_uri, the location as a complete URI"),
+  load_detailed_metadata: flag.describe("Answer stats and metadata, which reads the manifest of every version"),
+  check_declared: flag.describe("Answer is_only_declared"),
+});
+
 type Body = z.output<typeof body>;
+type Parameters = z.output<typeof parameters>;
+
+const asks = (name: keyof Parameters, body: Body, parameters: Parameters): boolean =>
+  (parameters[name] ?? body[name]) === true;
 
 const wantedSnapshot = async (
   tools: Tools,
   table: TableId,
   { tag, version, branch }: Body,
-  call: Pick<Call, "atLeast">,
+  call: Pick<Call, "atLeast" | "principal">,
 ): Promise<Snapshot> => {
   if (tag === undefined) return snapshotOf(tools, { version, branch }, call);
+  // What a tag names is told to those who may ask `tags/version`.
+  authorize(call.principal, "tags:read", table.parts);
   if (version !== undefined || branch !== undefined)
     throw invalid("tag cannot stand beside version or branch: send one of them");
   return tools.database.tagVersion(table, tools.verifyTag(tag));
@@ -59,20 +72,17 @@ export const describe = defineOperation({
   path: "describe",
   methods: ["POST"],
   scope: null,
-  gate: "metadata",
-  summary: "A table's version, schema and location",
+  // Its details are found where `version/list` finds them.
+  gate: (wire, parameters) => (asks("load_detailed_metadata", wire, parameters) ? "analyze" : "metadata"),
+  summary: "A table's version, schema and location (at a tag it needs the scope `tags:read`)",
   body,
-  parameters: z.object({
-    with_table_uri: flag.describe("Answer table_uri, the location as a complete URI"),
-    load_detailed_metadata: flag.describe("Answer stats and metadata, which reads the manifest of every version"),
-    check_declared: flag.describe("Answer is_only_declared"),
-  }),
+  parameters,
   answer: description,
   headers: phalanxVersion,
   handle: async (tools, table, wire, call) => {
-    const { parameters, dialect } = call;
+    const { dialect } = call;
     const { database } = tools;
-    const asks = (name: keyof typeof parameters): boolean => (parameters[name] ?? wire[name]) === true;
+    const wants = (name: keyof Parameters): boolean => asks(name, wire, call.parameters);
     const snapshot = await wantedSnapshot(tools, table, wire, call);
     const found = await database.describe(table, snapshot, dialect === "lancedb" ? "lance" : "arrow");
     return {
@@ -80,10 +90,10 @@ export const describe = defineOperation({
       namespace: table.namespace,
       version: found.version,
       schema: found.schema,
-      ...places(found, asks("with_table_uri")),
-      ...(asks("load_detailed_metadata") ? await details(database, table, found.version, snapshot.branch) : {}),
+      ...places(found, wants("with_table_uri")),
+      ...(wants("load_detailed_metadata") ? await details(database, table, found.version, snapshot.branch) : {}),
       // What was opened has data.
-      ...(asks("check_declared") || asks("load_detailed_metadata") ? { is_only_declared: false } : {}),
+      ...(wants("check_declared") || wants("load_detailed_metadata") ? { is_only_declared: false } : {}),
     };
   },
 });
