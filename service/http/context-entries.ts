@@ -5,21 +5,34 @@
 const maxEntries = 32;
 const maxValueLength = 256;
 const validKey = /^[A-Za-z0-9_.-]{1,64}$/;
-const credential = /auth|token|secret|password|passwd|cookie|credential|api[-_.]?key|private|session/i;
+const secretKey =
+  /auth|token|secret|password|passwd|pwd|cookie|credential|api[-_.]?key|private|session|bearer|jwt|signature/i;
+const scheme = /\b(?:bearer|basic)\s/i;
+/** A JWT begins with the base64 of `{"`. */
+const jwt = /eyJ[\w-]{8}/;
 const prefix = "x-lance-ctx-";
 
-const text = (value: unknown): string => (typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
+/** What the request itself presents as a credential, whatever becomes of it. */
+const presented = (headers: Headers): readonly string[] =>
+  [headers.get("authorization")?.replace(/^\S+\s+/, ""), headers.get("x-api-key")].filter(
+    (secret): secret is string => typeof secret === "string" && secret !== "",
+  );
 
-const shown = (key: string, value: unknown): string =>
-  credential.test(key) ? "[redacted]" : text(value).slice(0, maxValueLength);
+/** A log line is no place to look through a tree for what must not stand in it. */
+const text = (value: unknown): string => (typeof value === "object" ? "[object]" : String(value));
 
 export const contextEntries = (
-  headers: Iterable<readonly [string, string]>,
+  headers: Headers,
   body: Readonly<Record<string, unknown>> | undefined,
 ): Record<string, string> => {
+  const own = presented(headers);
+  const isSecret = (shown: string): boolean =>
+    scheme.test(shown) || jwt.test(shown) || own.some((secret) => shown.includes(secret));
   const entries = new Map<string, string>();
   const add = (key: string, value: unknown): void => {
-    if (validKey.test(key) && (entries.has(key) || entries.size < maxEntries)) entries.set(key, shown(key, value));
+    if (!validKey.test(key) || isSecret(key) || (!entries.has(key) && entries.size >= maxEntries)) return;
+    const shown = text(value);
+    entries.set(key, secretKey.test(key) || isSecret(shown) ? "[redacted]" : shown.slice(0, maxValueLength));
   };
   for (const [key, value] of Object.entries(body ?? {})) if (value !== null && value !== undefined) add(key, value);
   for (const [name, value] of headers) if (name.startsWith(prefix)) add(name.slice(prefix.length), value);

@@ -50,7 +50,7 @@ const receiveTraces = async (into: string[]): Promise<string> => {
 const everyRequest = () =>
   operations.flatMap((operation) =>
     operation.methods.flatMap((method) =>
-      [...canaryRequests(addressOf(operation), method.toLowerCase())].map((request) => ({
+      [...canaryRequests(addressOf(operation), method.toLowerCase(), testToken)].map((request) => ({
         ...request,
         operation: operation.name,
       })),
@@ -71,6 +71,7 @@ const ask = async (
       "x-api-key": wrongToken,
       "user-agent": word,
       "x-lance-ctx-token": word,
+      "x-lance-ctx-note": `Bearer ${word}`,
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });

@@ -75,6 +75,38 @@ test("context of body and headers reaches log and trace, the header first, and n
   expect(JSON.stringify(line) + JSON.stringify(span?.attributes)).not.toContain("canary");
 });
 
+test("no value of context that is a credential is logged, whatever its key", async () => {
+  const jwt = `eyJhbGciOiJub25lIn0.${Buffer.from('{"sub":"canary"}').toString("base64url")}.`;
+  const values = {
+    headers: { Authorization: "Bearer canary" },
+    list: ["canary"],
+    jwt: "canary",
+    note: "Bearer canary",
+    curl: "curl -H 'authorization: basic canary'",
+    found: `see ${jwt}`,
+    own: `my ${service.token}`,
+    [service.token]: "key",
+    retries: 3,
+    dry: false,
+  };
+  await service.call(
+    "stats",
+    "docs",
+    { context: values },
+    { headers: { "x-api-key": "canary-key", "x-lance-ctx-other": "(canary-key)" } },
+  );
+  const struck = ["jwt", "note", "curl", "found", "own", "other"];
+  expect(lines()[0]?.context).toEqual({
+    headers: "[object]",
+    list: "[object]",
+    retries: "3",
+    dry: "false",
+    ...Object.fromEntries(struck.map((key) => [key, "[redacted]"])),
+  });
+  const shown = JSON.stringify(lines()) + JSON.stringify(spans.getFinishedSpans().map(({ attributes }) => attributes));
+  for (const secret of ["canary", jwt, service.token]) expect(shown).not.toContain(secret);
+});
+
 test("identity in the body alone authenticates nobody", async () => {
   const body = { identity: { api_key: service.token, auth_token: service.token } };
   const answer = await service.call("stats", "docs", body, { token: null });

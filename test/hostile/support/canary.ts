@@ -66,6 +66,18 @@ function* objects(
 /** `context` goes to log and trace by design, and `id` is the table's name. */
 const shown = new Set(["context", "id"]);
 
+/** What must not go there even as a part of `context`. */
+const credentials = (token: string): Readonly<Record<string, unknown>> => ({
+  headers: { Authorization: `Bearer ${word}` },
+  list: [word],
+  bearer: word,
+  note: `Bearer ${word}`,
+  line: `-H 'authorization: Basic ${word}'`,
+  claims: `eyJhbGciOiJub25lIn0.${word}.`,
+  mine: token,
+  [token]: word,
+});
+
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
@@ -100,8 +112,11 @@ const addresses = (path: string, parameters: readonly Schema[]): string[] => {
   ];
 };
 
-/** Every request of one operation, by its place in the document. */
-export function* canaryRequests(path: string, method: string): Generator<CanaryRequest> {
+/**
+ * Every request of one operation, by its place in the document.
+ * @param token the one that they are sent with.
+ */
+export function* canaryRequests(path: string, method: string, token: string): Generator<CanaryRequest> {
   const { parameters, requestBody } = document.paths[path][method];
   const content = requestBody?.content["application/json"];
   const base = content?.example ?? {};
@@ -109,6 +124,7 @@ export function* canaryRequests(path: string, method: string): Generator<CanaryR
     yield { method: method.toUpperCase(), address, body: content === undefined ? undefined : base };
   if (content === undefined) return;
   const address = addresses(path, [])[0] ?? path;
+  yield { method: method.toUpperCase(), address, body: merged(base, { context: credentials(token) }) };
   for (const change of objects(content.schema))
     if (!Object.keys(change as object).some((key) => shown.has(key)))
       yield { method: method.toUpperCase(), address, body: merged(base, change) };
