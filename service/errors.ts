@@ -1,5 +1,5 @@
 /**
- * The one registry of failures: Lance error code, HTTP status, public message. Nothing else in the service sets a status.
+ * The one registry of failures: Lance error code, HTTP status, public message. No refusal of the API has a status from elsewhere.
  * Codes and statuses follow the Lance Namespace specification (0 to 23).
  */
 

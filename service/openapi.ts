@@ -173,7 +173,8 @@ export const createOpenApi = (version: string): { readonly text: string; readonl
     info: {
       title: "Lakehead table service",
       version,
-      description: "Query plans, statistics and tags of Lance tables, as the Lance Namespace REST catalog has them",
+      description:
+        "Query plans, statistics, tags and the read side of Lance tables, as the Lance Namespace REST catalog has them",
     },
     security: [{ bearer: [] }, { apiKey: [] }],
     paths: Object.fromEntries(operations.map((operation) => [addressOf(operation), pathItem(operation, definitions)])),

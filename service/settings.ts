@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /**
- * One environment variable: how its text is read, what it means, what it is without one. `config.ts` holds the table;
+ * One environment variable: how its text is read, what it means, what it is without one. `variables.ts` holds the table;
  * the README's table and all error messages are made from it.
  */
 export interface Setting<T> {

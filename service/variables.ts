@@ -112,7 +112,7 @@ export const settings = {
     authDefaults.staleKeySeconds,
   ),
   LAKEHEAD_AUTH_COOLDOWN_SECONDS: withDefault(
-    "Shortest time between two fetches of keys that unknown tokens can cause",
+    "Shortest time between two fetches of keys that tokens which do not verify can cause",
     integer(1, 3600),
     authDefaults.cooldownSeconds,
   ),
@@ -182,18 +182,22 @@ export const settings = {
   ),
 
   LAKEHEAD_MAX_RESULT_BYTES: withDefault(
-    "Bytes of the rows that query answers; each answer that is under way takes about three times as much memory",
+    "Bytes of the rows that query answers; each answer that is under way takes up to four times as much memory in its worker and twice as much in the main process",
     integer(1024, 512 * mebibyte),
     32 * mebibyte,
   ),
 
   LAKEHEAD_ANALYZE_CONCURRENCY: withDefault(
-    "Calls that run at once of those that execute a query or read without bound: analyze_plan, query, count_rows with a predicate, lists of versions, of branches and of all tables",
+    "Calls that run at once of those that execute a query or read without bound: analyze_plan, query, count_rows with a predicate, lists of versions, of branches and of all tables, describe with load_detailed_metadata",
     integer(1, 256),
     Math.max(2, cpus),
     "the number of CPUs, at least 2",
   ),
-  LAKEHEAD_ANALYZE_QUEUE: withDefault("Calls of these that wait for a place", integer(0, 10_000), 64),
+  LAKEHEAD_ANALYZE_QUEUE: withDefault(
+    "Calls of these that wait for a place; principals take turns, and where the queue is full the one with most calls in it gives one up",
+    integer(0, 10_000),
+    64,
+  ),
   LAKEHEAD_PLAN_CONCURRENCY: withDefault(
     "explain_plan calls that run at once; raise it with LAKEHEAD_CONSISTENCY_SECONDS=0, where each holds its place over a look at the store",
     integer(1, 1024),
@@ -213,18 +217,18 @@ export const settings = {
     10,
   ),
   LAKEHEAD_MAX_IN_FLIGHT_PER_PRINCIPAL: withDefault(
-    "Calls of one principal that run or wait at once; more are answered 429",
+    "Calls of one principal that run or wait at once, of all kinds together; more are answered 429",
     integer(1, 100_000),
     256,
   ),
 
   LAKEHEAD_ISOLATION: withDefault(
-    "What runs in worker processes, which can be ended and cannot take the service along: off, analyze (with queries and all that LAKEHEAD_ANALYZE_CONCURRENCY counts), or all (explain_plan too)",
+    "What runs in worker processes, which can be ended and cannot take the service along: off, analyze (with queries, counts with a predicate, and the lists that read every version), or all (explain_plan too)",
     choice("off", "analyze", "all"),
     "analyze",
   ),
   LAKEHEAD_ANALYZE_DEADLINE_SECONDS: withDefault(
-    "Seconds until an isolated call other than explain_plan is ended and answered 503",
+    "Seconds until an isolated call other than explain_plan, or a list of all tables, is ended and answered 503",
     decimal(0.1, 3600),
     30,
   ),

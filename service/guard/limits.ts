@@ -1,7 +1,7 @@
 import type { ExpressionLimits } from "./expression/index.ts";
 import type { IdLimits } from "./table-id.ts";
 
-/** Every bound on a request, after defaults. `config.ts` gives each its variable, default and meaning. */
+/** Every bound on a request, after defaults. `variables.ts` gives each its variable, default and meaning. */
 export interface RequestLimits extends IdLimits {
   readonly maxBodyBytes: number;
   readonly maxJsonDepth: number;
