@@ -61,7 +61,7 @@ export const settings = {
     1,
   ),
   LAKEHEAD_PINNED_SECONDS: withDefault(
-    "Seconds that a version's handle is kept; bounds how long a table dropped and made anew answers as its old self",
+    "Seconds that a version's handle is kept, and a name in a namespace; bounds how long a table dropped and made anew answers as its old self, and one by a name that was taken from it",
     decimal(1, 86400),
     60,
   ),

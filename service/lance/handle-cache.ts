@@ -70,9 +70,9 @@ export class HandleCache {
   }
 
   /** Opens what is kept once more and keeps that; whoever has the old handle goes on with it. */
-  renew(key: string, open: () => Promise<Table>): Promise<Table> {
+  renew(key: string, open: () => Promise<Table>, ttlMs?: number): Promise<Table> {
     this.#cache.delete(key);
-    return this.get(key, open);
+    return this.get(key, open, ttlMs);
   }
 
   /** Gives up the handles whose data is gone. */

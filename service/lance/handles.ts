@@ -1,4 +1,5 @@
 import type { Table } from "@lancedb/lancedb";
+import { LRUCache } from "lru-cache";
 import { ServiceError } from "../errors.ts";
 import type { TableId } from "../guard/table-id.ts";
 import type { AtLeast, Snapshot } from "../query/model.ts";
@@ -12,7 +13,10 @@ export interface Freshness {
    * Seconds that an answer about "latest" may lag behind another process's write. 0 asks the store at every request.
    */
   readonly consistencySeconds: number;
-  /** Seconds that a version's handle is trusted: bounds how long a table dropped and made anew may answer as its old self. */
+  /**
+   * Seconds that a version's handle is trusted, and a name in a namespace: bounds how long a table dropped and made anew
+   * may answer as its old self, and one by a name that was taken from it.
+   */
   readonly pinnedSeconds: number;
   /** Handles to keep, of each kind. */
   readonly maxHandles: number;
@@ -20,6 +24,12 @@ export interface Freshness {
 
 /** Requests for the newest state that arrive within this many milliseconds share one look at the store. */
 const strongWindowMs = 2;
+
+/** A client's clock may be so many milliseconds ahead of ours; a time beyond that says nothing. */
+const clockSkewMs = 60_000;
+
+/** For so many milliseconds after a version was looked for in vain, no other that is not there is looked for. */
+const vainWindowMs = 1000;
 
 const branchOrMain = "main";
 
@@ -37,8 +47,12 @@ export class TableHandles {
   readonly #openedAt = new WeakMap<Table, number>();
   /** The newest version that a handle was seen at. */
   readonly #versions = new WeakMap<Table, number>();
+  /** Tables of which a version that is not there was asked for a moment ago. */
+  readonly #soughtInVain: LRUCache<string, true>;
   /** Milliseconds that the handle of a branch's head is kept. */
   readonly #headMs: number;
+  /** Milliseconds that a handle of a table in a namespace is kept, whose name may come to lead to another or to none. */
+  readonly #namedMs: number;
 
   constructor(connection: LazyConnection, freshness: Freshness) {
     this.#connection = connection;
@@ -46,6 +60,12 @@ export class TableHandles {
     this.#latest = new HandleCache(freshness.maxHandles);
     this.#pinned = new HandleCache(freshness.maxHandles, Math.max(1, freshness.pinnedSeconds * 1000));
     this.#headMs = freshness.consistencySeconds * 1000;
+    // A version's handle comes from one of the newest state, so that the two ages add up.
+    this.#namedMs = Math.max(1, freshness.pinnedSeconds * 500);
+    this.#soughtInVain = new LRUCache({
+      max: freshness.maxHandles,
+      ttl: Math.max(1, Math.min(vainWindowMs, this.#headMs)),
+    });
     this.#strong = freshness.consistencySeconds === 0 ? new Windowed(strongWindowMs) : undefined;
   }
 
@@ -91,18 +111,29 @@ export class TableHandles {
 
   #openLatest(id: TableId): Promise<Table> {
     if (this.#strong !== undefined) return this.#strong.get(id.key, () => this.#openTable(id));
-    return this.#latest.get(id.key, () => this.#openTable(id));
+    return this.#latest.get(id.key, () => this.#openTable(id), this.#namedMsOf(id));
+  }
+
+  /** Undefined for a table at the root, whose name is its place: it is there or it is gone. */
+  #namedMsOf(id: TableId): number | undefined {
+    return id.namespace.length > 0 ? this.#namedMs : undefined;
   }
 
   /**
    * Opens the table anew where the client has seen more than a kept handle may know. All who ask within a moment share
-   * that; what is there then is the answer, whatever was asked for.
+   * that; what is there then is the answer, whatever was asked for. What no client can have seen, a time to come or a
+   * version that is not there, must not keep the table cold for the others.
    */
   async #asNewAs(atLeast: AtLeast, id: TableId, kept: Table): Promise<Table> {
     const { time = 0, version = 0 } = atLeast;
-    const isRecent = (this.#openedAt.get(kept) ?? 0) >= time;
-    if (isRecent && (await this.#reaches(kept, version))) return kept;
-    return this.#renewals.get(id.key, () => this.#latest.renew(id.key, () => this.#openTable(id)));
+    const now = Date.now();
+    const isRecent = time > now + clockSkewMs || (this.#openedAt.get(kept) ?? 0) >= Math.min(time, now);
+    if (isRecent && (this.#soughtInVain.has(id.key) || (await this.#reaches(kept, version)))) return kept;
+    const newest = await this.#renewals.get(id.key, () =>
+      this.#latest.renew(id.key, () => this.#openTable(id), this.#namedMsOf(id)),
+    );
+    if (!(await this.#reaches(newest, version))) this.#soughtInVain.set(id.key, true);
+    return newest;
   }
 
   /** A handle's version only grows, so that one native call answers until a client has seen a newer one. */
@@ -125,9 +156,11 @@ export class TableHandles {
       }
     };
     const key = JSON.stringify([id.key, snapshot.branch ?? branchOrMain, snapshot.version ?? null]);
-    if (snapshot.version !== undefined) return this.#pinned.get(key, checkout);
+    const namedMs = this.#namedMsOf(id);
+    if (snapshot.version !== undefined) return this.#pinned.get(key, checkout, namedMs);
     // A branch's head moves: it is looked up anew as often as "latest" is.
-    return this.#strong === undefined ? this.#pinned.get(key, checkout, this.#headMs) : checkout();
+    const headMs = Math.min(this.#headMs, namedMs ?? this.#headMs);
+    return this.#strong === undefined ? this.#pinned.get(key, checkout, headMs) : checkout();
   }
 
   /**

@@ -95,6 +95,23 @@ describe("answers that may be old by a bound", () => {
       ).toEqual({});
     });
 
+    test.each([
+      ["a version that is not there", { "x-lancedb-min-read-version": String(Number.MAX_SAFE_INTEGER) }],
+      ["a time to come", { "x-lancedb-min-timestamp": "2999-01-01T00:00:00Z" }],
+    ])("but %s keeps nobody's handle cold", async (_, headers) => {
+      const { service, during, rows } = await start(60);
+      await rows();
+      const calls = 20;
+      const requests = await during(async () => {
+        for (let call = 0; call < calls; call++)
+          expect(await service.call("stats", "plain", {}, { headers })).toMatchObject({ status: 200 });
+      });
+      // One look for all who ask within a second; this leaves a slow machine a few.
+      expect(requests.length).toBeLessThan(calls / 2);
+      await rows();
+      expect(await during(rows)).toEqual([]);
+    });
+
     test("and a table made anew is its new self", async () => {
       const started = await start(60);
       expect(await started.rows()).toBe(100);
@@ -151,6 +168,20 @@ describe("answers that may be old by a bound", () => {
     const answer = await service.call("explain_plan", "plain", { query: { k: 3, version: 999 } });
     expect(answer.body.code).toBe(11);
     expect(await during(() => Promise.all([explain({}), explain({ version: 2 })]))).toEqual([]);
+  });
+
+  test("an expression that quotes the store's words leaves the handles warm", async () => {
+    const { service, during, explain } = await start(60);
+    await explain({});
+    await explain({ version: 2 });
+    const filter = "cast('No such file or directory (os error 2)' as int) = 1";
+    for (const version of [{}, { version: 2 }]) {
+      const answer = await service.call("explain_plan", "plain", { query: { k: 3, filter, ...version } });
+      expect(answer).toMatchObject({ status: 400, body: { code: 13 } });
+    }
+    expect(await during(() => Promise.all([explain({}), explain({ version: 2 })]))).toEqual([]);
+    const metrics = await (await fetch(`${service.operationsBase}/metrics`)).text();
+    expect(metrics).toMatch(/lakehead_table_handle_evictions_total\{reason="gone"\} 0$/m);
   });
 
   test("64 first requests together open the table once", async () => {
