@@ -8,6 +8,8 @@ export interface FunctionRule {
   readonly repeats?: "first" | "all-but-last";
   /** How many times as long as its arguments a result can be, where that is more than once. */
   readonly growth?: number;
+  /** Whether the first argument is a document: a column as it is, or a part of one. */
+  readonly document?: true;
   /** The argument (from 0) that must be a string literal of the given form, and how the form is described to the caller. */
   readonly literal?: { readonly index: number; readonly form: RegExp; readonly described: string };
 }
@@ -41,9 +43,11 @@ const separator = {
 
 /**
  * Paths of nested filters would recurse in the engine's path parser; names, indexes and wildcards do not. Each `**` takes
- * all that is beneath all that the one before took.
+ * all that is beneath all that the one before took. A document that the caller wrote is never checked by the engine, which
+ * panics at a forged one.
  */
 const jsonPath = {
+  document: true,
   literal: {
     index: 1,
     form: /^(?!.*\*\*)[\p{L}\p{N}_$.[\]*"' -]{1,256}$/u,
@@ -53,7 +57,7 @@ const jsonPath = {
 
 /**
  * Sizes in a type name (FixedSizeList) and nested type names are the caller's numbers, so the types are listed. Not
- * LargeBinary: the JSON functions read it as their own encoding without a check, and panic at a forged one.
+ * LargeBinary, the type of JSON documents.
  */
 const arrowType = {
   literal: {

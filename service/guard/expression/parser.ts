@@ -328,12 +328,22 @@ export class Parser {
     const operators: number[] = [];
     if (this.#take("symbol", ")")) return operators;
     do {
+      if (operators.length === 0 && rule.document) this.#checkDocument(name);
       if (operators.length === rule.literal?.index) this.#checkLiteral(name, rule.literal);
       operators.push(this.#disjunction());
       if (operators.length > 32) this.#refuse(`${name.value} with more than 32 arguments`, name.at, "pass fewer");
     } while (this.#take("symbol", ","));
     this.#expect("symbol", ")");
     return operators;
+  }
+
+  #checkDocument(name: Token): void {
+    const { kind, value, at } = this.#token();
+    if (kind === "word" && value === "json_get" && this.#is("symbol", "(", 1)) return;
+    let end = 1;
+    while (this.#is("symbol", ".", end)) end += 2;
+    if ((kind !== "word" && kind !== "quoted") || !this.#is("symbol", ",", end))
+      this.#refuse(`argument 1 of ${name.value}`, at, "write a column, or json_get of one");
   }
 
   #checkLiteral(name: Token, { index, form, described }: NonNullable<FunctionRule["literal"]>): void {

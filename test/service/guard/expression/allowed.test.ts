@@ -171,7 +171,7 @@ const calls: Readonly<Record<string, string>> = {
       .map((name) => [name, `${name}(vector, [1.0, 2.0, 3.0, 4.0]) < 1`]),
   ),
   get_field: "get_field(meta, 'lang') = 'en'",
-  json_extract: "json_extract(json, '$.b[0]') = '1'",
+  json_extract: "json_extract(`json`, '$.b[0]') = '1' or json_extract(json_get(json, 'b'), '$[0]') = '1'",
   json_exists: "json_exists(json, '$.a')",
   json_get: "json_get(json, 'a') is not null",
   json_get_string: "json_get_string(json, 's') = 'x'",
