@@ -53,6 +53,8 @@ export function factsOf(stack: CloudStack): CloudFacts {
         { what: "more workers, longer logs", overrides: { ...more, "lakehead:logRetentionDays": 14 } },
         { what: "another instance type", overrides: pool("gpu", { instanceTypes: ["g5.4xlarge"] }) },
         { what: "a larger disk", overrides: pool("cpu", { diskGiB: 220 }) },
+        { what: "a greater most", overrides: pool("cpu", { diskGiB: 220, max: 5 }) },
+        { what: "one more zone", overrides: changed(stack, "network", { zones: ["a", "b", "c"] }) },
         { what: "one more tag", overrides: changed(stack, "tags", { owner: "e2e" }) },
       ],
     };
