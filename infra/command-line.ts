@@ -6,7 +6,7 @@ import { type ParseArgsConfig, parseArgs } from "node:util";
 /** The command was called in a way that it does not know: exit code 2, and the usage is printed. */
 export class UsageError extends Error {}
 
-export const commonOptions = {
+const commonOptions = {
   root: { type: "string", default: fileURLToPath(new URL("../", import.meta.url)) },
   help: { type: "boolean", short: "h", default: false },
 } as const satisfies ParseArgsConfig["options"];

@@ -1,7 +1,7 @@
 import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
 import type { NodeGroupPlan } from "../plan/node-groups.ts";
-import type { PoolRole, TaintEffect } from "../plan/roles.ts";
+import { type PoolRole, systemPool, type TaintEffect } from "../plan/roles.ts";
 import type { ClusterNetwork } from "./network.ts";
 
 export interface NodeGroupArgs {
@@ -23,7 +23,7 @@ const taintEffects: Readonly<Record<TaintEffect, string>> = {
 };
 
 /** What runs there is for all: workers are many and come back, a third of them at a time. */
-const oneByOne: ReadonlySet<PoolRole> = new Set(["system", "ray-head"]);
+const oneByOne: ReadonlySet<PoolRole> = new Set([systemPool, "ray-head"]);
 
 /** One managed node group with its launch template and the tags that let it grow from zero. */
 export class NodeGroup extends pulumi.ComponentResource {

@@ -30,10 +30,6 @@ export function overlaps(a: Network, b: Network): boolean {
   return a.base < b.base + size(b.length) && b.base < a.base + size(a.length);
 }
 
-export function contains(outer: Network, inner: Network): boolean {
-  return inner.base >= outer.base && inner.base + size(inner.length) <= outer.base + size(outer.length);
-}
-
 /** The named networks that overlap, pair by pair; text that is no network is passed over. */
 export function overlappingPairs(named: Readonly<Record<string, string>>): [string, string][] {
   const parsed = Object.entries(named).flatMap(([name, text]) => {

@@ -1,6 +1,6 @@
 /**
- * Whether a plan deletes or replaces what cannot be had back, or ends what runs on the nodes. Pure; reads the offline plan's diff and the steps of
- * `pulumi preview --json` alike.
+ * Whether a plan deletes or replaces what cannot be had back, or ends what runs on the nodes. Pure; reads the offline
+ * plan's diff and the steps of `pulumi preview --json` alike.
  */
 
 import { rollsNodes } from "./consequences.ts";

@@ -85,7 +85,7 @@ export class Engine {
     const folder = await temporaryFolder("engine");
     const project = join(folder, "project");
     for (const part of ["project", "state", "home", "bin"]) await mkdir(join(folder, part));
-    // The engine keeps a log of every property of every resource, unasked, and takes half as long again for it. There is no
+    // The engine keeps a log of every property of every resource, unasked, and takes twice as long for it. There is no
     // option against that, but it goes without where its folder cannot be made.
     await writeFile(join(folder, "home", "logs"), "");
     // The Node that runs the suite, which strips types, whatever `node` the machine has.
