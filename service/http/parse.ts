@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { invalid } from "../errors.ts";
+import { mostTold } from "../query/lists.ts";
 
-const maxIssues = 10;
 const maxLength = 300;
 
 const pathOf = (path: readonly PropertyKey[]): string =>
@@ -30,9 +30,9 @@ export const parseInput = <T>(schema: z.ZodType<T>, input: unknown): T => {
   const { issues } = parsed.error;
   const [first] = issues;
   // How many is not known: lists stop at some.
-  const more = issues.length > maxIssues ? ["and more"] : [];
+  const more = issues.length > mostTold ? ["and more"] : [];
   throw invalid(
     first === undefined ? "the request is not valid" : sentence(first),
-    issues.length > 1 ? [...issues.slice(0, maxIssues).map(sentence), ...more].join("; ") : undefined,
+    issues.length > 1 ? [...issues.slice(0, mostTold).map(sentence), ...more].join("; ") : undefined,
   );
 };

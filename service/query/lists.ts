@@ -6,8 +6,11 @@ import { z } from "zod";
  */
 export const most = { parts: 100, columns: 10_000, clauses: 1000, vectors: 10_000, dimensions: 65_536 } as const;
 
-/** Faults that one list, or one schema within another, hands on: one more than an answer tells, to show that there are more. */
-const mostFaults = 11;
+/** Faults that an answer tells. */
+export const mostTold = 10;
+
+/** Faults that one list, or one schema within another, hands on: one more, to show that there are more. */
+const mostFaults = mostTold + 1;
 
 export const tooLong = (count: number): string => `holds more than ${count} elements: send fewer`;
 

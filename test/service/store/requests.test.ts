@@ -52,10 +52,13 @@ describe("requests to the store", () => {
 
   test("a tag costs three requests to create and to look up, two to delete", async () => {
     const table = "plain";
-    await stored.service.call("tags/version", table, { tag: "none" });
+    // A tag that is there: looking for another is answered while the look at the branches is still on its way.
+    await ask("tags/create", table, { tag: "warm", version: 1 });
+    await ask("tags/version", table, { tag: "warm" });
     const created = await stored.during(() => ask("tags/create", table, { tag: "costs", version: 1 }));
     const found = await stored.during(() => ask("tags/version", table, { tag: "costs" }));
     const deleted = await stored.during(() => ask("tags/delete", table, { tag: "costs" }));
+    await ask("tags/delete", table, { tag: "warm" });
     expect(created.length, JSON.stringify(created)).toBeLessThanOrEqual(3);
     expect(found.length, JSON.stringify(found)).toBeLessThanOrEqual(3);
     expect(deleted.length, JSON.stringify(deleted)).toBeLessThanOrEqual(2);
