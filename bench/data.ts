@@ -1,5 +1,5 @@
 import { connect } from "@lancedb/lancedb";
-import { type Row, writeTables } from "../service/lance/write.ts";
+import { type Row, writeTables } from "../tools/lance-tables.ts";
 import { knownTag, tables, vectorOf } from "./workloads.ts";
 
 const rowsOf = (count: number, dimensions: number): Row[] =>

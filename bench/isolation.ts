@@ -5,10 +5,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readConfig } from "../service/config.ts";
+import { readConfig } from "../service/config/config.ts";
 import { uncheckedQuery } from "../service/guard/verify-query.ts";
-import { isolate } from "../service/isolation/index.ts";
 import { type Database, openDatabase } from "../service/lance/database.ts";
+import { isolate } from "../service/workers/isolated-database.ts";
 import { writeData } from "./data.ts";
 import { closedLoop, median, type Round } from "./measure.ts";
 import { cpuSecondsOf, family } from "./processes.ts";

@@ -9,7 +9,7 @@ import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
-import { pythonWith } from "../test/parts/python.ts";
+import { pythonWith } from "../tools/parts/python.ts";
 import { startWorker, type Worker } from "./child.ts";
 import { writeData } from "./data.ts";
 import { median, type Round, type Task } from "./measure.ts";

@@ -1,6 +1,6 @@
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { freePort } from "../test/parts/free-port.ts";
+import { freePort } from "../tools/parts/free-port.ts";
 import { startWorker } from "./child.ts";
 import { Inspector, inspectable } from "./inspector.ts";
 import type { Round, Task } from "./measure.ts";

@@ -4,15 +4,15 @@
  */
 import { createServer, type IncomingMessage } from "node:http";
 import { compileTablePatterns, type Principal, scopes } from "../service/auth/index.ts";
-import { readConfig } from "../service/config.ts";
+import { readConfig } from "../service/config/config.ts";
 import { verifyExpression } from "../service/guard/expression/index.ts";
 import { verifyBranchName, verifyNewTagName, verifyTagName } from "../service/guard/ref-name.ts";
 import { readTableId } from "../service/guard/table-id.ts";
 import { verifyQuery } from "../service/guard/verify-query.ts";
-import { parseInput } from "../service/http/parse.ts";
 import { openDatabase } from "../service/lance/database.ts";
 import { operations } from "../service/operations/index.ts";
 import { Answer, type Tools } from "../service/operations/operation.ts";
+import { parseInput } from "../service/server/parse-input.ts";
 
 const { database: databaseConfig, limits, deadlineSeconds, port, operationsPort } = readConfig(process.env);
 const database = openDatabase(databaseConfig);

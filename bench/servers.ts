@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { scopes } from "../service/auth/index.ts";
-import { freePort } from "../test/parts/free-port.ts";
+import { freePort } from "../tools/parts/free-port.ts";
 import { cpuSecondsOf, family } from "./processes.ts";
 
 export const token = "bench";

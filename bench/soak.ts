@@ -8,7 +8,7 @@ import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { freePort } from "../test/parts/free-port.ts";
+import { freePort } from "../tools/parts/free-port.ts";
 import { startWorker } from "./child.ts";
 import { writeData } from "./data.ts";
 import { Inspector, inspectable } from "./inspector.ts";

@@ -1,6 +1,6 @@
-import { loadConfig } from "./config.ts";
-import { createWorkloads } from "./kubernetes/index.ts";
-import { createPlatform } from "./platform.ts";
+import { createPlatform } from "./clouds/index.ts";
+import { loadConfig } from "./config/load.ts";
+import { createWorkloads } from "./workloads/index.ts";
 
 /** The Pulumi program: configuration, then the platform of the chosen cloud, then the workloads on it. */
 export default async function lakehead() {

@@ -1,5 +1,5 @@
 /**
- * What a deployment must know of the service and nothing else: `infra/kubernetes/` builds its objects from this file,
+ * What a deployment must know of the service and nothing else: `infra/workloads/` builds its objects from this file,
  * `service/main.ts` listens by it. It imports nothing, so that both sides may import it.
  */
 
@@ -24,7 +24,7 @@ export const terminationGraceSeconds = 60;
 /** Storage options that hold the address of a store, which a deployment must let the service reach. */
 export const storageAddress = /^(aws_)?endpoint(_url)?$|^(google_)?base_url$/i;
 
-/** Names of the environment variables that a deployment sets. `service/variables.ts` gives each its meaning. */
+/** Names of the environment variables that a deployment sets. `service/config/variables.ts` gives each its meaning. */
 export const environment = {
   database: "LAKEHEAD_DATABASE",
   storageOptions: "LAKEHEAD_STORAGE_OPTIONS",

@@ -2,7 +2,7 @@
 import { availableParallelism } from "node:os";
 
 if (process.argv[2] === "--health") {
-  const { findFault } = await import("./health-check.ts");
+  const { findFault } = await import("./server/health-check.ts");
   const fault = await findFault(process.env);
   if (fault !== undefined) process.stderr.write(`lakehead: ${fault}\n`);
   process.exit(fault === undefined ? 0 : 1);
@@ -13,5 +13,5 @@ process.env.LANCEDB_LOG ??= "error";
 // For worker processes, which read it when they start: with glibc's default of eight arenas a processor, one that has
 // searched a million vectors keeps a third more memory, which it will never use again. Fewer make its threads wait.
 process.env.MALLOC_ARENA_MAX ??= String(2 * availableParallelism());
-const { run } = await import("./run.ts");
+const { run } = await import("./process-lifecycle.ts");
 await run(process.env);

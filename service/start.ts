@@ -1,21 +1,21 @@
-import { createApp } from "./app.ts";
 import { createAuthenticator } from "./auth/index.ts";
-import type { Config } from "./config.ts";
-import { createDocs } from "./docs.ts";
+import type { Config } from "./config/config.ts";
 import { uncheckedExpression, verifyExpression } from "./guard/expression/index.ts";
 import { verifyBranchName, verifyNewTagName, verifyTagName } from "./guard/ref-name.ts";
 import { uncheckedQuery, verifyQuery } from "./guard/verify-query.ts";
-import { createHealthApp, isReady, type Readiness } from "./health.ts";
-import { Gate } from "./http/gate.ts";
-import { type Listener, listen } from "./http/listen.ts";
-import { PrincipalCap } from "./http/principal-cap.ts";
-import { type Isolation, isolate } from "./isolation/index.ts";
 import { type Database, openDatabase } from "./lance/database.ts";
-import { createOpenApi } from "./openapi.ts";
+import { StoreWatch } from "./lance/store-monitor.ts";
 import type { GateName, Tools } from "./operations/operation.ts";
-import { StoreWatch } from "./store-watch.ts";
+import { Gate } from "./server/admission.ts";
+import { createDocs } from "./server/api-page.ts";
+import { createApp } from "./server/app.ts";
+import { createHealthApp, isReady, type Readiness } from "./server/health.ts";
+import { type Listener, listen } from "./server/listener.ts";
+import { createOpenApi } from "./server/openapi.ts";
+import { PrincipalCap } from "./server/principal-limit.ts";
 import type { Log } from "./telemetry/log.ts";
 import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
+import { type Isolation, isolate } from "./workers/isolated-database.ts";
 
 export interface Service {
   readonly api: Listener;

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { parseCidr } from "../plan/cidr.ts";
-import { parseMemory, quantityPattern } from "../plan/quantity.ts";
+import { parseCidr } from "../model/cidr.ts";
+import { parseMemory, quantityPattern } from "../model/quantity.ts";
 
 /** Field types that several parts of the configuration share. Every message says what to write instead. */
 

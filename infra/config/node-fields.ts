@@ -18,7 +18,7 @@ export const headTaint = z
 
 export const gpuEnabled = z.boolean().default(true).describe("Create the GPU pool");
 
-/** What a machine type has, for types that the catalogue in `infra/plan/machines.ts` does not know. */
+/** What a machine type has, for types that the catalogue in `infra/model/machines.ts` does not know. */
 export const machineSize = z
   .strictObject({
     cpus: count(1, 1024).describe("CPUs of the machine"),

@@ -1,6 +1,6 @@
+import { type Config, configSchema, type SecretKey } from "../clouds/schema.ts";
 import { checkConfig } from "./checks.ts";
 import { at, ConfigError, type Finding, findingsOf } from "./report.ts";
-import { type Config, configSchema, type SecretKey } from "./schema.ts";
 
 export interface ParseOptions {
   /** Which secrets the stack sets; their values are not needed to judge the configuration. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defaultRoleOptions } from "../plan/roles.ts";
+import { defaultRoleOptions } from "../model/roles.ts";
 import { count, cpus, image, kubernetesName, labelPrefix, memory } from "./fields.ts";
 import { raySchema } from "./ray.ts";
 

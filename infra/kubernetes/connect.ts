@@ -22,7 +22,7 @@ export interface ClusterProviders {
   readonly crdProvider: kubernetes.Provider;
 }
 
-/** The two explicit providers that everything under `infra/kubernetes/` uses. */
+/** The two explicit providers that everything under the workloads use. */
 export function connect(
   name: string,
   connection: ClusterConnection,

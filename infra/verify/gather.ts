@@ -2,8 +2,8 @@
 
 import { randomBytes } from "node:crypto";
 import { environment, paths, ports } from "../../service/contract.ts";
-import { tableServiceName } from "../kubernetes/table-service/table-service.ts";
-import { tableServiceAccount } from "../plan/names.ts";
+import { tableServiceAccount } from "../model/names.ts";
+import { tableServiceName } from "../workloads/table-service/table-service.ts";
 import { expectations } from "./checks/access.ts";
 import type { Reach as BucketReach } from "./checks/bucket.ts";
 import { isOperator } from "./checks/operator.ts";

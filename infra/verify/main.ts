@@ -2,8 +2,8 @@
 
 import { resolve } from "node:path";
 import { readArguments, runCommand, UsageError } from "../command-line.ts";
-import { ConfigError } from "../config.ts";
-import { ProjectError } from "../preview/project.ts";
+import { ConfigError } from "../config/load.ts";
+import { ProjectError } from "../offline-plan/project.ts";
 import { expectations, judgeAccess } from "./checks/access.ts";
 import { judgeAccounts } from "./checks/accounts.ts";
 import { judgeBucket } from "./checks/bucket.ts";

@@ -4,8 +4,8 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { parse } from "yaml";
-import { type Config, parseConfig, rawConfig, type SecretKey } from "../config.ts";
-import { flattenConfig, readProject, readStackConfig } from "../preview/project.ts";
+import { type Config, parseConfig, rawConfig, type SecretKey } from "../config/load.ts";
+import { flattenConfig, readProject, readStackConfig } from "../offline-plan/project.ts";
 import type { Reach } from "./kubectl.ts";
 
 const run = promisify(execFile);

@@ -4,7 +4,7 @@ import { layersOf, withoutAddresses } from "./native-text.ts";
 /**
  * What a native error means. The SDK's errors are prose with file paths and store addresses in it: this table is the
  * only reader of that prose, the caller gets the sentence on the right, the log gets the original.
- * `test/service/classify.test.ts` provokes each row on the real database, so that an SDK that rewords one fails.
+ * `test/service/lance/classify.test.ts` provokes each row on the real database, so that an SDK that rewords one fails.
  */
 interface Meaning {
   /** Matches the beginning of what a layer says, because a caller may have written what stands further on. */

@@ -1,6 +1,6 @@
 import type { Table } from "@lancedb/lancedb";
 import { ServiceError } from "../errors.ts";
-import { limited } from "../limited.ts";
+import { limited } from "./limited.ts";
 import { PerHandle } from "./per-handle.ts";
 
 export interface TagRecord {

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import type { Row, TableDefinition } from "../lance/write.ts";
+import type { Row, TableDefinition } from "../../tools/lance-tables.ts";
 
 /**
  * The quickstart's tables, from the public data sets of the npm package `vega-datasets`: movies (vectors, full-text

@@ -14,8 +14,8 @@ import { welcome } from "./welcome.ts";
 process.env.LANCEDB_LOG ??= "error";
 const { takeStrayOptions } = await import("../lance/environment.ts");
 takeStrayOptions(process.env);
-const { writeTables } = await import("../lance/write.ts");
-const { run } = await import("../run.ts");
+const { writeTables } = await import("../../tools/lance-tables.ts");
+const { run } = await import("../process-lifecycle.ts");
 
 const home = resolve(process.env.LAKEHEAD_HOME ?? ".lakehead");
 const sampleDatabase = join(home, "data");

@@ -1,5 +1,5 @@
-import { cargoBuild } from "../parts/cargo.ts";
-import { pythonWith } from "../parts/python.ts";
+import { cargoBuild } from "../../tools/parts/cargo.ts";
+import { pythonWith } from "../../tools/parts/python.ts";
 
 /** A program that drives one client. */
 export interface Program {

@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { connect, type Table } from "@lancedb/lancedb";
-import { branchRows, makeTestDatabase } from "../parts/database.ts";
+import { branchRows, makeTestDatabase } from "../../tools/parts/database.ts";
 import { docs, nested, plain, vectorOf } from "../support/tables.ts";
 import { keys } from "./service.ts";
 

@@ -1,5 +1,5 @@
 import { connect } from "@lancedb/lancedb";
-import { writeTables } from "../../service/lance/write.ts";
+import { writeTables } from "../../tools/lance-tables.ts";
 import { dimensions, docs } from "../support/tables.ts";
 
 /** Tables of one shape in three places, so that a query that fits one fits all. */

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { pythonWith } from "../parts/python.ts";
+import { pythonWith } from "../../tools/parts/python.ts";
 import { compare } from "./compare.ts";
 import { makeData } from "./data.ts";
 import { deviations } from "./deviations.ts";

@@ -7,7 +7,7 @@
  */
 
 import { parseArgs } from "node:util";
-import { MissingPart, unbuilt } from "./parts/go.ts";
+import { MissingPart, unbuilt } from "../../tools/parts/control-plane/go.ts";
 import { Report } from "./support/report.ts";
 
 type Suite = (report: Report) => Promise<void>;

@@ -3,7 +3,7 @@ import { chmod, lstat, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { environment as names } from "../../service/contract.ts";
-import { freePorts } from "../parts/free-port.ts";
+import { freePorts } from "../../tools/parts/free-port.ts";
 import { pinnedPath, run, start } from "./command.ts";
 import type { Container, Image } from "./container.ts";
 import { type ContainerConfig, containerConfig } from "./dockerfile.ts";

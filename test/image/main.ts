@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { scopes } from "../../service/auth/index.ts";
 import { environment as names } from "../../service/contract.ts";
-import { writeTables } from "../../service/lance/write.ts";
+import { writeTables } from "../../tools/lance-tables.ts";
 import { plain } from "../support/tables.ts";
 import { checks } from "./checks.ts";
 import type { Image } from "./container.ts";

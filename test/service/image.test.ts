@@ -1,8 +1,8 @@
 import { dirname, join, relative } from "node:path";
 import { expect, test } from "vitest";
 import packageFile from "../../package.json" with { type: "json" };
+import { settings } from "../../service/config/variables.ts";
 import { entry, ports } from "../../service/contract.ts";
-import { settings } from "../../service/variables.ts";
 import { containerConfig, isIgnored, parseDockerfile } from "../image/dockerfile.ts";
 import { readProjectFile } from "../image/perform.ts";
 
@@ -58,7 +58,7 @@ const reachable = async (file: string, seen = new Set<string>()): Promise<Set<st
 
 test("what the entry point needs of the project is sent", async () => {
   const ignore = await readProjectFile(".dockerignore");
-  const needed = [...(await reachable(entry)), ...(await reachable("service/isolation/worker.ts")), "package.json"];
+  const needed = [...(await reachable(entry)), ...(await reachable("service/workers/worker-entry.ts")), "package.json"];
   expect(needed.length).toBeGreaterThan(50);
   expect(needed.filter((path) => isIgnored(ignore, path))).toEqual([]);
 });

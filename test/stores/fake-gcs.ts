@@ -1,5 +1,5 @@
-import { freePort } from "../parts/free-port.ts";
-import { goProgram } from "../parts/go.ts";
+import { freePort } from "../../tools/parts/free-port.ts";
+import { goProgram } from "../../tools/parts/go.ts";
 import { bucketName } from "../support/object-store.ts";
 import { type Ask, listingReply, type Reply, type Responder } from "../support/object-store-protocol.ts";
 import { type Send, sendTo } from "./forward.ts";

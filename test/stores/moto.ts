@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { pythonWith } from "../parts/python.ts";
+import { pythonWith } from "../../tools/parts/python.ts";
 import { bucketName } from "../support/object-store.ts";
 import { sendTo } from "./forward.ts";
 import { type StoreServer, startServer } from "./server-process.ts";

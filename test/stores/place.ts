@@ -1,5 +1,5 @@
 import { takeStrayOptions } from "../../service/lance/environment.ts";
-import { makeTestDatabase } from "../parts/database.ts";
+import { makeTestDatabase } from "../../tools/parts/database.ts";
 import { type ServiceProcess, startServiceProcess } from "../support/service-process.ts";
 
 // The test runner sets BASE_URL, which the SDK of this process would take for Google's address.

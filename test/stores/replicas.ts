@@ -1,6 +1,6 @@
 import { connect } from "@lancedb/lancedb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { writeTables } from "../../service/lance/write.ts";
+import { writeTables } from "../../tools/lance-tables.ts";
 import type { Answer } from "../support/service.ts";
 import type { ServiceProcess } from "../support/service-process.ts";
 import { nested } from "../support/tables.ts";

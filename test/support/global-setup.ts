@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { errorKinds } from "../../service/errors.ts";
-import { makeTestDatabase } from "../parts/database.ts";
+import { makeTestDatabase } from "../../tools/parts/database.ts";
 import { possible, type Seen } from "./matrix.ts";
 
 declare module "vitest" {

@@ -1,5 +1,5 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { createOpenApi } from "../../service/openapi.ts";
+import { createOpenApi } from "../../service/server/openapi.ts";
 import type { Answer } from "./service.ts";
 
 /** The document that the service serves, read as a client would. */

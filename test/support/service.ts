@@ -2,7 +2,7 @@ import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inject } from "vitest";
-import { readConfig } from "../../service/config.ts";
+import { readConfig } from "../../service/config/config.ts";
 import { type Service, startService } from "../../service/start.ts";
 import { createLog } from "../../service/telemetry/log.ts";
 import { record } from "./matrix.ts";

@@ -1,4 +1,4 @@
-import type { Row, TableDefinition } from "../../service/lance/write.ts";
+import type { Row, TableDefinition } from "../../tools/lance-tables.ts";
 
 /** Tables that tests ask: small enough to make in a second, rich enough that every query field changes a plan. */
 export const dimensions = 16;

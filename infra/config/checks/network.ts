@@ -1,9 +1,9 @@
 import { storageAddress } from "../../../service/contract.ts";
-import { layOutSubnets, overlappingPairs, parseCidr } from "../../plan/cidr.ts";
-import { partitionOf } from "../../plan/iam/arn.ts";
-import { pools } from "../../plan/pools.ts";
+import { partitionOf } from "../../clouds/aws/iam/arn.ts";
+import type { AwsConfig, Config, GcpConfig, KubeconfigConfig } from "../../clouds/schema.ts";
+import { layOutSubnets, overlappingPairs, parseCidr } from "../../model/cidr.ts";
+import { pools } from "../../model/pools.ts";
 import { doubt, type Finding, refuse } from "../report.ts";
-import type { AwsConfig, Config, GcpConfig, KubeconfigConfig } from "../schema.ts";
 
 /** Address ranges, zones and what may be reached from where. */
 export function checkNetwork(config: Config): Finding[] {

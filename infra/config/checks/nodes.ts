@@ -1,11 +1,11 @@
-import { type Amount, allocatable, describeAmount, podsPerNode, smallestMachine } from "../../plan/fit.ts";
-import { acceleratorOf, findMachine } from "../../plan/machines.ts";
-import { type Pool, poolKey, poolMachines, pools, roleCapacity } from "../../plan/pools.ts";
-import { parseMemory } from "../../plan/quantity.ts";
-import { autoscalerSidecar, type RayGroup, rayGroups } from "../../plan/ray-groups.ts";
-import { type PoolRole, roleFacts, systemPool } from "../../plan/roles.ts";
+import type { Config, GcpConfig } from "../../clouds/schema.ts";
+import { type Amount, allocatable, describeAmount, podsPerNode, smallestMachine } from "../../model/fit.ts";
+import { acceleratorOf, findMachine } from "../../model/machines.ts";
+import { type Pool, poolKey, poolMachines, pools, roleCapacity } from "../../model/pools.ts";
+import { parseMemory } from "../../model/quantity.ts";
+import { autoscalerSidecar, type RayGroup, rayGroups } from "../../model/ray-groups.ts";
+import { type PoolRole, roleFacts, systemPool } from "../../model/roles.ts";
 import { doubt, type Finding, refuse } from "../report.ts";
-import type { Config, GcpConfig } from "../schema.ts";
 
 /** Pools by themselves: bounds, known machines of one size, GPUs where they belong, room for images. */
 export function checkPools(config: Config): Finding[] {

@@ -1,8 +1,8 @@
-import { judgeOperator, judgeRay, operatorVersion } from "../../plan/operator.ts";
-import { compareVersions, isAtLeast } from "../../plan/semver.ts";
+import type { Config } from "../../clouds/schema.ts";
+import { judgeOperator, judgeRay, operatorVersion } from "../../model/operator.ts";
+import { compareVersions, isAtLeast } from "../../model/semver.ts";
 import { eks, gke, gkeRayAddon, type KubernetesRange } from "../../versions.ts";
 import { doubt, type Finding, refuse } from "../report.ts";
-import type { Config } from "../schema.ts";
 
 /** Kubernetes, operator and Ray within what is supported and together. */
 export function checkVersions(config: Config, today: Date): Finding[] {

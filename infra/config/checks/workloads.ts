@@ -1,10 +1,10 @@
-import { autoscalerLabelTag } from "../../plan/autoscaler-tags.ts";
-import { advertisesGpus } from "../../plan/device-plugin.ts";
-import { describeMemory, parseMemory } from "../../plan/quantity.ts";
-import { autoscalerSidecar, hasGpuNodes, rayGroups } from "../../plan/ray-groups.ts";
-import { defaultRoleOptions, nodeRoles, roleLabelKey } from "../../plan/roles.ts";
+import { autoscalerLabelTag } from "../../clouds/aws/autoscaler-tags.ts";
+import type { Config, SecretKey } from "../../clouds/schema.ts";
+import { advertisesGpus } from "../../model/device-plugin.ts";
+import { describeMemory, parseMemory } from "../../model/quantity.ts";
+import { autoscalerSidecar, hasGpuNodes, rayGroups } from "../../model/ray-groups.ts";
+import { defaultRoleOptions, nodeRoles, roleLabelKey } from "../../model/roles.ts";
 import { doubt, type Finding, refuse } from "../report.ts";
-import type { Config, SecretKey } from "../schema.ts";
 
 /** The table service: deployable, and open to nobody by omission. */
 export function checkTableService(config: Config, secrets: ReadonlySet<SecretKey>): Finding[] {

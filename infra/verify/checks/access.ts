@@ -1,7 +1,7 @@
-import type { Config } from "../../config.ts";
-import { clientClusterRules, clientNamespaceRules } from "../../kubernetes/client-access.ts";
-import { runtimeRules } from "../../kubernetes/runtime-account.ts";
-import { clientGroup, tableServiceAccount } from "../../plan/names.ts";
+import type { Config } from "../../config/load.ts";
+import { clientGroup, tableServiceAccount } from "../../model/names.ts";
+import { clientClusterRules, clientNamespaceRules } from "../../workloads/client-access.ts";
+import { runtimeRules } from "../../workloads/runtime-account.ts";
 import type { Outcome, Question } from "../facts.ts";
 import { type Line, ok, unknown, wrong } from "../line.ts";
 

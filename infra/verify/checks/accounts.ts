@@ -1,5 +1,5 @@
-import type { Config } from "../../config.ts";
-import { tableServiceAccount } from "../../plan/names.ts";
+import type { Config } from "../../config/load.ts";
+import { tableServiceAccount } from "../../model/names.ts";
 import type { AccountFact } from "../facts.ts";
 import { type Line, ok, unknown, wrong } from "../line.ts";
 

@@ -1,10 +1,10 @@
-import type { Config } from "../../config.ts";
-import { type Amount, describeAmount, podsPerNode } from "../../plan/fit.ts";
-import { poolKey, pools } from "../../plan/pools.ts";
-import { parseMemory } from "../../plan/quantity.ts";
-import { autoscalerSidecar, rayGroups } from "../../plan/ray-groups.ts";
-import { roleOptions } from "../../plan/role-options.ts";
-import { gpuResource, nodeLabels, nodeTaints, type PoolRole, poolRoles, systemPool } from "../../plan/roles.ts";
+import type { Config } from "../../config/load.ts";
+import { type Amount, describeAmount, podsPerNode } from "../../model/fit.ts";
+import { poolKey, pools } from "../../model/pools.ts";
+import { parseMemory } from "../../model/quantity.ts";
+import { autoscalerSidecar, rayGroups } from "../../model/ray-groups.ts";
+import { roleOptions } from "../../model/role-options.ts";
+import { gpuResource, nodeLabels, nodeTaints, type PoolRole, poolRoles, systemPool } from "../../model/roles.ts";
 import { cpuQuantity } from "../cpus.ts";
 import { isReady, type NodeFact } from "../facts.ts";
 import { type Line, ok, unknown, wrong } from "../line.ts";

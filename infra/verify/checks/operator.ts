@@ -1,5 +1,5 @@
-import type { Config } from "../../config.ts";
-import { operatorVersion } from "../../plan/operator.ts";
+import type { Config } from "../../config/load.ts";
+import { operatorVersion } from "../../model/operator.ts";
 import { type DefinitionFact, type DeploymentFact, isReady } from "../facts.ts";
 import { type Line, ok, unknown, wrong } from "../line.ts";
 

@@ -1,6 +1,6 @@
-import type { Config } from "../../config.ts";
-import { roleOptions } from "../../plan/role-options.ts";
-import { nodeRoles, roleLabelKey } from "../../plan/roles.ts";
+import type { Config } from "../../config/load.ts";
+import { roleOptions } from "../../model/role-options.ts";
+import { nodeRoles, roleLabelKey } from "../../model/roles.ts";
 import { isReady, type NodeFact, type PodFact, type RayClusterFact } from "../facts.ts";
 import { type Line, ok, wrong } from "../line.ts";
 

@@ -1,6 +1,6 @@
 /** The order that the engine really took, held against the same rules that the offline plan is held against. Pure. */
 
-import { type Capture, type PlannedResource, qualifiedType } from "../../../infra/preview/capture.ts";
+import { type Capture, type PlannedResource, qualifiedType } from "../../../infra/offline-plan/capture.ts";
 import { type Rule, rules } from "../../infra/program/checks/order.ts";
 import type { Account, Step } from "../support/events.ts";
 

@@ -2,9 +2,9 @@
 
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { clientGroup } from "../../../infra/plan/names.ts";
-import type { Capture } from "../../../infra/preview/capture.ts";
-import { diffPlans } from "../../../infra/preview/diff.ts";
+import { clientGroup } from "../../../infra/model/names.ts";
+import type { Capture } from "../../../infra/offline-plan/capture.ts";
+import { diffPlans } from "../../../infra/offline-plan/diff.ts";
 import { runStack } from "../../infra/support/stacks.ts";
 import type { Entry, Journal } from "../providers/journal.ts";
 import { checkRights, clientRights } from "../support/access.ts";

@@ -1,6 +1,6 @@
 /** The two stacks of the clouds: who runs them, what a machine without a network must override, what is changed. */
 
-import { readProject, readStackConfig } from "../../../infra/preview/project.ts";
+import { readProject, readStackConfig } from "../../../infra/offline-plan/project.ts";
 import { root } from "../../infra/support/stacks.ts";
 import { kuberayCrdBase, operatorVersion } from "../support/crds.ts";
 

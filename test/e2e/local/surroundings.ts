@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { nodeLabels, nodeTaints } from "../../../infra/plan/roles.ts";
-import { MissingPart } from "../parts/go.ts";
+import { nodeLabels, nodeTaints } from "../../../infra/model/roles.ts";
+import { MissingPart } from "../../../tools/parts/control-plane/go.ts";
 import { Api } from "../support/api.ts";
 import { contextName, startCluster } from "../support/cluster.ts";
 import { operatorVersion } from "../support/crds.ts";

@@ -1,6 +1,6 @@
 /** What AWS refuses, and who holds whom, for the types that the stacks use. */
 
-import type { Wire } from "../../../infra/preview/recorder.ts";
+import type { Wire } from "../../../infra/offline-plan/recorder.ts";
 import {
   type Cloud,
   type Reference,

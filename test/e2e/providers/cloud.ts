@@ -1,6 +1,6 @@
 /** What a stand-in knows of one cloud beyond what the SDK says, as tables and small functions. */
 
-import type { Wire } from "../../../infra/preview/recorder.ts";
+import type { Wire } from "../../../infra/offline-plan/recorder.ts";
 import type { Item } from "./journal.ts";
 
 /** A property that names another resource. */

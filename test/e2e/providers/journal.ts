@@ -4,7 +4,7 @@
  */
 
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
-import type { Wire } from "../../../infra/preview/recorder.ts";
+import type { Wire } from "../../../infra/offline-plan/recorder.ts";
 
 export type Operation = "create" | "update" | "delete";
 

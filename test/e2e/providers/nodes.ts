@@ -1,8 +1,8 @@
 /** The nodes that a node group or pool brings into the cluster: as large as the machine, labelled and tainted as told. */
 
-import { allocatable } from "../../../infra/plan/fit.ts";
-import { findMachine } from "../../../infra/plan/machines.ts";
-import type { Wire } from "../../../infra/preview/recorder.ts";
+import { allocatable } from "../../../infra/model/fit.ts";
+import { findMachine } from "../../../infra/model/machines.ts";
+import type { Wire } from "../../../infra/offline-plan/recorder.ts";
 import type { Api } from "../support/api.ts";
 import { type NodeSpec, nodeObject } from "../support/nodes.ts";
 import { record, text, valuesAt } from "./cloud.ts";

@@ -2,11 +2,11 @@
 
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
-import { nameOf } from "../../../infra/preview/capture.ts";
-import type { Wire } from "../../../infra/preview/recorder.ts";
-import { replacementSource } from "../../../infra/preview/replacements.ts";
-import { echoed } from "../../../infra/preview/unknowns.ts";
-import { unknownMarker } from "../../../infra/preview/values.ts";
+import { nameOf } from "../../../infra/offline-plan/capture.ts";
+import type { Wire } from "../../../infra/offline-plan/recorder.ts";
+import { replacementSource } from "../../../infra/offline-plan/replacements.ts";
+import { echoed } from "../../../infra/offline-plan/unknowns.ts";
+import { unknownMarker } from "../../../infra/offline-plan/values.ts";
 import { fabricate } from "../../infra/support/fabricate.ts";
 import { type Cloud, names, record, valuesAt, World } from "./cloud.ts";
 import { durationOf } from "./durations.ts";

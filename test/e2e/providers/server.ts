@@ -6,10 +6,10 @@ import providergrpc from "@pulumi/pulumi/proto/provider_grpc_pb.js";
 import provider from "@pulumi/pulumi/proto/provider_pb.js";
 import empty from "google-protobuf/google/protobuf/empty_pb.js";
 import struct from "google-protobuf/google/protobuf/struct_pb.js";
-import { answer } from "../../../infra/preview/answers.ts";
-import { qualifiedType } from "../../../infra/preview/capture.ts";
-import type { Wire } from "../../../infra/preview/recorder.ts";
-import { decodeProperties, unknownMarker } from "../../../infra/preview/values.ts";
+import { answer } from "../../../infra/offline-plan/answers.ts";
+import { qualifiedType } from "../../../infra/offline-plan/capture.ts";
+import type { Wire } from "../../../infra/offline-plan/recorder.ts";
+import { decodeProperties, unknownMarker } from "../../../infra/offline-plan/values.ts";
 import { unary as plain, pluginServer, RpcError, servePlugin } from "../support/plugin.ts";
 import { CloudError, type Difference, type StandIn } from "./provider.ts";
 

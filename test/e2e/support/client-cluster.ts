@@ -3,7 +3,7 @@
  * this stack. Only its shape matters here, for the API server's strict dry run.
  */
 
-import type { ClientParameters } from "../../../infra/plan/client-parameters.ts";
+import type { ClientParameters } from "../../../infra/model/client-parameters.ts";
 import { type Api, ApiError, type KubernetesObject } from "./api.ts";
 import { holds } from "./report.ts";
 

@@ -2,9 +2,9 @@ import { existsSync } from "node:fs";
 import { cp, mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { cachePath } from "../../parts/cache.ts";
-import { goModule } from "../parts/go.ts";
-import { kuberayCrds, kuberayVersion } from "../parts/table.ts";
+import { cachePath } from "../../../tools/parts/cache.ts";
+import { goModule } from "../../../tools/parts/control-plane/go.ts";
+import { kuberayCrds, kuberayVersion } from "../../../tools/parts/control-plane/table.ts";
 import type { KubernetesObject } from "./api.ts";
 
 /** The operator's version as the stack's configuration writes it: without a v. */

@@ -7,7 +7,7 @@ import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { parse, stringify } from "yaml";
-import { goPart } from "../parts/go.ts";
+import { goPart } from "../../../tools/parts/control-plane/go.ts";
 import { endingWithUs, temporaryFolder } from "./daemon.ts";
 import { type Account, accountOf } from "./events.ts";
 

@@ -1,9 +1,9 @@
 /** What the offline plan (`npm run plan`) says of a stack, held against what the engine does. */
 
-import type { PlanDiff } from "../../../infra/preview/diff.ts";
-import { type Plan, planOf } from "../../../infra/preview/plan.ts";
-import { readProject, readStackConfig } from "../../../infra/preview/project.ts";
-import { runProgram } from "../../../infra/preview/run.ts";
+import type { PlanDiff } from "../../../infra/offline-plan/diff.ts";
+import { type Plan, planOf } from "../../../infra/offline-plan/plan.ts";
+import { readProject, readStackConfig } from "../../../infra/offline-plan/project.ts";
+import { runProgram } from "../../../infra/offline-plan/run.ts";
 import { idOf, type Step } from "./events.ts";
 import { holds } from "./report.ts";
 

@@ -1,4 +1,4 @@
-import { MissingPart } from "../parts/go.ts";
+import { MissingPart } from "../../../tools/parts/control-plane/go.ts";
 
 /** The suite's account to its reader: one line for each thing that was seen to hold, or that did not. */
 export class Report {

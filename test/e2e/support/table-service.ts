@@ -11,8 +11,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { environment, paths, ports } from "../../../service/contract.ts";
-import type { TableDefinition } from "../../../service/lance/write.ts";
-import { freePort } from "../../parts/free-port.ts";
+import type { TableDefinition } from "../../../tools/lance-tables.ts";
+import { freePort } from "../../../tools/parts/free-port.ts";
 import type { Api, KubernetesObject } from "./api.ts";
 import { Daemon } from "./daemon.ts";
 import { holds } from "./report.ts";
@@ -123,7 +123,7 @@ export async function runAsProcess(api: Api, namespace: string, name: string, fo
     [environment.port]: String(port),
     [environment.operationsPort]: String(operationsPort),
   };
-  const { writeTables } = await import("../../../service/lance/write.ts");
+  const { writeTables } = await import("../../../tools/lance-tables.ts");
   const database = env[environment.database as keyof typeof env] ?? "";
   if (database.startsWith("/")) await writeTables(database, [table]);
   const [command = "", ...args] = container.command;
@@ -144,7 +144,7 @@ export async function runAsProcess(api: Api, namespace: string, name: string, fo
 
 /** Forwards ports of this machine to a pod of the Deployment, after writing the table from inside it. */
 export async function forward(namespace: string, name: string, folder: string): Promise<Running> {
-  const script = `const { writeTables } = await import("./service/lance/write.ts");
+  const script = `const { writeTables } = await import("./tools/lance-tables.ts");
     await writeTables(process.env.${environment.database}, [${JSON.stringify(table)}]);`;
   const kubectl = promisify(execFile);
   const pod = ["-n", namespace, `deployment/${name}`];

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import type { Capture, PlannedResource } from "../../../infra/preview/capture.ts";
+import type { Capture, PlannedResource } from "../../../infra/offline-plan/capture.ts";
 import { configOf } from "../config/minimal.ts";
 import { DependencyGraph } from "../support/graph.ts";
 import { runStack } from "../support/stacks.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Wire } from "../../../infra/preview/recorder.ts";
+import type { Wire } from "../../../infra/offline-plan/recorder.ts";
 import { awsCloud } from "../../e2e/providers/aws.ts";
 import { Journal } from "../../e2e/providers/journal.ts";
 import { StandIn } from "../../e2e/providers/provider.ts";

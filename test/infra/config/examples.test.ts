@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
-import { configSchema } from "../../../infra/config/schema.ts";
-import { parseConfig, rawConfig } from "../../../infra/config.ts";
+import { configSchema } from "../../../infra/clouds/schema.ts";
+import { parseConfig, rawConfig } from "../../../infra/config/load.ts";
 import { someDay } from "./minimal.ts";
 
 const root = new URL("../../../", import.meta.url);

@@ -1,6 +1,6 @@
+import type { AwsConfig, Config, GcpConfig, KubeconfigConfig } from "../../../infra/clouds/schema.ts";
 import { type ParseOptions, parseConfig } from "../../../infra/config/parse.ts";
 import { ConfigError, describeFinding, type Finding } from "../../../infra/config/report.ts";
-import type { AwsConfig, Config, GcpConfig, KubeconfigConfig } from "../../../infra/config/schema.ts";
 
 /** The least that each cloud's configuration takes; everything else is a default. */
 const service = {

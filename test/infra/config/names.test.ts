@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { clientClusterName } from "../../../infra/plan/client-parameters.ts";
-import { rayGroups } from "../../../infra/plan/ray-groups.ts";
+import { clientClusterName } from "../../../infra/model/client-parameters.ts";
+import { rayGroups } from "../../../infra/model/ray-groups.ts";
 import { configOf, findingsFor } from "./minimal.ts";
 
 const dns1035 = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;

@@ -1,15 +1,15 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { AwsConfig } from "../../../infra/config/schema.ts";
-import { advertisesGpus, installsDevicePlugin } from "../../../infra/plan/device-plugin.ts";
-import { podsPerNode } from "../../../infra/plan/fit.ts";
-import { nodeGroups } from "../../../infra/plan/node-groups.ts";
-import { judgeOperator, judgeRay, operatorVersion } from "../../../infra/plan/operator.ts";
-import { roleCapacity } from "../../../infra/plan/pools.ts";
-import { rayClusterSpec } from "../../../infra/plan/ray-cluster.ts";
-import { autoscalerSidecar, hasGpuNodes, rayGroups } from "../../../infra/plan/ray-groups.ts";
-import { roleOptions } from "../../../infra/plan/role-options.ts";
-import { nodeLabels, poolRoles, type Toleration } from "../../../infra/plan/roles.ts";
+import { nodeGroups } from "../../../infra/clouds/aws/node-group-plan.ts";
+import type { AwsConfig } from "../../../infra/clouds/schema.ts";
+import { advertisesGpus, installsDevicePlugin } from "../../../infra/model/device-plugin.ts";
+import { podsPerNode } from "../../../infra/model/fit.ts";
+import { judgeOperator, judgeRay, operatorVersion } from "../../../infra/model/operator.ts";
+import { roleCapacity } from "../../../infra/model/pools.ts";
+import { rayClusterSpec } from "../../../infra/model/ray-cluster.ts";
+import { autoscalerSidecar, hasGpuNodes, rayGroups } from "../../../infra/model/ray-groups.ts";
+import { roleOptions } from "../../../infra/model/role-options.ts";
+import { nodeLabels, poolRoles, type Toleration } from "../../../infra/model/roles.ts";
 import { configOf, judge, raw } from "./minimal.ts";
 
 /** One that is never accepted among ones that may be. */

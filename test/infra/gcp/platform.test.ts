@@ -1,10 +1,10 @@
 import protos from "@google-cloud/container/build/protos/protos.json" with { type: "json" };
 import { beforeAll, describe, expect, test } from "vitest";
-import { objectRole } from "../../../infra/gcp/bucket-access.ts";
-import { nodeRoles } from "../../../infra/gcp/node-identity.ts";
-import { gkeTaintEffects } from "../../../infra/gcp/node-pool-plan.ts";
-import { nodeLabels, nodeTaints, type PoolRole } from "../../../infra/plan/roles.ts";
-import type { Capture, PlannedResource } from "../../../infra/preview/capture.ts";
+import { objectRole } from "../../../infra/clouds/gcp/bucket-access.ts";
+import { nodeRoles } from "../../../infra/clouds/gcp/node-identity.ts";
+import { gkeTaintEffects } from "../../../infra/clouds/gcp/node-pool-plan.ts";
+import { nodeLabels, nodeTaints, type PoolRole } from "../../../infra/model/roles.ts";
+import type { Capture, PlannedResource } from "../../../infra/offline-plan/capture.ts";
 import { revealed } from "../kubernetes/manifests.ts";
 import { DependencyGraph, ofType } from "../support/graph.ts";
 import { runStack } from "../support/stacks.ts";

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { type GcpConfig, parseConfig } from "../../../infra/config.ts";
-import { gkeKubeconfig } from "../../../infra/gcp/kubeconfig.ts";
-import { labelValue } from "../../../infra/gcp/labels.ts";
-import { nodeAccountId } from "../../../infra/gcp/node-identity.ts";
-import { initialNodesPerZone, poolAccelerator } from "../../../infra/gcp/node-pool-plan.ts";
-import { allowRules } from "../../../infra/gcp/public-endpoint.ts";
-import type { Pool } from "../../../infra/plan/pools.ts";
+import { gkeKubeconfig } from "../../../infra/clouds/gcp/kubeconfig.ts";
+import { labelValue } from "../../../infra/clouds/gcp/labels.ts";
+import { nodeAccountId } from "../../../infra/clouds/gcp/node-identity.ts";
+import { initialNodesPerZone, poolAccelerator } from "../../../infra/clouds/gcp/node-pool-plan.ts";
+import { allowRules } from "../../../infra/clouds/gcp/public-endpoint.ts";
+import { type GcpConfig, parseConfig } from "../../../infra/config/load.ts";
+import type { Pool } from "../../../infra/model/pools.ts";
 
 function gcpConfig(gpu: object): GcpConfig {
   const { config } = parseConfig({

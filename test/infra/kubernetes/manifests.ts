@@ -1,7 +1,7 @@
 /** The Kubernetes objects of a capture, as the API server would get them. */
 
-import type { Capture, PlannedResource } from "../../../infra/preview/capture.ts";
-import { Computed, Secret, type Value } from "../../../infra/preview/values.ts";
+import type { Capture, PlannedResource } from "../../../infra/offline-plan/capture.ts";
+import { Computed, Secret, type Value } from "../../../infra/offline-plan/values.ts";
 
 export interface Manifest {
   readonly resource: PlannedResource;

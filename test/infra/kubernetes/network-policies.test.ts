@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { metricsReaderLabel, networkPolicySpecs } from "../../../infra/kubernetes/network-policy-specs.ts";
-import { rayPorts } from "../../../infra/plan/ray-cluster.ts";
+import { rayPorts } from "../../../infra/model/ray-cluster.ts";
+import { metricsReaderLabel, networkPolicySpecs } from "../../../infra/workloads/network-policy-specs.ts";
 import { ports } from "../../../service/contract.ts";
 import { type End, type Pod, reaches } from "./reach.ts";
 

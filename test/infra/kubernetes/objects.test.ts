@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { cleanupRules } from "../../../infra/kubernetes/orphan-cleanup/orphan-cleanup.ts";
-import { nodeSelector, nodeTaints, systemNodeSelector, tolerations } from "../../../infra/plan/roles.ts";
-import type { Capture } from "../../../infra/preview/capture.ts";
-import { Secret } from "../../../infra/preview/values.ts";
+import { nodeSelector, nodeTaints, systemNodeSelector, tolerations } from "../../../infra/model/roles.ts";
+import type { Capture } from "../../../infra/offline-plan/capture.ts";
+import { Secret } from "../../../infra/offline-plan/values.ts";
+import { cleanupRules } from "../../../infra/workloads/orphan-cleanup/orphan-cleanup.ts";
 import { entry, environment, paths, ports, terminationGraceSeconds } from "../../../service/contract.ts";
 import { ofType } from "../support/graph.ts";
 import { runStack } from "../support/stacks.ts";

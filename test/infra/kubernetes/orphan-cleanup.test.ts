@@ -13,7 +13,7 @@ import {
   keepAnnotation,
   type RayClusterObject,
   sweep,
-} from "../../../infra/kubernetes/orphan-cleanup/script.ts";
+} from "../../../infra/workloads/orphan-cleanup/script.ts";
 
 const now = new Date("2026-11-20T12:00:00Z");
 const hoursAgo = (hours: number) => new Date(now.getTime() - hours * 3_600_000).toISOString();
@@ -209,7 +209,7 @@ test("the script runs as it is mounted: under another name, behind symbolic link
   try {
     const mounted = join(folder, "cleanup.mts");
     await symlink(
-      fileURLToPath(new URL("../../../infra/kubernetes/orphan-cleanup/script.ts", import.meta.url)),
+      fileURLToPath(new URL("../../../infra/workloads/orphan-cleanup/script.ts", import.meta.url)),
       mounted,
     );
     const child = spawn(process.execPath, [mounted, "lancedb", "0"], { stdio: ["ignore", "ignore", "pipe"] });

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { chartInputs } from "../../../infra/kubernetes/chart.ts";
 import { checksum } from "../../../infra/kubernetes/checksum.ts";
-import { crdFiles, retainDefinitions } from "../../../infra/kubernetes/kuberay-crds.ts";
-import { configMapData, mergeStorageOptions } from "../../../infra/kubernetes/table-service/environment.ts";
+import { crdFiles, retainDefinitions } from "../../../infra/workloads/kuberay-crds.ts";
+import { configMapData, mergeStorageOptions } from "../../../infra/workloads/table-service/environment.ts";
 import { environment } from "../../../service/contract.ts";
 
 describe("charts come from wherever the configuration says", () => {

@@ -1,6 +1,6 @@
 /** What a network plug-in makes of NetworkPolicy objects: the rules of networking.k8s.io/v1, for TCP and UDP. */
 
-import type { networkPolicySpecs } from "../../../infra/kubernetes/network-policy-specs.ts";
+import type { networkPolicySpecs } from "../../../infra/workloads/network-policy-specs.ts";
 
 type Specs = ReturnType<typeof networkPolicySpecs>;
 

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import type { Capture } from "../../../infra/preview/capture.ts";
-import { diffPlans } from "../../../infra/preview/diff.ts";
-import { planOf } from "../../../infra/preview/plan.ts";
-import { plaintext } from "../../../infra/preview/values.ts";
+import type { Capture } from "../../../infra/offline-plan/capture.ts";
+import { diffPlans } from "../../../infra/offline-plan/diff.ts";
+import { planOf } from "../../../infra/offline-plan/plan.ts";
+import { plaintext } from "../../../infra/offline-plan/values.ts";
 import { environment } from "../../../service/contract.ts";
 import { DependencyGraph, ofType } from "../support/graph.ts";
 import { runStack } from "../support/stacks.ts";

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { diffPlans } from "../../../infra/preview/diff.ts";
-import { dangers, stepsOfDiff } from "../../../infra/preview/guard.ts";
-import { planOf } from "../../../infra/preview/plan.ts";
-import { renderDiff } from "../../../infra/preview/render-diff.ts";
+import { diffPlans } from "../../../infra/offline-plan/diff.ts";
+import { planOf } from "../../../infra/offline-plan/plan.ts";
+import { renderDiff } from "../../../infra/offline-plan/render-diff.ts";
+import { dangers, stepsOfDiff } from "../../../infra/pull-request/guard.ts";
 import { runStack } from "../support/stacks.ts";
 import { configured, describeStack } from "./suite.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { computed, Secret } from "../../../infra/preview/values.ts";
+import { computed, Secret } from "../../../infra/offline-plan/values.ts";
 import { captureOf, resource, stackUrn } from "../support/captures.ts";
 import { DependencyGraph } from "../support/graph.ts";
 import { unknownToStack } from "./checks/client.ts";

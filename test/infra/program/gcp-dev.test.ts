@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { diffPlans } from "../../../infra/preview/diff.ts";
-import { planOf } from "../../../infra/preview/plan.ts";
-import { renderDiff } from "../../../infra/preview/render-diff.ts";
+import { diffPlans } from "../../../infra/offline-plan/diff.ts";
+import { planOf } from "../../../infra/offline-plan/plan.ts";
+import { renderDiff } from "../../../infra/offline-plan/render-diff.ts";
 import { runStack } from "../support/stacks.ts";
 import { configured, describeStack } from "./suite.ts";
 

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { renderGolden } from "../../../infra/preview/golden.ts";
-import { planOf } from "../../../infra/preview/plan.ts";
-import { renderTree } from "../../../infra/preview/tree.ts";
+import { renderGolden } from "../../../infra/offline-plan/golden.ts";
+import { planOf } from "../../../infra/offline-plan/plan.ts";
+import { renderTree } from "../../../infra/offline-plan/tree.ts";
 import { runStack } from "../support/stacks.ts";
 import { leaks, openSecrets } from "./checks/secrets.ts";
 

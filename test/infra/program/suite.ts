@@ -2,10 +2,10 @@
 
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { renderGolden } from "../../../infra/preview/golden.ts";
-import { planOf } from "../../../infra/preview/plan.ts";
-import { readProject, readStackConfig } from "../../../infra/preview/project.ts";
-import { knownTypes } from "../../../infra/preview/replacements.ts";
+import { renderGolden } from "../../../infra/offline-plan/golden.ts";
+import { planOf } from "../../../infra/offline-plan/plan.ts";
+import { readProject, readStackConfig } from "../../../infra/offline-plan/project.ts";
+import { knownTypes } from "../../../infra/offline-plan/replacements.ts";
 import { manifests } from "../kubernetes/manifests.ts";
 import { captureStack, type ExampleStack, root, type StackCaptures } from "../support/stacks.ts";
 import { parametersOf, unannotated, unknownToStack } from "./checks/client.ts";

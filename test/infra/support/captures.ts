@@ -1,6 +1,6 @@
 /** Hand-made captures: with them every check of the whole program is seen to fail where it should. */
 
-import { type Capture, noOptions, type PlannedResource, urnOf } from "../../../infra/preview/capture.ts";
+import { type Capture, noOptions, type PlannedResource, urnOf } from "../../../infra/offline-plan/capture.ts";
 
 export const stackUrn = "urn:pulumi:test::lakehead::pulumi:pulumi:Stack::lakehead-test";
 

@@ -4,7 +4,7 @@
  */
 
 import { createHash } from "node:crypto";
-import type { Created, Wire } from "../../../infra/preview/recorder.ts";
+import type { Created, Wire } from "../../../infra/offline-plan/recorder.ts";
 
 export const account = "123456789012";
 export const gcpProject = "sample-project";

@@ -1,6 +1,6 @@
 /** The order of creation and deletion that the engine derives from a capture. */
 
-import type { PlannedResource } from "../../../infra/preview/capture.ts";
+import type { PlannedResource } from "../../../infra/offline-plan/capture.ts";
 
 export class DependencyGraph {
   readonly #edges: ReadonlyMap<string, readonly string[]>;

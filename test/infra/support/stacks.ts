@@ -1,9 +1,9 @@
 /** Runs the real program for the example stacks, each once for each test file that asks. */
 
 import { fileURLToPath } from "node:url";
-import type { Capture } from "../../../infra/preview/capture.ts";
-import { readProject, readStackConfig } from "../../../infra/preview/project.ts";
-import { runProgram } from "../../../infra/preview/run.ts";
+import type { Capture } from "../../../infra/offline-plan/capture.ts";
+import { readProject, readStackConfig } from "../../../infra/offline-plan/project.ts";
+import { runProgram } from "../../../infra/offline-plan/run.ts";
 import { fabricate } from "./fabricate.ts";
 
 export const root = fileURLToPath(new URL("../../../", import.meta.url)).replace(/\/$/, "");

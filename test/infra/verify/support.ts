@@ -1,9 +1,9 @@
 /** Facts of a healthy aws-dev, gcp-dev and local, for tests to break one at a time. */
 
-import { type Config, parseConfig, rawConfig } from "../../../infra/config.ts";
-import { roleOptions } from "../../../infra/plan/role-options.ts";
-import { nodeLabels, nodeTaints, type PoolRole } from "../../../infra/plan/roles.ts";
-import { readProject, readStackConfig } from "../../../infra/preview/project.ts";
+import { type Config, parseConfig, rawConfig } from "../../../infra/config/load.ts";
+import { roleOptions } from "../../../infra/model/role-options.ts";
+import { nodeLabels, nodeTaints, type PoolRole } from "../../../infra/model/roles.ts";
+import { readProject, readStackConfig } from "../../../infra/offline-plan/project.ts";
 import type { DeploymentFact, NodeFact, PodFact, RayClusterFact } from "../../../infra/verify/facts.ts";
 import { type Line, renderLine } from "../../../infra/verify/line.ts";
 import { root } from "../support/stacks.ts";

@@ -2,14 +2,14 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { z } from "zod";
 import { ServiceError } from "../../../service/errors.ts";
-import { parseInput } from "../../../service/http/parse.ts";
 import { buildClause } from "../../../service/lance/full-text.ts";
-import { flatQuery, nestedQuery } from "../../../service/operations/plan-body.ts";
+import { flatQuery, nestedQuery } from "../../../service/operations/shared/plan-body.ts";
 import { columns } from "../../../service/query/columns.ts";
 import { fullText } from "../../../service/query/full-text.ts";
 import type { Clause, Query } from "../../../service/query/model.ts";
 import { vectors } from "../../../service/query/vector.ts";
 import { query, queryShape } from "../../../service/query/wire.ts";
+import { parseInput } from "../../../service/server/parse-input.ts";
 
 /** JSON as it comes off the wire: own keys of any name, `__proto__` and `constructor` among them. */
 const json = fc.json({ maxDepth: 6 }).map((text): unknown => JSON.parse(text));

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { readConfig } from "../../../service/config.ts";
+import { readConfig } from "../../../service/config/config.ts";
 import { ServiceError } from "../../../service/errors.ts";
-import { parseInput } from "../../../service/http/parse.ts";
-import { commonBody } from "../../../service/operations/common.ts";
-import { flatQuery, nestedQuery } from "../../../service/operations/plan-body.ts";
+import { commonBody } from "../../../service/operations/shared/common-fields.ts";
+import { flatQuery, nestedQuery } from "../../../service/operations/shared/plan-body.ts";
 import { fullText } from "../../../service/query/full-text.ts";
 import { listOf, most } from "../../../service/query/lists.ts";
+import { parseInput } from "../../../service/server/parse-input.ts";
 
 const many = <T>(count: number, one: T): T[] => Array.from({ length: count }, () => one);
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type TableDefinition, writeTables } from "../../../service/lance/write.ts";
+import { type TableDefinition, writeTables } from "../../../tools/lance-tables.ts";
 import { vectorOf } from "../../support/tables.ts";
 import { type StoredService, startStoredService } from "./support.ts";
 

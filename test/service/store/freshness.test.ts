@@ -1,6 +1,6 @@
 import { tableFromIPC } from "apache-arrow";
 import { afterEach, describe, expect, test } from "vitest";
-import { writeTables } from "../../../service/lance/write.ts";
+import { writeTables } from "../../../tools/lance-tables.ts";
 import { atConcurrency, byKind, connectElsewhere, ofTable, type StoredService, startStoredService } from "./support.ts";
 
 let stored: StoredService | undefined;

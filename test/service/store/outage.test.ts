@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { writeTables } from "../../../service/lance/write.ts";
+import { writeTables } from "../../../tools/lance-tables.ts";
 import type { TestService } from "../../support/service.ts";
 import { type StoredServiceOptions, startStoredService } from "./support.ts";
 

@@ -1,4 +1,4 @@
-import { factors } from "../../../../infra/plan/quantity.ts";
+import { factors } from "../../../../infra/model/quantity.ts";
 /** Property trees as the engine sends them, and the comparison that the Kubernetes provider makes of them. Pure. */
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };

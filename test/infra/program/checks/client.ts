@@ -1,7 +1,7 @@
 /** Everything that the client's parameters name is a resource of the same stack. */
 
-import { type ClientParameters, clientParametersSchema } from "../../../../infra/plan/client-parameters.ts";
-import type { Capture } from "../../../../infra/preview/capture.ts";
+import { type ClientParameters, clientParametersSchema } from "../../../../infra/model/client-parameters.ts";
+import type { Capture } from "../../../../infra/offline-plan/capture.ts";
 import { type Manifest, manifests, revealed } from "../../kubernetes/manifests.ts";
 import { ofType } from "../../support/graph.ts";
 import { nodePools, selects } from "./pods.ts";

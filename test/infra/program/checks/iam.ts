@@ -1,7 +1,7 @@
 /** What identities may do: no wildcard beyond the list below, and every trust bound to one subject and audience. */
 
-import type { PolicyDocument } from "../../../../infra/plan/iam/policy.ts";
-import type { Capture, PlannedResource } from "../../../../infra/preview/capture.ts";
+import type { PolicyDocument } from "../../../../infra/clouds/aws/iam/policy.ts";
+import type { Capture, PlannedResource } from "../../../../infra/offline-plan/capture.ts";
 import { describe } from "../../support/graph.ts";
 import { wildcardViolations } from "../../support/wildcards.ts";
 

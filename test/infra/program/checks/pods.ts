@@ -1,9 +1,9 @@
 /** Whether the pods of a stack can run on its nodes: selectors, taints, sizes. Judged from what the stack asks for. */
 
-import { allocatable, podsPerNode } from "../../../../infra/plan/fit.ts";
-import { findMachine } from "../../../../infra/plan/machines.ts";
-import { parseMemory } from "../../../../infra/plan/quantity.ts";
-import type { Capture, PlannedResource } from "../../../../infra/preview/capture.ts";
+import { allocatable, podsPerNode } from "../../../../infra/model/fit.ts";
+import { findMachine } from "../../../../infra/model/machines.ts";
+import { parseMemory } from "../../../../infra/model/quantity.ts";
+import type { Capture, PlannedResource } from "../../../../infra/offline-plan/capture.ts";
 import { manifests, revealed } from "../../kubernetes/manifests.ts";
 import { ofType } from "../../support/graph.ts";
 

@@ -1,7 +1,7 @@
 /** Nothing that the stack keeps secret stands anywhere in the open. */
 
-import type { Capture } from "../../../../infra/preview/capture.ts";
-import { Computed, plaintext, Secret, type Value } from "../../../../infra/preview/values.ts";
+import type { Capture } from "../../../../infra/offline-plan/capture.ts";
+import { Computed, plaintext, Secret, type Value } from "../../../../infra/offline-plan/values.ts";
 import { describe } from "../../support/graph.ts";
 
 /** Every place outside of a secret where one of the texts shows. */

@@ -1,7 +1,7 @@
 /** How the program is built: components, providers, names, and the same resources in a preview as in an update. */
 
-import type { Capture, PlannedResource } from "../../../../infra/preview/capture.ts";
-import { Secret, type Value } from "../../../../infra/preview/values.ts";
+import type { Capture, PlannedResource } from "../../../../infra/offline-plan/capture.ts";
+import { Secret, type Value } from "../../../../infra/offline-plan/values.ts";
 import { describe } from "../../support/graph.ts";
 import type { StackCaptures } from "../../support/stacks.ts";
 

@@ -1,6 +1,6 @@
 /** How long a stack takes from nothing to ready and back, by its dependencies and the clouds' typical durations. */
 
-import type { Capture } from "../../../../infra/preview/capture.ts";
+import type { Capture } from "../../../../infra/offline-plan/capture.ts";
 import { longestPath, reversed } from "../../../e2e/clouds/critical-path.ts";
 import { type StateResource, shortMinutes, tasksOf, unavoidable } from "../../../e2e/clouds/tasks.ts";
 

@@ -13,9 +13,9 @@ import {
   TaintEffect,
 } from "@aws-sdk/client-eks";
 import protos from "@google-cloud/container/build/protos/protos.json" with { type: "json" };
-import type { Capture } from "../../../../infra/preview/capture.ts";
-import { leaves, withoutIndexes } from "../../../../infra/preview/leaves.ts";
-import { mask } from "../../../../infra/preview/values.ts";
+import type { Capture } from "../../../../infra/offline-plan/capture.ts";
+import { leaves, withoutIndexes } from "../../../../infra/offline-plan/leaves.ts";
+import { mask } from "../../../../infra/offline-plan/values.ts";
 import { describe } from "../../support/graph.ts";
 
 interface Node {

@@ -1,0 +1,115 @@
+import * as aws from "@pulumi/aws";
+import * as pulumi from "@pulumi/pulumi";
+import type { AwsConfig } from "../../config/load.ts";
+import { serviceTrust } from "./iam/policy.ts";
+import type { ClusterNetwork } from "./network.ts";
+import { Role } from "./role.ts";
+import { serviceCidr } from "./subnets.ts";
+
+export interface ClusterArgs {
+  readonly config: AwsConfig;
+  readonly partition: string;
+  readonly network: ClusterNetwork;
+}
+
+/** The EKS control plane with its key, its logs and its OIDC provider. Nobody but the access entries gets in. */
+export class Cluster extends pulumi.ComponentResource {
+  readonly clusterName: pulumi.Output<string>;
+  readonly arn: pulumi.Output<string>;
+  readonly endpoint: pulumi.Output<string>;
+  readonly certificateAuthority: pulumi.Output<string>;
+  /** The group that EKS puts on the control plane's interfaces and on every node. */
+  readonly securityGroupId: pulumi.Output<string>;
+  readonly oidcProviderArn: pulumi.Output<string>;
+  /** What lets a deployer inside the VPC reach the Kubernetes API; EKS's own group admits nodes alone. */
+  readonly reach: readonly pulumi.Resource[];
+
+  constructor(name: string, { config, partition, network }: ClusterArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("lakehead:aws:Cluster", name, {}, opts);
+    const { clusterName, protect, endpoint } = config;
+    const child = { parent: this };
+    const guarded = { parent: this, protect };
+
+    const key = new aws.kms.Key(
+      `${name}-secrets`,
+      {
+        description: `Kubernetes secrets of ${clusterName}`,
+        enableKeyRotation: true,
+        deletionWindowInDays: protect ? 30 : 7,
+      },
+      guarded,
+    );
+    new aws.kms.Alias(`${name}-secrets`, { name: `alias/eks/${clusterName}`, targetKeyId: key.keyId }, child);
+    // Made before the cluster: EKS would make it without an end to its retention.
+    const logs = new aws.cloudwatch.LogGroup(
+      `${name}-logs`,
+      { name: `/aws/eks/${clusterName}/cluster`, retentionInDays: config.logRetentionDays },
+      child,
+    );
+    const role = new Role(
+      `${name}-control-plane`,
+      {
+        description: `Control plane of ${clusterName}`,
+        trust: serviceTrust("eks.amazonaws.com"),
+        managedPolicies: { cluster: `arn:${partition}:iam::aws:policy/AmazonEKSClusterPolicy` },
+      },
+      child,
+    );
+
+    const cluster = new aws.eks.Cluster(
+      name,
+      {
+        name: clusterName,
+        version: config.kubernetesVersion,
+        roleArn: role.arn,
+        accessConfig: { authenticationMode: "API", bootstrapClusterCreatorAdminPermissions: false },
+        bootstrapSelfManagedAddons: false,
+        deletionProtection: protect,
+        upgradePolicy: { supportType: "STANDARD" },
+        enabledClusterLogTypes: ["api", "audit", "authenticator", "controllerManager", "scheduler"],
+        encryptionConfig: { resources: ["secrets"], provider: { keyArn: key.arn } },
+        kubernetesNetworkConfig: { ipFamily: "ipv4", serviceIpv4Cidr: serviceCidr(network.cidr) },
+        vpcConfig: {
+          subnetIds: network.privateSubnets.map(({ id }) => id),
+          endpointPrivateAccess: true,
+          endpointPublicAccess: endpoint.publicCidrs.length > 0,
+          ...(endpoint.publicCidrs.length > 0 ? { publicAccessCidrs: [...endpoint.publicCidrs] } : {}),
+        },
+      },
+      // EKS takes no subnet in a zone that the cluster was not made with; node groups use any subnet of the VPC.
+      { ...guarded, dependsOn: [role, logs], ignoreChanges: ["vpcConfig.subnetIds"] },
+    );
+    const oidc = new aws.iam.OpenIdConnectProvider(
+      `${name}-oidc`,
+      {
+        url: cluster.identities.apply((identities) => identities[0]?.oidcs?.[0]?.issuer ?? ""),
+        clientIdLists: ["sts.amazonaws.com"],
+      },
+      guarded,
+    );
+
+    this.reach = (endpoint.privateCidrs ?? [network.cidr]).map(
+      (cidrIpv4) =>
+        new aws.vpc.SecurityGroupIngressRule(
+          `${name}-api-from-${cidrIpv4}`,
+          {
+            securityGroupId: cluster.vpcConfig.clusterSecurityGroupId,
+            description: "Kubernetes API",
+            cidrIpv4,
+            ipProtocol: "tcp",
+            fromPort: 443,
+            toPort: 443,
+          },
+          child,
+        ),
+    );
+
+    this.clusterName = cluster.name;
+    this.arn = cluster.arn;
+    this.endpoint = cluster.endpoint;
+    this.certificateAuthority = cluster.certificateAuthority.data;
+    this.securityGroupId = cluster.vpcConfig.clusterSecurityGroupId;
+    this.oidcProviderArn = oidc.arn;
+    this.registerOutputs({ arn: this.arn });
+  }
+}

@@ -1,0 +1,55 @@
+import { paths, ports } from "../../../service/contract.ts";
+
+/** The ports of a table service pod that a load balancer connects to: requests, and the probe of its readiness. */
+export const balancedPorts: readonly number[] = [ports.api, ports.operations];
+
+/** Port on which each kind of load balancer listens. */
+export const listenerPort = { internal: 80, public: 443 } as const;
+
+/** Longer than the service's own longest answer, so that the service decides what times out. */
+const idleSeconds = 120;
+const drainSeconds = 30;
+
+/** What only AWS can say, known or still to come. */
+interface Ids<Text> {
+  readonly securityGroup: Text;
+  /** Ids joined by commas. */
+  readonly subnets: Text;
+}
+
+/** Annotations of a Service of type LoadBalancer: an internal NLB straight to the pods. */
+export function internalAnnotations<Text>({ securityGroup, subnets }: Ids<Text>): Record<string, string | Text> {
+  const prefix = "service.beta.kubernetes.io/aws-load-balancer";
+  return {
+    [`${prefix}-scheme`]: "internal",
+    [`${prefix}-nlb-target-type`]: "ip",
+    [`${prefix}-security-groups`]: securityGroup,
+    [`${prefix}-subnets`]: subnets,
+    [`${prefix}-healthcheck-protocol`]: "http",
+    [`${prefix}-healthcheck-port`]: String(ports.operations),
+    [`${prefix}-healthcheck-path`]: paths.ready,
+    [`${prefix}-target-group-attributes`]: `deregistration_delay.timeout_seconds=${drainSeconds}`,
+  };
+}
+
+/** Annotations of an Ingress: an ALB on the internet, TLS only, straight to the pods. */
+export function publicAnnotations<Text>(
+  { securityGroup, subnets }: Ids<Text>,
+  certificateArn: string,
+): Record<string, string | Text> {
+  const prefix = "alb.ingress.kubernetes.io";
+  return {
+    [`${prefix}/scheme`]: "internet-facing",
+    [`${prefix}/target-type`]: "ip",
+    [`${prefix}/security-groups`]: securityGroup,
+    [`${prefix}/subnets`]: subnets,
+    [`${prefix}/listen-ports`]: JSON.stringify([{ HTTPS: listenerPort.public }]),
+    [`${prefix}/certificate-arn`]: certificateArn,
+    [`${prefix}/ssl-policy`]: "ELBSecurityPolicy-TLS13-1-2-2021-06",
+    [`${prefix}/healthcheck-protocol`]: "HTTP",
+    [`${prefix}/healthcheck-port`]: String(ports.operations),
+    [`${prefix}/healthcheck-path`]: paths.ready,
+    [`${prefix}/load-balancer-attributes`]: `idle_timeout.timeout_seconds=${idleSeconds},routing.http.drop_invalid_header_fields.enabled=true`,
+    [`${prefix}/target-group-attributes`]: `deregistration_delay.timeout_seconds=${drainSeconds}`,
+  };
+}

@@ -1,0 +1,76 @@
+import * as pulumi from "@pulumi/pulumi";
+import type { AwsConfig } from "../../config/load.ts";
+import { clientGroup, tableServiceAccount } from "../../model/names.ts";
+import { Access } from "./access.ts";
+import { clientPolicy, runtimePolicy, tableServicePolicy } from "./iam/cluster.ts";
+import { type Place, type PolicyDocument, principalsTrust } from "./iam/policy.ts";
+import type { BucketScope } from "./iam/storage.ts";
+import { Role, trustServiceAccount } from "./role.ts";
+
+export interface IdentitiesArgs {
+  readonly config: AwsConfig;
+  readonly place: Place;
+  readonly clusterName: pulumi.Output<string>;
+  readonly oidcProviderArn: pulumi.Output<string>;
+  readonly scope: pulumi.Output<BucketScope>;
+}
+
+/** Who reaches the tables: the Ray pods, the table service and the runtime's client, each by a role of its own. */
+export class Identities extends pulumi.ComponentResource {
+  readonly runtime: Role;
+  readonly tableService: Role | undefined;
+  readonly client: Role;
+
+  constructor(name: string, args: IdentitiesArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("lakehead:aws:Identities", name, {}, opts);
+    const { config, place, oidcProviderArn } = args;
+    const child = { parent: this };
+    const document = (decide: (at: Place, scope: BucketScope) => PolicyDocument) =>
+      args.scope.apply((scope) => JSON.stringify(decide(place, scope)));
+
+    this.runtime = new Role(
+      `${name}-runtime`,
+      {
+        description: `Ray pods of ${place.cluster}`,
+        trust: trustServiceAccount(oidcProviderArn, config.namespace, config.serviceAccount),
+        policies: { tables: document(runtimePolicy) },
+      },
+      child,
+    );
+    this.tableService = config.tableService.enabled
+      ? new Role(
+          `${name}-table-service`,
+          {
+            description: `Table service of ${place.cluster}`,
+            trust: trustServiceAccount(oidcProviderArn, config.namespace, tableServiceAccount),
+            policies: { tables: document(tableServicePolicy) },
+          },
+          child,
+        )
+      : undefined;
+
+    const { principals, roleName, access } = config.client;
+    this.client = new Role(
+      `${name}-client`,
+      {
+        roleName,
+        description: `Clients of the runtime in ${place.cluster}`,
+        trust: principalsTrust(principals.length > 0 ? principals : [config.deployerArn]),
+        policies: { tables: document(clientPolicy) },
+      },
+      child,
+    );
+    new Access(
+      `${name}-client-access`,
+      {
+        clusterName: args.clusterName,
+        principalArn: this.client.arn,
+        ...(access === "cluster-admin"
+          ? { policy: { partition: place.partition, name: "AmazonEKSClusterAdminPolicy" } }
+          : { groups: [clientGroup] }),
+      },
+      child,
+    );
+    this.registerOutputs({});
+  }
+}

@@ -1,0 +1,135 @@
+import * as aws from "@pulumi/aws";
+import * as kubernetes from "@pulumi/kubernetes";
+import * as pulumi from "@pulumi/pulumi";
+import type { AwsConfig } from "../../config/load.ts";
+import { chartInputs } from "../../kubernetes/chart.ts";
+import { loadBalancerController } from "../../versions.ts";
+import type { Annotations, Exposure } from "../index.ts";
+import { balancedPorts, internalAnnotations, listenerPort, publicAnnotations } from "./exposure.ts";
+import { loadBalancerControllerPolicy } from "./iam/load-balancer-controller.ts";
+import type { Place } from "./iam/policy.ts";
+import type { ClusterNetwork } from "./network.ts";
+import { Role, trustServiceAccount } from "./role.ts";
+
+export interface LoadBalancerArgs {
+  readonly place: Place;
+  readonly config: AwsConfig["loadBalancerController"];
+  readonly exposure: Exclude<AwsConfig["tableService"]["exposure"], { mode: "cluster" }>;
+  readonly network: ClusterNetwork;
+  readonly clusterSecurityGroupId: pulumi.Output<string>;
+  readonly oidcProviderArn: pulumi.Output<string>;
+  readonly nodeSelector: Readonly<Record<string, string>>;
+}
+
+const namespace = "kube-system";
+const account = "aws-load-balancer-controller";
+
+/**
+ * The controller that makes the table service's load balancer, and the security group in front of it. The group is
+ * the stack's own, so that none of the controller's is left behind to keep the VPC from being deleted.
+ */
+export class LoadBalancer extends pulumi.ComponentResource {
+  /** Annotations of the Service or Ingress, whichever the exposure asks for. */
+  readonly annotations: Annotations;
+
+  constructor(name: string, args: LoadBalancerArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("lakehead:aws:LoadBalancer", name, {}, opts);
+    const { place, config, exposure, network } = args;
+    const child = { parent: this };
+
+    const group = new aws.ec2.SecurityGroup(
+      name,
+      {
+        vpcId: network.vpcId,
+        description: `Load balancer of the table service in ${place.cluster}`,
+        tags: { Name: `${place.cluster}-table-service` },
+      },
+      child,
+    );
+    const port = listenerPort[exposure.mode];
+    const rules: pulumi.Resource[] = exposure.allowedCidrs.map(
+      (cidrIpv4) =>
+        new aws.vpc.SecurityGroupIngressRule(
+          `${name}-from-${cidrIpv4}`,
+          { securityGroupId: group.id, cidrIpv4, ipProtocol: "tcp", fromPort: port, toPort: port },
+          child,
+        ),
+    );
+    for (const target of balancedPorts) {
+      const toPods = { ipProtocol: "tcp", fromPort: target, toPort: target };
+      rules.push(
+        new aws.vpc.SecurityGroupEgressRule(
+          `${name}-to-pods-${target}`,
+          { securityGroupId: group.id, referencedSecurityGroupId: args.clusterSecurityGroupId, ...toPods },
+          child,
+        ),
+        new aws.vpc.SecurityGroupIngressRule(
+          `${name}-into-pods-${target}`,
+          { securityGroupId: args.clusterSecurityGroupId, referencedSecurityGroupId: group.id, ...toPods },
+          child,
+        ),
+      );
+    }
+
+    const role = new Role(
+      `${name}-controller-role`,
+      {
+        description: `Load balancer controller of ${place.cluster}`,
+        trust: trustServiceAccount(args.oidcProviderArn, namespace, account),
+        policies: { balance: JSON.stringify(loadBalancerControllerPolicy(place)) },
+      },
+      child,
+    );
+    new kubernetes.helm.v3.Release(
+      `${name}-controller`,
+      {
+        name: account,
+        namespace,
+        ...chartInputs(config.chart, loadBalancerController.version),
+        atomic: true,
+        values: {
+          clusterName: place.cluster,
+          region: place.region,
+          vpcId: network.vpcId,
+          image: { repository: config.image, tag: `v${loadBalancerController.version}` },
+          serviceAccount: {
+            create: true,
+            name: account,
+            annotations: { "eks.amazonaws.com/role-arn": role.arn },
+          },
+          enableShield: false,
+          enableWaf: false,
+          enableWafv2: false,
+          enableBackendSecurityGroup: false,
+          // Its webhook would stand in the way of every Service while the controller is down.
+          enableServiceMutatorWebhook: false,
+          nodeSelector: args.nodeSelector,
+        },
+      },
+      // The chart makes a certificate each time that it is rendered without the cluster, and the provider hashes what
+      // is rendered: every `up` would be an upgrade (pulumi-kubernetes#2649).
+      { parent: this, dependsOn: [role, ...rules], ignoreChanges: ["checksum"] },
+    );
+
+    const subnets = pulumi.all(subnetsOf(exposure.mode, network)).apply((ids) => ids.join(","));
+    const ids = { securityGroup: group.id, subnets };
+    this.annotations =
+      exposure.mode === "public" ? publicAnnotations(ids, exposure.certificateArn) : internalAnnotations(ids);
+    this.registerOutputs({});
+  }
+}
+
+function subnetsOf(mode: "internal" | "public", network: ClusterNetwork): pulumi.Input<string>[] {
+  return mode === "public" ? [...network.publicSubnetIds] : network.privateSubnets.map(({ id }) => id);
+}
+
+/** What the workloads are told of the load balancer; without one the service stays inside the cluster. */
+export function exposureOf(network: ClusterNetwork, balancer: LoadBalancer | undefined): Exposure {
+  const annotations = balancer?.annotations ?? {};
+  return {
+    internal: { annotations, loadBalancerClass: "service.k8s.aws/nlb" },
+    public: { ingressClass: "alb", annotations },
+    probeSources: [network.cidr],
+    dependsOn: balancer === undefined ? [] : [balancer],
+  };
+}

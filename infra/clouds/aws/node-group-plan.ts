@@ -1,0 +1,55 @@
+import { poolMachines, pools } from "../../model/pools.ts";
+import { nodeLabels, nodeTaints, type PoolRole, type RoleOptions, type Taint } from "../../model/roles.ts";
+import type { AwsConfig } from "../schema.ts";
+import { autoscalerTags } from "./autoscaler-tags.ts";
+
+/** Everything that decides one EKS managed node group. */
+export interface NodeGroupPlan {
+  readonly role: PoolRole;
+  readonly name: string;
+  readonly amiType:
+    | "AL2023_x86_64_STANDARD"
+    | "AL2023_ARM_64_STANDARD"
+    | "AL2023_x86_64_NVIDIA"
+    | "AL2023_ARM_64_NVIDIA";
+  readonly capacityType: "ON_DEMAND" | "SPOT";
+  readonly instanceTypes: readonly string[];
+  readonly min: number;
+  readonly max: number;
+  readonly diskGiB: number;
+  readonly zones: readonly string[] | undefined;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly taints: readonly Taint[];
+  /** Tags of the group's autoscaling group. */
+  readonly autoscalerTags: Readonly<Record<string, string>>;
+}
+
+/** Makes the cluster autoscaler wait for GPUs of a fresh node in place of adding another (autoscaler#1949). */
+const acceleratorLabel = "k8s.amazonaws.com/accelerator";
+
+export function nodeGroups(config: AwsConfig, options: RoleOptions): NodeGroupPlan[] {
+  return pools(config).map((pool) => {
+    const machine = poolMachines(config, pool)[0];
+    const gpus = machine?.gpus ?? 0;
+    const arm = machine?.architecture === "arm64";
+    const labels = {
+      ...nodeLabels(pool.role, options),
+      ...(gpus > 0 ? { [acceleratorLabel]: (pool.machineNames[0] ?? "").split(".")[0] ?? "gpu" } : {}),
+    };
+    const taints = nodeTaints(pool.role, options);
+    return {
+      role: pool.role,
+      name: pool.role,
+      amiType: `AL2023_${arm ? "ARM_64" : "x86_64"}_${gpus > 0 ? "NVIDIA" : "STANDARD"}`,
+      capacityType: pool.spot ? "SPOT" : "ON_DEMAND",
+      instanceTypes: pool.machineNames,
+      min: pool.min,
+      max: pool.max,
+      diskGiB: pool.diskGiB,
+      zones: pool.zones,
+      labels,
+      taints,
+      autoscalerTags: autoscalerTags(config.clusterName, { labels, taints, gpus, diskGiB: pool.diskGiB }),
+    };
+  });
+}

@@ -1,0 +1,93 @@
+import * as aws from "@pulumi/aws";
+import * as pulumi from "@pulumi/pulumi";
+import { type PoolRole, systemPool, type TaintEffect } from "../../model/roles.ts";
+import type { ClusterNetwork } from "./network.ts";
+import type { NodeGroupPlan } from "./node-group-plan.ts";
+
+export interface NodeGroupArgs {
+  readonly clusterName: pulumi.Input<string>;
+  readonly cluster: string;
+  readonly kubernetesVersion: string;
+  readonly plan: NodeGroupPlan;
+  readonly nodeRoleArn: pulumi.Input<string>;
+  readonly subnets: ClusterNetwork["privateSubnets"];
+  readonly tags: Readonly<Record<string, string>>;
+  /** What the nodes need before they join; the launch template waits for none of it. */
+  readonly after: readonly pulumi.Resource[];
+}
+
+const taintEffects: Readonly<Record<TaintEffect, string>> = {
+  NoSchedule: "NO_SCHEDULE",
+  PreferNoSchedule: "PREFER_NO_SCHEDULE",
+  NoExecute: "NO_EXECUTE",
+};
+
+/** What runs there is for all: workers are many and come back, a third of them at a time. */
+const oneByOne: ReadonlySet<PoolRole> = new Set([systemPool, "ray-head"]);
+
+/** One managed node group with its launch template and the tags that let it grow from zero. */
+export class NodeGroup extends pulumi.ComponentResource {
+  constructor(name: string, args: NodeGroupArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("lakehead:aws:NodeGroup", name, {}, opts);
+    const { plan } = args;
+    const nodeTags = { ...args.tags, Name: `${args.cluster}-${plan.name}` };
+
+    const template = new aws.ec2.LaunchTemplate(
+      name,
+      {
+        namePrefix: `${args.cluster}-${plan.name}-`,
+        updateDefaultVersion: true,
+        // One hop: a pod that is not on the host's network cannot take the node's role.
+        metadataOptions: { httpEndpoint: "enabled", httpTokens: "required", httpPutResponseHopLimit: 1 },
+        blockDeviceMappings: [
+          {
+            deviceName: "/dev/xvda",
+            ebs: { volumeType: "gp3", volumeSize: plan.diskGiB, encrypted: "true", deleteOnTermination: "true" },
+          },
+        ],
+        tagSpecifications: ["instance", "volume", "network-interface"].map((resourceType) => ({
+          resourceType,
+          tags: nodeTags,
+        })),
+      },
+      { parent: this },
+    );
+    const group = new aws.eks.NodeGroup(
+      name,
+      {
+        clusterName: args.clusterName,
+        nodeGroupNamePrefix: `${plan.name}-`,
+        version: args.kubernetesVersion,
+        nodeRoleArn: args.nodeRoleArn,
+        subnetIds: args.subnets
+          .filter(({ zone }) => plan.zones === undefined || (zone !== undefined && plan.zones.includes(zone)))
+          .map(({ id }) => id),
+        amiType: plan.amiType,
+        capacityType: plan.capacityType,
+        instanceTypes: [...plan.instanceTypes],
+        launchTemplate: { id: template.id, version: pulumi.interpolate`${template.latestVersion}` },
+        labels: { ...plan.labels },
+        taints: plan.taints.map(({ key, value, effect }) => ({ key, value, effect: taintEffects[effect] })),
+        scalingConfig: { minSize: plan.min, maxSize: plan.max, desiredSize: plan.min },
+        updateConfig: oneByOne.has(plan.role) ? { maxUnavailable: 1 } : { maxUnavailablePercentage: 33 },
+      },
+      {
+        parent: this,
+        dependsOn: [...args.after],
+        // The autoscaler owns the size.
+        ignoreChanges: ["scalingConfig.desiredSize"],
+        // A node is given fifteen minutes to drain, and a group of hundreds is replaced in several rounds.
+        customTimeouts: { create: "45m", update: "120m", delete: "60m" },
+      },
+    );
+    const autoscalingGroupName = group.resources.apply((resources) => resources[0]?.autoscalingGroups?.[0]?.name ?? "");
+    for (const [key, value] of Object.entries(plan.autoscalerTags)) {
+      new aws.autoscaling.Tag(
+        `${name}-${key}`,
+        { autoscalingGroupName, tag: { key, value, propagateAtLaunch: false } },
+        { parent: this },
+      );
+    }
+    this.registerOutputs({});
+  }
+}

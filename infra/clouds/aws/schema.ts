@@ -1,0 +1,233 @@
+import { z } from "zod";
+import { bucketPlace, bucketRetention, cidr, count, minorVersion } from "../../config/fields.ts";
+import { gpuEnabled, headTaint, machineSize, onDemand, spotAllowed } from "../../config/node-fields.ts";
+import { chart, devicePluginSchema, operatorSchema } from "../../config/ray.ts";
+import { clientShape, sharedShape } from "../../config/shared.ts";
+import { exposureSchema, tableServiceSchema } from "../../config/table-service.ts";
+import { clusterAutoscaler, eks, loadBalancerController } from "../../versions.ts";
+
+const arn = (service: string, example: string) =>
+  z
+    .string({ error: `an ARN such as ${example}` })
+    .regex(new RegExp(`^arn:aws[a-z-]*:${service}:`), { error: `an ARN such as ${example}` });
+const principal = z
+  .string({ error: "an ARN such as arn:aws:iam::111122223333:role/team/deployer" })
+  .regex(/^arn:aws[a-z-]*:iam::\d{12}:(role|user)\/[^*]+$/, {
+    error: "the full ARN of an IAM role or user, with its path and without wildcards",
+  });
+const resourceId = (kind: string) =>
+  z.string().regex(new RegExp(`^${kind}-[0-9a-f]+$`), { error: `an id such as ${kind}-0a1b2c3d4e5f` });
+
+interface PoolDefaults {
+  readonly instanceTypes: [string, ...string[]];
+  readonly min: number;
+  readonly max: number;
+  readonly diskGiB: number;
+}
+
+const pool = <Spot extends z.ZodType>(defaults: PoolDefaults, least: number, spot: Spot) =>
+  z.strictObject({
+    instanceTypes: z
+      .array(z.string().regex(/^[a-z0-9-]+\.[a-z0-9-]+$/, { error: "an instance type such as m7i.2xlarge" }))
+      .min(1, { error: "at least one instance type" })
+      .max(20)
+      .default(defaults.instanceTypes)
+      .describe("Instance types, all of one size; several widen the choice of spot capacity"),
+    size: machineSize,
+    min: count(least, 1000).default(defaults.min).describe("Least number of nodes"),
+    max: count(1, 1000).default(defaults.max).describe("Greatest number of nodes"),
+    diskGiB: count(20, 16_384).default(defaults.diskGiB).describe("Encrypted gp3 root disk, GiB"),
+    zones: z
+      .array(z.string().regex(/^[a-z]$/))
+      .min(1)
+      .optional()
+      .describe("Zone letters that the pool may use; default: all of the network's. Not with an adopted network"),
+    spot,
+  });
+
+const nodes = z
+  .strictObject({
+    system: pool({ instanceTypes: ["m7i.large"], min: 2, max: 6, diskGiB: 50 }, 1, onDemand)
+      .prefault({})
+      .describe("Nodes of everything that is not Ray"),
+    head: pool({ instanceTypes: ["m7i.2xlarge"], min: 1, max: 2, diskGiB: 100 }, 1, onDemand)
+      .extend({
+        taint: headTaint,
+      })
+      .prefault({})
+      .describe("Nodes labelled ray-head"),
+    cpu: pool(
+      { instanceTypes: ["c7i.4xlarge", "c6i.4xlarge", "c6a.4xlarge", "c7a.4xlarge"], min: 0, max: 10, diskGiB: 100 },
+      0,
+      spotAllowed(true),
+    )
+      .prefault({})
+      .describe("Nodes labelled ray-worker-cpu"),
+    gpu: pool({ instanceTypes: ["g6.4xlarge"], min: 0, max: 4, diskGiB: 200 }, 0, spotAllowed(false))
+      .extend({ enabled: gpuEnabled })
+      .prefault({})
+      .describe("Nodes labelled ray-worker-gpu"),
+  })
+  .prefault({})
+  .describe("Node groups, one for each role");
+
+const network = z
+  .discriminatedUnion(
+    "mode",
+    [
+      z.strictObject({
+        mode: z.literal("create").describe("Create a VPC"),
+        cidr: cidr.default("10.42.0.0/16").describe("Network of the VPC"),
+        zones: z
+          .array(z.string().regex(/^[a-z]$/, { error: "a zone letter such as a" }))
+          .min(2, { error: "at least two zones: EKS needs them" })
+          .max(7)
+          .default(["a", "b", "c"])
+          .describe(
+            "Letters of the availability zones; append only, for a zone's position decides its subnets. One more replaces the node groups that name no zones",
+          ),
+        nat: z
+          .enum(["none", "single", "zone"])
+          .default("single")
+          .describe(
+            "NAT gateways: one, one per zone, or none (then interface endpoints reach AWS, and charts and images must come from a mirror inside)",
+          ),
+      }),
+      z.strictObject({
+        mode: z.literal("adopt").describe("Use a VPC that exists"),
+        vpcId: resourceId("vpc").describe("Id of the VPC"),
+        cidr: cidr.describe("Network of the VPC"),
+        privateSubnetIds: z.array(resourceId("subnet")).min(2).describe("Subnets of the nodes, in two zones at least"),
+        publicSubnetIds: z.array(resourceId("subnet")).default([]).describe("Subnets of public load balancers"),
+        privateRouteTableIds: z
+          .array(resourceId("rtb"))
+          .default([])
+          .describe("Route tables that get an S3 gateway endpoint; empty when they have one"),
+      }),
+    ],
+    { error: "create or adopt under `mode`" },
+  )
+  .prefault({ mode: "create" })
+  .describe("The VPC");
+
+const bucket = z
+  .strictObject({
+    name: z
+      .string({ error: "the bucket's name, unique in all of S3" })
+      .regex(/^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/, { error: "3 to 63 lower-case letters, digits and inner hyphens" })
+      .describe("Name of the bucket"),
+    ...bucketPlace,
+    encryption: z.enum(["AES256", "aws:kms"]).default("AES256").describe("Encryption at rest"),
+    kmsKeyArn: arn("kms", "arn:aws:kms:eu-central-1:111122223333:key/…")
+      .optional()
+      .describe("Key for aws:kms; default: a key of the stack's own, or none with a bucket that exists"),
+    ...bucketRetention,
+  })
+  .describe("The bucket that holds the Lance tables");
+
+const endpoint = z
+  .strictObject({
+    publicCidrs: z
+      .array(cidr)
+      .default([])
+      .describe(
+        "Networks that reach the Kubernetes API from the internet; empty for none (deploy from inside the VPC)",
+      ),
+    privateCidrs: z
+      .array(cidr)
+      .optional()
+      .describe(
+        "Networks in the VPC, or connected to it, that reach the Kubernetes API inside; default: the VPC's own",
+      ),
+  })
+  .prefault({})
+  .describe("The Kubernetes API's endpoint");
+
+const addonVersion = z
+  .string()
+  .regex(/^v\d+\.\d+\.\d+-eksbuild\.\d+$/, { error: "an add-on version such as v1.19.3-eksbuild.7" })
+  .optional();
+
+export const awsSchema = z.strictObject({
+  cloud: z.literal("aws").describe("Amazon EKS"),
+  region: z
+    .string({ error: "an AWS region such as eu-central-1" })
+    .regex(/^[a-z]{2}(-[a-z]+)+-\d$/, { error: "an AWS region such as eu-central-1" })
+    .describe("AWS region"),
+  account: z
+    .string({ error: 'the account\'s id in quotes, such as "111122223333"' })
+    .regex(/^\d{12}$/, { error: "the twelve digits of an AWS account id" })
+    .describe("AWS account id; credentials of any other account are refused"),
+  deployerArn: principal.describe(
+    "IAM role or user that runs `pulumi up`; gets the cluster's administration, as EKS's own entry for the creator is off",
+  ),
+  viewerArns: z
+    .array(principal)
+    .default([])
+    .describe("IAM roles that may read the cluster but no secrets and no access rules: enough for a preview"),
+  auditorArns: z
+    .array(principal)
+    .default([])
+    .describe(
+      "IAM roles that may read everything in the cluster, secrets included, as a refresh does: the drift job's",
+    ),
+  kubernetesVersion: minorVersion.default(eks.default).describe("Kubernetes minor version"),
+  endpoint,
+  logRetentionDays: z
+    .literal([1, 3, 5, 7, 14, 30, 60, 90, 120, 180, 365, 400, 545, 731])
+    .default(90)
+    .describe("Days that CloudWatch keeps the control plane's logs"),
+  addons: z
+    .strictObject({
+      vpcCni: addonVersion.describe("Version of vpc-cni"),
+      kubeProxy: addonVersion.describe("Version of kube-proxy"),
+      coredns: addonVersion.describe("Version of coredns"),
+      ebsCsi: addonVersion.describe("Version of aws-ebs-csi-driver"),
+      metricsServer: addonVersion.describe("Version of metrics-server"),
+    })
+    .prefault({})
+    .describe("EKS add-on versions in place of the ones pinned for the Kubernetes version"),
+  network,
+  nodes,
+  bucket,
+  autoscaler: z
+    .strictObject({
+      chart: chart(clusterAutoscaler.chart).describe("Chart location, for mirrors"),
+      image: z.string().default(clusterAutoscaler.image).describe("Image repository without tag"),
+    })
+    .prefault({})
+    .describe("The cluster autoscaler"),
+  loadBalancerController: z
+    .strictObject({
+      chart: chart(loadBalancerController.chart).describe("Chart location, for mirrors"),
+      image: z.string().default(loadBalancerController.image).describe("Image repository without tag"),
+    })
+    .prefault({})
+    .describe("The load balancer controller, installed when the table service is exposed"),
+  operator: operatorSchema(["helm", "existing"]),
+  devicePlugin: devicePluginSchema,
+  client: z
+    .strictObject({
+      ...clientShape,
+      roleName: z
+        .string()
+        .regex(/^[\w+=,.@-]{1,64}$/, { error: "1 to 64 characters of an IAM role name" })
+        .default("geneva-client-role")
+        .describe("IAM role that the client assumes and `role_name` in its parameters; the client's default"),
+      principals: z
+        .array(principal)
+        .default([])
+        .describe("IAM roles and users that may assume the client role; empty: the deployer alone"),
+    })
+    .prefault({})
+    .describe("The runtime's client"),
+  tableService: tableServiceSchema(
+    exposureSchema({
+      certificateArn: arn("acm", "arn:aws:acm:eu-central-1:111122223333:certificate/…").describe(
+        "ACM certificate for `host`",
+      ),
+    }),
+  ).prefault({}),
+  ...sharedShape,
+});
+export type AwsConfig = z.output<typeof awsSchema>;

@@ -1,0 +1,63 @@
+import { z } from "zod";
+import { count, cpus, memory } from "../../config/fields.ts";
+import { headTaint } from "../../config/node-fields.ts";
+import { devicePluginSchema, operatorSchema } from "../../config/ray.ts";
+import { clientShape, sharedShape } from "../../config/shared.ts";
+import { exposureSchema, tableServiceSchema } from "../../config/table-service.ts";
+
+const capacity = z.strictObject({
+  cpus: cpus.describe("Allocatable CPUs of one node"),
+  memory: memory.describe("Allocatable memory of one node"),
+  gpus: count(0, 16).default(0).describe("GPUs of one node"),
+});
+
+export const kubeconfigSchema = z.strictObject({
+  cloud: z.literal("kubeconfig").describe("Any cluster that a kubeconfig reaches: kind, k3d or your own"),
+  kubeconfigPath: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("File to read; default: $KUBECONFIG or ~/.kube/config. The secret `kubeconfig` wins over it"),
+  context: z.string().min(1).optional().describe("Context in the kubeconfig; default: its current one"),
+  database: z
+    .strictObject({
+      uri: z
+        .string()
+        .regex(/^(s3:\/\/|gs:\/\/|\/)\S+$/, { error: "s3://…, gs://… or an absolute path in the pod" })
+        .default("/data")
+        .describe("Where the Lance tables are; a path is on a volume that the stack claims"),
+      storageOptions: z
+        .record(z.string(), z.string())
+        .default({})
+        .describe(
+          "Storage options that are no secret, such as `region` or `endpoint`; the secret `storageOptions` adds keys",
+        ),
+      volumeSize: memory.default("10Gi").describe("Size of the volume when `uri` is a path"),
+    })
+    .prefault({})
+    .describe("The Lance tables"),
+  accountAnnotations: z
+    .record(z.string(), z.string())
+    .default({})
+    .describe("Annotations of the runtime's service account; the client refuses one that names no cloud identity"),
+  nodes: z
+    .strictObject({
+      head: capacity.optional().describe("Nodes labelled ray-head"),
+      cpu: capacity.optional().describe("Nodes labelled ray-worker-cpu"),
+      gpu: capacity.optional().describe("Nodes labelled ray-worker-gpu; without it there are no GPU workers"),
+      headTaint,
+    })
+    .prefault({})
+    .describe("What the cluster's nodes can hold, to check that pods fit; the labels must be there already"),
+  operator: operatorSchema(["helm", "existing"]),
+  devicePlugin: devicePluginSchema,
+  client: z.strictObject(clientShape).prefault({}).describe("The runtime's client"),
+  tableService: tableServiceSchema(
+    exposureSchema({
+      ingressClass: z.string().min(1).describe("IngressClass that serves `host`"),
+      tlsSecret: z.string().min(1).describe("Name of the TLS secret for `host`"),
+    }),
+  ).prefault({}),
+  ...sharedShape,
+});
+export type KubeconfigConfig = z.output<typeof kubeconfigSchema>;

@@ -1,0 +1,177 @@
+import { z } from "zod";
+import { bucketPlace, bucketRetention, cidr, count, minorVersion } from "../../config/fields.ts";
+import { gpuEnabled, headTaint, machineSize, onDemand, spotAllowed } from "../../config/node-fields.ts";
+import { operatorSchema } from "../../config/ray.ts";
+import { clientShape, sharedShape } from "../../config/shared.ts";
+import { exposureSchema, tableServiceSchema } from "../../config/table-service.ts";
+import { gke } from "../../versions.ts";
+
+interface PoolDefaults {
+  readonly machineType: string;
+  readonly min: number;
+  readonly max: number;
+  readonly diskGiB: number;
+}
+
+const pool = <Spot extends z.ZodType>(defaults: PoolDefaults, least: number, spot: Spot) =>
+  z.strictObject({
+    machineType: z
+      .string()
+      .regex(/^[a-z][a-z0-9]*(-[a-z0-9]+)+$/, { error: "a machine type such as n2-standard-8" })
+      .default(defaults.machineType)
+      .describe("Machine type"),
+    size: machineSize,
+    min: count(least, 1000).default(defaults.min).describe("Least number of nodes in all zones together"),
+    max: count(1, 1000).default(defaults.max).describe("Greatest number of nodes in all zones together"),
+    diskGiB: count(20, 16_384).default(defaults.diskGiB).describe("Boot disk, GiB"),
+    diskType: z
+      .enum(["pd-balanced", "pd-ssd", "pd-standard", "hyperdisk-balanced"])
+      .default("pd-balanced")
+      .describe("Boot disk type"),
+    zones: z
+      .array(z.string().regex(/^[a-z]+-[a-z]+\d+-[a-z]$/, { error: "a zone such as europe-west4-a" }))
+      .min(1)
+      .optional()
+      .describe("Zones that the pool may use; default: the region's"),
+    spot,
+  });
+
+const nodes = z
+  .strictObject({
+    system: pool({ machineType: "e2-standard-4", min: 2, max: 4, diskGiB: 50 }, 1, onDemand)
+      .prefault({})
+      .describe("Nodes of everything that is not Ray"),
+    head: pool({ machineType: "n2-standard-8", min: 1, max: 2, diskGiB: 100 }, 1, onDemand)
+      .extend({
+        taint: headTaint,
+      })
+      .prefault({})
+      .describe("Nodes labelled ray-head"),
+    cpu: pool({ machineType: "n2-standard-16", min: 0, max: 10, diskGiB: 100 }, 0, spotAllowed(true))
+      .prefault({})
+      .describe("Nodes labelled ray-worker-cpu"),
+    gpu: pool({ machineType: "g2-standard-12", min: 0, max: 4, diskGiB: 200 }, 0, spotAllowed(false))
+      .extend({
+        enabled: gpuEnabled,
+        accelerator: z
+          .strictObject({
+            type: z.string().describe("Accelerator type such as nvidia-l4"),
+            count: count(1, 16).describe("GPUs of one node"),
+          })
+          .optional()
+          .describe("GPUs of one node; default: what the machine type has built in"),
+        driver: z.enum(["DEFAULT", "LATEST"]).default("DEFAULT").describe("NVIDIA driver that GKE installs"),
+      })
+      .prefault({})
+      .describe("Nodes labelled ray-worker-gpu"),
+  })
+  .prefault({})
+  .describe("Node pools, one for each role");
+
+const network = z
+  .discriminatedUnion(
+    "mode",
+    [
+      z.strictObject({
+        mode: z.literal("create").describe("Create a VPC network"),
+        nodeCidr: cidr.default("10.42.0.0/20").describe("Nodes"),
+        podCidr: cidr.default("10.44.0.0/14").describe("Pods (secondary range)"),
+        serviceCidr: cidr.default("10.43.0.0/20").describe("Services (secondary range)"),
+        controlPlaneCidr: cidr.default("172.16.0.0/28").describe("Control plane, a /28"),
+      }),
+      z.strictObject({
+        mode: z.literal("adopt").describe("Use a network that exists"),
+        network: z.string().min(1).describe("Self link or name of the network"),
+        subnetwork: z.string().min(1).describe("Self link or name of the subnetwork"),
+        podRange: z.string().min(1).describe("Name of the secondary range of pods"),
+        serviceRange: z.string().min(1).describe("Name of the secondary range of Services"),
+        controlPlaneCidr: cidr.default("172.16.0.0/28").describe("Control plane, a /28"),
+      }),
+    ],
+    { error: "create or adopt under `mode`" },
+  )
+  .prefault({ mode: "create" })
+  .describe("The VPC-native network; a created one has Cloud NAT");
+
+const bucket = z
+  .strictObject({
+    name: z
+      .string({ error: "the bucket's name, unique in all of Cloud Storage" })
+      .regex(/^[a-z0-9][a-z0-9_-]{1,61}[a-z0-9]$/, { error: "3 to 63 lower-case letters, digits, - and _" })
+      .describe("Name of the bucket"),
+    ...bucketPlace,
+    kmsKeyName: z
+      .string()
+      .regex(/^projects\/[^/]+\/locations\/[^/]+\/keyRings\/[^/]+\/cryptoKeys\/[^/]+$/, {
+        error: "projects/<project>/locations/<location>/keyRings/<ring>/cryptoKeys/<key>",
+      })
+      .optional()
+      .describe(
+        "Customer-managed key, which the project's Cloud Storage service agent must be allowed to use; default: Google's",
+      ),
+    ...bucketRetention,
+  })
+  .describe("The bucket that holds the Lance tables");
+
+const accountId = z.string().regex(/^[a-z]([a-z0-9-]{4,28}[a-z0-9])$/, {
+  error: "6 to 30 lower-case letters, digits and inner hyphens, starting with a letter",
+});
+
+export const gcpSchema = z.strictObject({
+  cloud: z.literal("gcp").describe("Google Kubernetes Engine"),
+  project: z
+    .string({ error: "a Google Cloud project id" })
+    .regex(/^[a-z][a-z0-9-]{4,28}[a-z0-9]$/, { error: "a Google Cloud project id, not its number or name" })
+    .describe("Google Cloud project id"),
+  region: z
+    .string({ error: "a Google Cloud region such as europe-west4" })
+    .regex(/^[a-z]+-[a-z]+\d+$/, { error: "a Google Cloud region such as europe-west4, without a zone letter" })
+    .describe("Google Cloud region"),
+  kubernetesVersion: minorVersion
+    .default(gke.default)
+    .describe("Least Kubernetes minor version of the control plane; the release channel moves it on"),
+  releaseChannel: z.enum(["REGULAR", "STABLE", "RAPID", "EXTENDED"]).default("REGULAR").describe("GKE release channel"),
+  endpoint: z
+    .strictObject({
+      publicCidrs: z
+        .array(cidr)
+        .default([])
+        .describe("Networks that reach the control plane's IP address from the internet; empty for none"),
+      dns: z
+        .boolean()
+        .default(true)
+        .describe(
+          "Reach the control plane by its DNS name too, which IAM guards; what deploys from outside the network",
+        ),
+    })
+    .prefault({})
+    .describe("The Kubernetes API's endpoint"),
+  network,
+  nodes,
+  bucket,
+  runtimeAccountId: accountId.default("geneva-runtime").describe("Id of the Google service account of the Ray pods"),
+  tableServiceAccountId: accountId
+    .default("lakehead-tables")
+    .describe("Id of the Google service account of the table service"),
+  operator: operatorSchema(["helm", "addon", "existing"]),
+  client: z
+    .strictObject({
+      ...clientShape,
+      accountId: accountId
+        .default("geneva-client")
+        .describe("Id of the Google service account that the client acts as"),
+      members: z
+        .array(
+          z.string().regex(/^(user|group|serviceAccount|principal|principalSet):\S+$/, {
+            error: "an IAM member such as group:data@example.com",
+          }),
+        )
+        .default([])
+        .describe("IAM members that may act as the client's account"),
+    })
+    .prefault({})
+    .describe("The runtime's client"),
+  tableService: tableServiceSchema(exposureSchema({})).prefault({}),
+  ...sharedShape,
+});
+export type GcpConfig = z.output<typeof gcpSchema>;

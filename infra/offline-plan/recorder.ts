@@ -1,0 +1,211 @@
+/**
+ * The engine's side of a run, without an engine: gives every registration its URN, remembers it, and answers as the
+ * engine would in a dry run for a provider without preview support, with the inputs and no id.
+ */
+
+import { type Invocation, noOptions, type PlannedResource, providerUrn, stackType, urnOf } from "./capture.ts";
+import { echoed } from "./unknowns.ts";
+import { decodeProperties, type Properties, unknownMarker } from "./values.ts";
+
+/** A value tree in wire form, as google.protobuf.Struct carries it. */
+export type Wire = Record<string, unknown>;
+
+/** The parts of a registration request that a plan is made of; lists may be empty, strings may be "". */
+export interface Registration {
+  readonly type: string;
+  readonly name: string;
+  readonly parent: string;
+  readonly kind: "custom" | "component" | "remote";
+  readonly object: Wire;
+  readonly provider: string;
+  readonly dependencies: readonly string[];
+  readonly propertyDependencies: Readonly<Record<string, readonly string[]>>;
+  readonly protect: boolean | undefined;
+  readonly retainOnDelete: boolean | undefined;
+  readonly deleteBeforeReplace: boolean;
+  readonly ignoreChanges: readonly string[];
+  readonly replaceOnChanges: readonly string[];
+  readonly secretOutputs: readonly string[];
+  readonly aliases: readonly string[];
+  readonly deletedWith: string;
+  readonly importId: string;
+  readonly timeouts: Readonly<Record<string, string>>;
+  readonly version: string;
+}
+
+export interface ReadRequest {
+  readonly type: string;
+  readonly name: string;
+  readonly parent: string;
+  readonly id: string;
+  readonly object: Wire;
+  readonly provider: string;
+  readonly dependencies: readonly string[];
+  readonly version: string;
+}
+
+/** What a cloud would have given a resource: used when the program runs as an update. */
+export interface Created {
+  readonly id: string;
+  readonly outputs: Wire;
+}
+
+/** Where a question to the cloud comes from. */
+export interface AnswerContext {
+  readonly project: string;
+  readonly stack: string;
+  /** Inputs of the explicit provider that would be asked; empty for the default provider. */
+  readonly provider: Properties;
+}
+
+export interface RecorderOptions {
+  readonly project: string;
+  readonly stack: string;
+  /** Makes up ids and outputs. Absent in a dry run, where both stay unknown. */
+  readonly create?: (resource: { type: string; name: string; urn: string; inputs: Wire }) => Created;
+  /** Answers a provider function (an "invoke"); undefined where it knows no answer. */
+  readonly answer: (token: string, args: Properties, context: AnswerContext) => Wire | undefined;
+}
+
+/** A refusal that the program sees as the failure of its call. */
+export class Refusal extends Error {}
+
+const sortedUnique = (urns: readonly string[]): string[] => [...new Set(urns)].sort();
+
+// The SDK writes the stack's type into the URNs of aliases of its direct children; the engine does not.
+const engineForm = (urn: string): string => urn.replace(`::${stackType}$`, "::");
+
+export class Recorder {
+  readonly #resources = new Map<string, PlannedResource>();
+  readonly #invocations: Invocation[] = [];
+  readonly #options: RecorderOptions;
+
+  constructor(options: RecorderOptions) {
+    this.#options = options;
+  }
+
+  get project(): string {
+    return this.#options.project;
+  }
+
+  get stack(): string {
+    return this.#options.stack;
+  }
+
+  /** Everything registered so far, sorted by URN. */
+  resources(): PlannedResource[] {
+    return [...this.#resources.values()].sort((a, b) => (a.urn < b.urn ? -1 : a.urn > b.urn ? 1 : 0));
+  }
+
+  invocations(): readonly Invocation[] {
+    return this.#invocations;
+  }
+
+  /**
+   * Records one resource and returns what the program will see of it.
+   *
+   * @throws Refusal when a resource of that URN exists already.
+   */
+  register(request: Registration): { urn: string; id: string; object: Wire } {
+    const { project, stack, create } = this.#options;
+    const parent = this.#resources.get(request.parent);
+    const urn =
+      request.type === stackType
+        ? `urn:pulumi:${stack}::${project}::${stackType}::${request.name}`
+        : urnOf(project, stack, request.type, request.name, request.parent === "" ? undefined : request.parent);
+    // The engine, too, hands these three down from parent to child (deploy/source_eval.go, inheritFromParent).
+    const deletedWith = request.deletedWith || parent?.deletedWith;
+    this.#add({
+      urn,
+      type: request.type,
+      name: request.name,
+      ...(request.parent === "" ? {} : { parent: request.parent }),
+      kind: request.type === stackType ? "stack" : request.kind,
+      ...(request.provider === "" ? {} : { provider: providerUrn(request.provider) }),
+      inputs: decodeProperties(request.object),
+      dependsOn: sortedUnique([...request.dependencies, ...Object.values(request.propertyDependencies).flat()]),
+      propertyDependencies: Object.fromEntries(
+        Object.entries(request.propertyDependencies)
+          .filter(([, urns]) => urns.length > 0)
+          .map(([property, urns]) => [property, sortedUnique(urns)]),
+      ),
+      protect: request.protect ?? parent?.protect ?? false,
+      retainOnDelete: request.retainOnDelete ?? parent?.retainOnDelete ?? false,
+      deleteBeforeReplace: request.deleteBeforeReplace,
+      ignoreChanges: [...request.ignoreChanges],
+      replaceOnChanges: [...request.replaceOnChanges],
+      secretOutputs: [...request.secretOutputs],
+      aliases: sortedUnique(request.aliases.map(engineForm).filter((alias) => alias !== urn)),
+      ...(deletedWith ? { deletedWith } : {}),
+      ...(request.importId === "" ? {} : { importId: request.importId }),
+      timeouts: request.timeouts,
+      ...(request.version === "" ? {} : { version: request.version }),
+    });
+    if (request.kind === "component") return { urn, id: "", object: {} };
+    if (create === undefined)
+      return { urn, id: "", object: request.kind === "remote" ? {} : echoed(request.type, request.object) };
+    const created = create({ type: request.type, name: request.name, urn, inputs: request.object });
+    return {
+      urn,
+      id: request.kind === "remote" ? "" : created.id,
+      object: { ...request.object, ...created.outputs },
+    };
+  }
+
+  /** Records a look-up of a resource that another program owns; what it holds is unknown in a dry run. */
+  read(request: ReadRequest): { urn: string; object: Wire } {
+    const { project, stack, create } = this.#options;
+    const urn = urnOf(project, stack, request.type, request.name, request.parent === "" ? undefined : request.parent);
+    this.#add({
+      urn,
+      type: request.type,
+      name: request.name,
+      ...(request.parent === "" ? {} : { parent: request.parent }),
+      kind: "read",
+      id: request.id === unknownMarker ? "<computed>" : request.id,
+      ...(request.provider === "" ? {} : { provider: providerUrn(request.provider) }),
+      inputs: decodeProperties(request.object),
+      dependsOn: sortedUnique(request.dependencies),
+      ...noOptions,
+      ...(request.version === "" ? {} : { version: request.version }),
+    });
+    if (create !== undefined) {
+      const { outputs } = create({ type: request.type, name: request.name, urn, inputs: request.object });
+      return { urn, object: { ...request.object, ...outputs } };
+    }
+    const isStackReference = request.type === "pulumi:pulumi:StackReference";
+    return { urn, object: isStackReference ? { ...request.object, outputs: unknownMarker } : request.object };
+  }
+
+  /** Remembers what a component, or the stack, says of itself. */
+  registerOutputs(urn: string, outputs: Wire): void {
+    const resource = this.#resources.get(urn);
+    if (resource === undefined) throw new Refusal(`outputs for a resource that was never registered: ${urn}`);
+    this.#resources.set(urn, { ...resource, outputs: decodeProperties(outputs) });
+  }
+
+  /**
+   * Answers a question to a provider.
+   *
+   * @throws Refusal when there is no answer for the function.
+   */
+  invoke(token: string, args: Wire, provider: string): Wire {
+    const { project, stack, answer } = this.#options;
+    const decoded = decodeProperties(args);
+    const asked = this.#resources.get(providerUrn(provider))?.inputs ?? {};
+    const reply = answer(token, decoded, { project, stack, provider: asked });
+    if (reply === undefined)
+      throw new Refusal(
+        `the offline plan asks no cloud and has no made-up answer for the function "${token}": ` +
+          "add one to infra/offline-plan/answers.ts, or derive the value from the stack's configuration",
+      );
+    this.#invocations.push({ token, args: decoded });
+    return reply;
+  }
+
+  #add(resource: PlannedResource): void {
+    if (this.#resources.has(resource.urn))
+      throw new Refusal(`duplicate resource URN "${resource.urn}": give the resource another name or another parent`);
+    this.#resources.set(resource.urn, resource);
+  }
+}

@@ -1,0 +1,74 @@
+/** The comment of a pull request: what each stack would do, dangers first. Pure. */
+
+import { shortType } from "../offline-plan/tree.ts";
+import { type Danger, dangers, type Step } from "./guard.ts";
+
+export interface StackSteps {
+  readonly stack: string;
+  readonly steps: readonly Step[];
+  /** What the steps were read from. */
+  readonly source: "preview" | "offline plan";
+}
+
+/** By this line the workflow finds the comment that it has to update. */
+export const commentMarker = "<!-- lakehead-preview -->";
+export const allowLabel = "allow-replacement";
+
+// GitHub refuses a comment of more than 65 536 characters.
+const lengthLimit = 60_000;
+const signs: Readonly<Record<Step["op"], string>> = { create: "+", update: "~", replace: "±", delete: "-" };
+
+const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("\n", " ").replaceAll("`", "'");
+
+function dangerLines(stack: string, found: readonly Danger[]): string[] {
+  return found.map(
+    ({ step, deed }) =>
+      `- **${stack}** ${deed}: \`${cell(shortType(step.type))}\` ` +
+      `\`${cell(step.name)}\`${step.protect ? " (protected)" : ""}` +
+      `${step.inputs.length === 0 ? "" : `, because of \`${cell(step.inputs.slice(0, 5).join(", "))}\``}`,
+  );
+}
+
+function stackSection({ stack, steps, source }: StackSteps): string[] {
+  const counts = (Object.keys(signs) as Step["op"][]).map(
+    (op) => `${steps.filter((step) => step.op === op).length} ${op}`,
+  );
+  const title = `${stack}: ${steps.length === 0 ? "no change" : counts.join(", ")}${source === "preview" ? "" : ` (${source})`}`;
+  if (steps.length === 0) return [`**${title}**`, ""];
+  return [
+    `<details><summary>${title}</summary>`,
+    "",
+    "| | type | name | inputs |",
+    "|---|---|---|---|",
+    ...steps.map(
+      ({ op, type, name, inputs, protect }) =>
+        `| ${signs[op]} | ${cell(shortType(type))} | ${cell(name)}${protect ? " (protected)" : ""} | ${cell(inputs.slice(0, 8).join(", "))}${inputs.length > 8 ? ", …" : ""} |`,
+    ),
+    "",
+    "</details>",
+    "",
+  ];
+}
+
+/** Whether the check passes, and the text that says so: names of resources and inputs only, never a value. */
+export function renderComment(stacks: readonly StackSteps[], allowed: boolean): { text: string; passes: boolean } {
+  const found = stacks.map(({ stack, steps }) => ({ stack, found: dangers(steps) }));
+  const dangerous = found.some((item) => item.found.length > 0);
+  const verdict = !dangerous
+    ? []
+    : [
+        allowed
+          ? `Allowed by the label \`${allowLabel}\`:`
+          : `**Stopped.** Set the label \`${allowLabel}\` if this is meant:`,
+        "",
+        ...found.flatMap((item) => dangerLines(item.stack, item.found)),
+        "",
+      ];
+  const lines = [commentMarker, "### Infrastructure", "", ...verdict, ...stacks.flatMap(stackSection)];
+  const text = lines.join("\n");
+  const note = "\n\n… cut here; the whole of it is in the run's artifacts.";
+  return {
+    text: text.length <= lengthLimit ? text : `${text.slice(0, text.lastIndexOf("\n", lengthLimit))}${note}`,
+    passes: !dangerous || allowed,
+  };
+}

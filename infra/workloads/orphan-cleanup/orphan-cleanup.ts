@@ -1,0 +1,110 @@
+import { readFileSync } from "node:fs";
+import * as kubernetes from "@pulumi/kubernetes";
+import * as pulumi from "@pulumi/pulumi";
+import { checksum } from "../../kubernetes/checksum.ts";
+import { componentLabels } from "../../kubernetes/labels.ts";
+import { restrictedContainer, restrictedPod } from "../../kubernetes/security-context.ts";
+
+export interface OrphanCleanupArgs {
+  readonly namespace: pulumi.Input<string>;
+  /** Cron schedule, in UTC. */
+  readonly schedule: string;
+  /** Hours without a worker beyond the minimum after which a foreign RayCluster is deleted. */
+  readonly idleHours: number;
+  /** An image with Node 24.2 or later, which runs TypeScript as it is and tells a script that it is the program. */
+  readonly image: string;
+  readonly nodeSelector: Readonly<Record<string, string>>;
+}
+
+type PolicyRule = kubernetes.types.input.rbac.v1.PolicyRule;
+
+/** All that the job may do, in its own namespace. */
+export const cleanupRules: readonly PolicyRule[] = [
+  { apiGroups: ["ray.io"], resources: ["rayclusters"], verbs: ["list", "patch", "delete"] },
+];
+
+const appName = "orphan-cleanup";
+const scriptFile = "cleanup.mts";
+const script = () => readFileSync(new URL("./script.ts", import.meta.url), "utf8");
+
+/** A CronJob that deletes RayClusters left behind by clients that died. `script.ts` says which those are. */
+export class OrphanCleanup extends pulumi.ComponentResource {
+  constructor(name: string, args: OrphanCleanupArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("lakehead:kubernetes:OrphanCleanup", name, {}, opts);
+    const parent = { parent: this };
+    const labels = componentLabels(appName);
+    const metadata = { name: appName, namespace: args.namespace, labels };
+
+    const account = new kubernetes.core.v1.ServiceAccount(name, { metadata }, parent);
+    const role = new kubernetes.rbac.v1.Role(name, { metadata, rules: [...cleanupRules] }, parent);
+    new kubernetes.rbac.v1.RoleBinding(
+      name,
+      {
+        metadata,
+        roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: role.metadata.name },
+        subjects: [{ kind: "ServiceAccount", name: account.metadata.name, namespace: args.namespace }],
+      },
+      parent,
+    );
+    const data = { [scriptFile]: script() };
+    const configMap = new kubernetes.core.v1.ConfigMap(
+      name,
+      { metadata: { ...metadata, name: `${appName}-${checksum(data)}` }, immutable: true, data },
+      parent,
+    );
+    new kubernetes.batch.v1.CronJob(
+      name,
+      {
+        metadata,
+        spec: {
+          schedule: args.schedule,
+          timeZone: "Etc/UTC",
+          concurrencyPolicy: "Forbid",
+          startingDeadlineSeconds: 600,
+          successfulJobsHistoryLimit: 1,
+          failedJobsHistoryLimit: 3,
+          jobTemplate: {
+            spec: {
+              backoffLimit: 1,
+              activeDeadlineSeconds: 300,
+              ttlSecondsAfterFinished: 86_400,
+              template: {
+                metadata: { labels },
+                spec: cleanupPod(args, account.metadata.name, configMap.metadata.name),
+              },
+            },
+          },
+        },
+      },
+      parent,
+    );
+    this.registerOutputs({});
+  }
+}
+
+function cleanupPod(
+  args: OrphanCleanupArgs,
+  serviceAccountName: pulumi.Input<string>,
+  configMapName: pulumi.Input<string>,
+): kubernetes.types.input.core.v1.PodSpec {
+  return {
+    serviceAccountName,
+    restartPolicy: "Never",
+    nodeSelector: { ...args.nodeSelector },
+    securityContext: restrictedPod,
+    containers: [
+      {
+        name: appName,
+        image: args.image,
+        workingDir: "/script",
+        command: ["node", `/script/${scriptFile}`],
+        args: [args.namespace, String(args.idleHours)],
+        env: [{ name: "NODE_EXTRA_CA_CERTS", value: "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt" }],
+        resources: { requests: { cpu: "50m", memory: "96Mi" }, limits: { memory: "192Mi" } },
+        securityContext: restrictedContainer,
+        volumeMounts: [{ name: "script", mountPath: "/script", readOnly: true }],
+      },
+    ],
+    volumes: [{ name: "script", configMap: { name: configMapName } }],
+  };
+}

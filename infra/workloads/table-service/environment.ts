@@ -1,0 +1,65 @@
+import { environment, ports } from "../../../service/contract.ts";
+import { sortedJson } from "../../kubernetes/checksum.ts";
+
+/** The part of the stack's configuration that the service reads from its environment. */
+export interface ServiceSettings {
+  readonly logLevel: string;
+  readonly auth: {
+    readonly issuer?: string | undefined;
+    readonly audience?: string | undefined;
+    readonly jwksUrl?: string | undefined;
+    readonly scopeClaim?: string | undefined;
+  };
+}
+
+export interface DatabaseSettings {
+  readonly uri: string;
+  /** Storage options that are no secret; undefined when a Secret carries all of them. */
+  readonly storageOptions: Readonly<Record<string, string>> | undefined;
+}
+
+/** The data of the service's ConfigMap: environment variables by name. Absent settings have no entry. */
+export function configMapData(settings: ServiceSettings, database: DatabaseSettings): Record<string, string> {
+  const values: Record<string, string | undefined> = {
+    [environment.database]: database.uri,
+    [environment.storageOptions]: database.storageOptions && sortedJson(database.storageOptions),
+    [environment.host]: "0.0.0.0",
+    [environment.port]: String(ports.api),
+    [environment.operationsPort]: String(ports.operations),
+    [environment.logLevel]: settings.logLevel,
+    [environment.issuer]: settings.auth.issuer,
+    [environment.audience]: settings.auth.audience,
+    [environment.jwksUrl]: settings.auth.jwksUrl,
+    [environment.scopeClaim]: settings.auth.scopeClaim,
+  };
+  return Object.fromEntries(
+    Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+}
+
+/**
+ * Adds secret storage options to the public ones.
+ * @param secret a JSON object with string values
+ * @throws TypeError when it is anything else; the message shows nothing of the value
+ */
+export function mergeStorageOptions(open: Readonly<Record<string, string>>, secret: string): string {
+  const parsed = parseObject(secret);
+  if (parsed === undefined) {
+    throw new TypeError(
+      'lakehead:storageOptions: expected a JSON object with string values, such as {"aws_access_key_id":"…"}',
+    );
+  }
+  return sortedJson({ ...open, ...parsed });
+}
+
+function parseObject(text: string): Record<string, string> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+    return Object.values(value).every((entry) => typeof entry === "string")
+      ? (value as Record<string, string>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

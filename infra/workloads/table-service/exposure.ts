@@ -1,0 +1,153 @@
+import * as kubernetes from "@pulumi/kubernetes";
+import * as pulumi from "@pulumi/pulumi";
+import type { Exposure } from "../../clouds/index.ts";
+
+/** From where the service may be reached, as the stack's configuration says. */
+export type ExposureSettings =
+  | { readonly mode: "cluster" }
+  | { readonly mode: "internal"; readonly allowedCidrs: readonly string[] }
+  | { readonly mode: "public"; readonly allowedCidrs: readonly string[]; readonly host: string };
+
+export interface TableServiceExposureArgs {
+  readonly namespace: pulumi.Input<string>;
+  /** Name of the Service, and of everything in front of it. */
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Labels of the pods behind it. */
+  readonly selector: Readonly<Record<string, string>>;
+  readonly settings: ExposureSettings;
+  readonly platform: Exposure;
+}
+
+const servicePort = 80;
+
+/** The Service in front of the table service's pods, with the load balancer and TLS that its exposure asks for. */
+export class TableServiceExposure extends pulumi.ComponentResource {
+  /** Base URL of the API. */
+  readonly url: pulumi.Output<string>;
+  /** Host name or IP address of the load balancer, which a DNS record points at; undefined without one. */
+  readonly address: pulumi.Output<string> | undefined;
+
+  constructor(name: string, args: TableServiceExposureArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("lakehead:kubernetes:TableServiceExposure", name, {}, opts);
+    // Deleting a Service or an Ingress after its controller leaves the cloud's load balancer behind.
+    const childOpts: pulumi.CustomResourceOptions = { parent: this, dependsOn: args.platform.dependsOn };
+    const service = new kubernetes.core.v1.Service(name, serviceInputs(args), {
+      ...childOpts,
+      // An update waits for no finalizer, and without a mode that needs it the controller goes in the same `up`: only a
+      // deletion is sure to take the load balancer along.
+      replaceOnChanges: ["spec.type"],
+      deleteBeforeReplace: true,
+    });
+
+    switch (args.settings.mode) {
+      case "cluster":
+        this.url = pulumi.interpolate`http://${service.metadata.name}.${args.namespace}.svc.cluster.local`;
+        break;
+      case "internal":
+        this.address = loadBalancerAddress(service.status);
+        this.url = pulumi.interpolate`http://${this.address}`;
+        break;
+      case "public":
+        this.url = pulumi.output(`https://${args.settings.host}`);
+        for (const object of args.platform.public.objects ?? []) {
+          new kubernetes.apiextensions.CustomResource(
+            `${name}-${object.kind.toLowerCase()}`,
+            {
+              apiVersion: object.apiVersion,
+              kind: object.kind,
+              metadata: { name: object.name, namespace: args.namespace, labels: { ...args.labels } },
+              spec: object.spec,
+            },
+            childOpts,
+          );
+        }
+        this.address = loadBalancerAddress(
+          new kubernetes.networking.v1.Ingress(
+            name,
+            ingressInputs(args, args.settings.host, service.metadata.name),
+            childOpts,
+          ).status,
+        );
+        break;
+    }
+    this.registerOutputs({ url: this.url, address: this.address });
+  }
+}
+
+function serviceInputs(args: TableServiceExposureArgs): kubernetes.core.v1.ServiceArgs {
+  const { settings, platform } = args;
+  const annotations =
+    settings.mode === "internal"
+      ? platform.internal.annotations
+      : settings.mode === "public"
+        ? (platform.public.serviceAnnotations ?? {})
+        : {};
+  return {
+    metadata: {
+      name: args.name,
+      namespace: args.namespace,
+      labels: { ...args.labels },
+      annotations: { ...annotations },
+    },
+    spec: {
+      selector: { ...args.selector },
+      ports: [{ name: "http", port: servicePort, targetPort: "api", protocol: "TCP", appProtocol: "http" }],
+      ...(settings.mode === "internal"
+        ? {
+            type: "LoadBalancer",
+            loadBalancerSourceRanges: [...settings.allowedCidrs],
+            ...(platform.internal.loadBalancerClass === undefined
+              ? {}
+              : { loadBalancerClass: platform.internal.loadBalancerClass }),
+          }
+        : { type: "ClusterIP" }),
+    },
+  };
+}
+
+function ingressInputs(
+  args: TableServiceExposureArgs,
+  host: string,
+  serviceName: pulumi.Input<string>,
+): kubernetes.networking.v1.IngressArgs {
+  const { ingressClass, annotations, tlsSecret } = args.platform.public;
+  return {
+    metadata: {
+      name: args.name,
+      namespace: args.namespace,
+      labels: { ...args.labels },
+      annotations: { ...annotations },
+    },
+    spec: {
+      ...(ingressClass === undefined ? {} : { ingressClassName: ingressClass }),
+      ...(tlsSecret === undefined ? {} : { tls: [{ hosts: [host], secretName: tlsSecret }] }),
+      rules: [
+        {
+          host,
+          http: {
+            paths: [
+              {
+                path: "/",
+                pathType: "Prefix",
+                backend: { service: { name: serviceName, port: { number: servicePort } } },
+              },
+            ],
+          },
+        },
+      ],
+    },
+  };
+}
+
+interface Status {
+  readonly loadBalancer?: { readonly ingress?: readonly { readonly hostname?: string; readonly ip?: string }[] };
+}
+
+/** Host name or address of a load balancer; "pending" while the cloud has given none. */
+function loadBalancerAddress(status: pulumi.Output<Status>): pulumi.Output<string> {
+  return status.apply((known) => {
+    const [first] = known?.loadBalancer?.ingress ?? [];
+    return first?.hostname ?? first?.ip ?? "pending";
+  });
+}

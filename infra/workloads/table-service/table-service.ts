@@ -1,0 +1,186 @@
+import * as kubernetes from "@pulumi/kubernetes";
+import * as pulumi from "@pulumi/pulumi";
+import { environment } from "../../../service/contract.ts";
+import type { Annotations, Database, Exposure } from "../../clouds/index.ts";
+import { checksum } from "../../kubernetes/checksum.ts";
+import { componentLabels } from "../../kubernetes/labels.ts";
+import { configMapData, mergeStorageOptions, type ServiceSettings } from "./environment.ts";
+import { type ExposureSettings, TableServiceExposure } from "./exposure.ts";
+import { podTemplate } from "./pod.ts";
+
+export interface TableServiceArgs {
+  readonly namespace: pulumi.Input<string>;
+  /** Name of its service account; the cloud's trust is bound to it. */
+  readonly accountName: string;
+  readonly accountAnnotations: Annotations;
+  readonly image: string;
+  readonly replicas: { readonly min: number; readonly max: number; readonly targetCpuPercent: number };
+  readonly cpus: number;
+  readonly memory: string;
+  readonly settings: ServiceSettings;
+  readonly exposure: ExposureSettings;
+  readonly platformExposure: Exposure;
+  readonly database: Database;
+  readonly staticTokens: pulumi.Output<string> | undefined;
+  readonly nodeSelector: Readonly<Record<string, string>>;
+  /** Protect the volume that holds the tables, when the database is a path. */
+  readonly protect: boolean;
+}
+
+/** Name of the Deployment and of what belongs to it; also the label by which network policies know its pods. */
+export const tableServiceName = "table-service";
+export const tableServiceSelector = { "app.kubernetes.io/name": tableServiceName } as const;
+
+/** The HTTP API over the Lance tables. */
+export class TableService extends pulumi.ComponentResource {
+  readonly url: pulumi.Output<string>;
+  /** See `TableServiceExposure`. */
+  readonly address: pulumi.Output<string> | undefined;
+
+  constructor(name: string, args: TableServiceArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("lakehead:kubernetes:TableService", name, {}, opts);
+    const parent = { parent: this };
+    const labels = componentLabels(tableServiceName);
+    const metadata = { namespace: args.namespace, labels };
+    const named = { name: tableServiceName, ...metadata };
+
+    const account = new kubernetes.core.v1.ServiceAccount(
+      name,
+      {
+        metadata: { ...metadata, name: args.accountName, annotations: { ...args.accountAnnotations } },
+        automountServiceAccountToken: false,
+      },
+      parent,
+    );
+    const configMap = this.#configMap(name, args, metadata);
+    const secret = this.#secret(name, args, named);
+    const volume = this.#volume(name, args, named);
+
+    const deployment = new kubernetes.apps.v1.Deployment(
+      name,
+      {
+        metadata: named,
+        spec: {
+          // With an autoscaler the number is its to say; a volume of one node takes one pod at a time.
+          ...(volume === undefined ? {} : { replicas: 1 }),
+          strategy:
+            volume === undefined
+              ? { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } }
+              : { type: "Recreate" },
+          revisionHistoryLimit: 3,
+          selector: { matchLabels: { ...tableServiceSelector } },
+          template: podTemplate({
+            image: args.image,
+            cpus: args.cpus,
+            memory: args.memory,
+            labels: { ...labels },
+            nodeSelector: args.nodeSelector,
+            serviceAccountName: account.metadata.name,
+            configMapName: configMap.metadata.name,
+            secret: secret && { name: secret.metadata.name, revision: secret.metadata.resourceVersion },
+            volume: volume && { claimName: volume.metadata.name, mountPath: args.database.uri },
+          }),
+        },
+      },
+      parent,
+    );
+
+    if (volume === undefined) {
+      new kubernetes.autoscaling.v2.HorizontalPodAutoscaler(
+        name,
+        {
+          metadata: named,
+          spec: {
+            scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: deployment.metadata.name },
+            minReplicas: args.replicas.min,
+            maxReplicas: args.replicas.max,
+            metrics: [
+              {
+                type: "Resource",
+                resource: {
+                  name: "cpu",
+                  target: { type: "Utilization", averageUtilization: args.replicas.targetCpuPercent },
+                },
+              },
+            ],
+          },
+        },
+        parent,
+      );
+    }
+    new kubernetes.policy.v1.PodDisruptionBudget(
+      name,
+      {
+        metadata: named,
+        // Of one pod, minAvailable would block every node's drain for good.
+        spec: {
+          maxUnavailable: 1,
+          unhealthyPodEvictionPolicy: "AlwaysAllow",
+          selector: { matchLabels: { ...tableServiceSelector } },
+        },
+      },
+      parent,
+    );
+    const exposure = new TableServiceExposure(
+      name,
+      {
+        namespace: args.namespace,
+        name: tableServiceName,
+        labels,
+        selector: tableServiceSelector,
+        settings: args.exposure,
+        platform: args.platformExposure,
+      },
+      parent,
+    );
+    this.url = exposure.url;
+    this.address = exposure.address;
+    this.registerOutputs({ url: this.url, address: this.address });
+  }
+
+  /** Its name carries a checksum of its data, so that a change rolls the pods and old ones keep what they began with. */
+  #configMap(name: string, args: TableServiceArgs, metadata: object): kubernetes.core.v1.ConfigMap {
+    const open = args.database.secretStorageOptions === undefined ? args.database.storageOptions : undefined;
+    const data = pulumi
+      .output(args.database.uri)
+      .apply((uri) => configMapData(args.settings, { uri, storageOptions: open }));
+    return new kubernetes.core.v1.ConfigMap(
+      name,
+      {
+        metadata: { ...metadata, name: data.apply((known) => `${tableServiceName}-${checksum(known)}`) },
+        immutable: true,
+        data,
+      },
+      { parent: this },
+    );
+  }
+
+  #secret(name: string, args: TableServiceArgs, metadata: object): kubernetes.core.v1.Secret | undefined {
+    const { storageOptions, secretStorageOptions } = args.database;
+    const merged = secretStorageOptions?.apply((text) => mergeStorageOptions(storageOptions, text));
+    const stringData = {
+      ...(args.staticTokens === undefined ? {} : { [environment.staticTokens]: args.staticTokens }),
+      ...(merged === undefined ? {} : { [environment.storageOptions]: merged }),
+    };
+    if (Object.keys(stringData).length === 0) return undefined;
+    return new kubernetes.core.v1.Secret(name, { metadata, stringData }, { parent: this });
+  }
+
+  #volume(
+    name: string,
+    args: TableServiceArgs,
+    metadata: object,
+  ): kubernetes.core.v1.PersistentVolumeClaim | undefined {
+    const { volumeSize } = args.database;
+    if (volumeSize === undefined) return undefined;
+    return new kubernetes.core.v1.PersistentVolumeClaim(
+      name,
+      {
+        // Storage classes that bind on first use leave it pending until the pod is there.
+        metadata: { ...metadata, annotations: { "pulumi.com/skipAwait": "true" } },
+        spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: volumeSize } } },
+      },
+      { parent: this, protect: args.protect },
+    );
+  }
+}

@@ -1,0 +1,19 @@
+import { defineOperation } from "./operation.ts";
+import { documentedQuery, flatQuery, planAnswer } from "./shared/plan-body.ts";
+import { seenBy } from "./shared/snapshot.ts";
+
+export const analyzePlan = defineOperation({
+  name: "analyze_plan",
+  target: "table",
+  path: "analyze_plan",
+  methods: ["POST"],
+  scope: "analyze",
+  gate: "analyze",
+  summary: "Runs a query and returns its plan with the measured figures of each node",
+  body: flatQuery,
+  documentedBody: documentedQuery,
+  example: { k: 5 },
+  answer: planAnswer,
+  handle: ({ database, verifyQuery }, table, query, call) =>
+    database.analyze(table, verifyQuery({ ...query, ...seenBy(call) }, true)),
+});

@@ -1,0 +1,20 @@
+import { z } from "zod";
+import { defineOperation } from "./operation.ts";
+import { tagField } from "./shared/common-fields.ts";
+
+export const deleteTag = defineOperation({
+  name: "delete_tag",
+  target: "table",
+  path: "tags/delete",
+  methods: ["POST"],
+  scope: "tags:write",
+  gate: "metadata",
+  summary: "Removes a tag; the version that it named stays",
+  body: z.object({ tag: tagField }),
+  example: { tag: "v1" },
+  answer: z.object({ transaction_id: z.string().optional() }),
+  handle: async ({ database, verifyTag }, table, { tag }) => {
+    await database.deleteTag(table, verifyTag(tag));
+    return {};
+  },
+});

@@ -1,0 +1,99 @@
+import { z } from "zod";
+import { authorize } from "../auth/index.ts";
+import { invalid } from "../errors.ts";
+import type { TableId } from "../guard/table-id.ts";
+import type { Database, Description } from "../lance/database.ts";
+import { optional } from "../query/fields.ts";
+import type { Snapshot } from "../query/model.ts";
+import { type Call, defineOperation, type Tools } from "./operation.ts";
+import { tagField } from "./shared/common-fields.ts";
+import { description } from "./shared/describe-answer.ts";
+import { phalanxVersion } from "./shared/headers.ts";
+import { snapshotOf, snapshotShape } from "./shared/snapshot.ts";
+
+const flag = z.stringbool({ error: "must be true or false" }).optional();
+const bodyFlag = optional(z.boolean());
+
+const body = z.object({
+  ...snapshotShape,
+  tag: optional(tagField).describe("A tag, instead of version and branch"),
+  with_table_uri: bodyFlag,
+  load_detailed_metadata: bodyFlag,
+  check_declared: bodyFlag,
+  vend_credentials: bodyFlag.describe("Accepted and ignored: this service hands out no credentials of its storage"),
+});
+
+const parameters = z.object({
+  with_table_uri: flag.describe("Answer table_uri, the location as a complete URI"),
+  load_detailed_metadata: flag.describe("Answer stats and metadata, which reads the manifest of every version"),
+  check_declared: flag.describe("Answer is_only_declared"),
+});
+
+type Body = z.output<typeof body>;
+type Parameters = z.output<typeof parameters>;
+
+const asks = (name: keyof Parameters, body: Body, parameters: Parameters): boolean =>
+  (parameters[name] ?? body[name]) === true;
+
+const wantedSnapshot = async (
+  tools: Tools,
+  table: TableId,
+  { tag, version, branch }: Body,
+  call: Pick<Call, "atLeast" | "principal">,
+): Promise<Snapshot> => {
+  if (tag === undefined) return snapshotOf(tools, { version, branch }, call);
+  // What a tag names is told to those who may ask `tags/version`.
+  authorize(call.principal, "tags:read", table.parts);
+  if (version !== undefined || branch !== undefined)
+    throw invalid("tag cannot stand beside version or branch: send one of them");
+  return tools.database.tagVersion(table, tools.verifyTag(tag));
+};
+
+const places = ({ place }: Description, withUri: boolean) =>
+  place === undefined ? {} : { location: place.location, ...(withUri ? { table_uri: place.uri } : {}) };
+
+/** What only the manifest says; the database finds it among all versions. */
+const details = async (database: Database, table: TableId, version: number, branch: string | undefined) => {
+  const found = (await database.versions(table, branch)).find((entry) => entry.version === version);
+  if (found === undefined) return {};
+  const { total_deletion_file_rows: deleted, total_fragments: fragments } = found.metadata;
+  return {
+    metadata: found.metadata,
+    ...(deleted === undefined || fragments === undefined
+      ? {}
+      : { stats: { num_deleted_rows: Number(deleted), num_fragments: Number(fragments) } }),
+  };
+};
+
+/** The neighbour that LanceDB's own client asks first, before any of the six operations. */
+export const describe = defineOperation({
+  name: "describe",
+  target: "table",
+  path: "describe",
+  methods: ["POST"],
+  scope: null,
+  // Its details are found where `version/list` finds them.
+  gate: (wire, parameters) => (asks("load_detailed_metadata", wire, parameters) ? "analyze" : "metadata"),
+  summary: "A table's version, schema and location (at a tag it needs the scope `tags:read`)",
+  body,
+  parameters,
+  answer: description,
+  headers: phalanxVersion,
+  handle: async (tools, table, wire, call) => {
+    const { dialect } = call;
+    const { database } = tools;
+    const wants = (name: keyof Parameters): boolean => asks(name, wire, call.parameters);
+    const snapshot = await wantedSnapshot(tools, table, wire, call);
+    const found = await database.describe(table, snapshot, dialect === "lancedb" ? "lance" : "arrow");
+    return {
+      table: table.name,
+      namespace: table.namespace,
+      version: found.version,
+      schema: found.schema,
+      ...places(found, wants("with_table_uri")),
+      ...(wants("load_detailed_metadata") ? await details(database, table, found.version, snapshot.branch) : {}),
+      // What was opened has data.
+      ...(wants("check_declared") || wants("load_detailed_metadata") ? { is_only_declared: false } : {}),
+    };
+  },
+});

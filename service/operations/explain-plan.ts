@@ -1,0 +1,29 @@
+import { z } from "zod";
+import { optional } from "../query/fields.ts";
+import { defineOperation } from "./operation.ts";
+import { branchField } from "./shared/common-fields.ts";
+import { documentedQuery, nestedQuery, planAnswer } from "./shared/plan-body.ts";
+import { seenBy } from "./shared/snapshot.ts";
+
+const verbose = z.object({ verbose: optional(z.boolean()) });
+
+export const explainPlan = defineOperation({
+  name: "explain_plan",
+  target: "table",
+  path: "explain_plan",
+  methods: ["POST"],
+  scope: "plan",
+  gate: "plan",
+  summary: "The plan that a query would run by, without running it",
+  body: z
+    .intersection(
+      nestedQuery,
+      verbose.transform((wire) => ({ verbose: wire.verbose ?? false })),
+    )
+    .transform(({ verbose, ...query }) => ({ verbose, query })),
+  documentedBody: verbose.extend({ query: documentedQuery, branch: branchField }),
+  example: { query: { k: 5 } },
+  answer: planAnswer,
+  handle: ({ database, verifyQuery }, table, { query, verbose }, call) =>
+    database.explain(table, verifyQuery({ ...query, ...seenBy(call) }, false), verbose),
+});

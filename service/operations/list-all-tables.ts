@@ -1,0 +1,79 @@
+import { z } from "zod";
+import { type Principal, seesNamespace } from "../auth/index.ts";
+import { invalid, ServiceError } from "../errors.ts";
+import { limited } from "../lance/limited.ts";
+import { tableListParameters } from "./list-tables.ts";
+import { defineOperation, type Tools } from "./operation.ts";
+import { phalanxVersion } from "./shared/headers.ts";
+import { pageOfNames, pageToken } from "./shared/page.ts";
+import { emptyBody } from "./shared/snapshot.ts";
+
+type Ids = readonly (readonly string[])[];
+type List = (tools: Tools, principal: Principal, parts: readonly string[]) => Promise<Ids>;
+
+const namespaceOf = (parts: readonly string[]) => ({ parts, key: parts.join("$") });
+
+/** Ids of the tables of a namespace itself that a principal may know of. */
+const tablesOf: List = async ({ database }, principal, parts) => {
+  const tables = await database.tables(namespaceOf(parts));
+  return tables.map((name) => [...parts, name]).filter((id) => principal.tables.permits(id));
+};
+
+/** Namespaces that are asked at the same time. */
+const concurrency = 8;
+
+/** A namespace that was there a moment ago may be gone by now. */
+const nothingWhereDropped = (error: unknown): [Ids, readonly string[]] => {
+  if (error instanceof ServiceError && error.code === 1) return [[], []];
+  throw error;
+};
+
+const overdue = (seconds: number): ServiceError =>
+  new ServiceError(17, {
+    message: `listing all namespaces took more than ${seconds} s and was given up: list the tables of one namespace at a time, or have the operator raise the deadline`,
+    retryAfter: Math.ceil(seconds),
+  });
+
+/**
+ * The same, and those of all namespaces beneath, one level after the other.
+ * @throws ServiceError code 17 where another namespace would have to be asked after the deadline.
+ */
+const tablesBeneath: List = async (tools, principal, parts) => {
+  const { database, deadlineSeconds } = tools;
+  const end = performance.now() + deadlineSeconds * 1000;
+  const ask = (namespace: readonly string[]): Promise<[Ids, readonly string[]]> => {
+    if (performance.now() > end) throw overdue(deadlineSeconds);
+    return Promise.all([tablesOf(tools, principal, namespace), database.namespaces(namespaceOf(namespace))]);
+  };
+  const found: (readonly string[])[] = [];
+  for (let level: Ids = [parts]; level.length > 0; ) {
+    const asked = await limited(concurrency, level, (namespace) => ask(namespace).catch(nothingWhereDropped));
+    found.push(...asked.flatMap(([tables]) => tables));
+    const beneath = level.flatMap((namespace, index) => (asked[index]?.[1] ?? []).map((name) => [...namespace, name]));
+    level = beneath.filter((namespace) => seesNamespace(principal, namespace));
+  }
+  return found;
+};
+
+export const listAllTables = defineOperation({
+  name: "list_all_tables",
+  target: "root",
+  path: "table",
+  methods: ["GET"],
+  scope: null,
+  // How many namespaces there are is nobody's to bound.
+  gate: "analyze",
+  summary: "All tables that the credentials permit, in all namespaces, by their ids",
+  body: emptyBody,
+  parameters: tableListParameters,
+  answer: z.object({ tables: z.array(z.string()), page_token: pageToken }),
+  headers: phalanxVersion,
+  handle: async (tools, root, _, { parameters, principal, dialect, delimiter }) => {
+    // LanceDB's client asks here for the tables of the root itself: that is what its embedded database lists.
+    const ids = await (dialect === "lancedb" ? tablesOf : tablesBeneath)(tools, principal, root.parts);
+    const ambiguous = ids.some((id) => id.some((part) => part.includes(delimiter)) && id.length > 1);
+    if (ambiguous) throw invalid("a name holds the delimiter, so that ids would be ambiguous: send another delimiter");
+    const { entries, token } = pageOfNames(ids.map((id) => id.join(delimiter)).sort(), parameters);
+    return { tables: entries, ...token };
+  },
+});

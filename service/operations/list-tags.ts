@@ -1,0 +1,33 @@
+import { z } from "zod";
+import { defineOperation } from "./operation.ts";
+import { pageOf, pageParameters, pageToken } from "./shared/page.ts";
+import { emptyBody } from "./shared/snapshot.ts";
+
+const tag = z
+  .object({
+    version: z.int().min(0),
+    manifestSize: z.int().min(0).describe("Bytes of the version's manifest"),
+    branch: z.string().optional().describe("Absent for main"),
+  })
+  .meta({ id: "Tag" });
+const tags = z.record(z.string(), tag);
+
+export const listTags = defineOperation({
+  name: "list_tags",
+  target: "table",
+  path: "tags/list",
+  methods: ["POST", "GET"],
+  scope: "tags:read",
+  gate: "metadata",
+  summary: "The tags of a table; with a slash at the address's end, as LanceDB's client asks, the map by itself",
+  body: emptyBody,
+  parameters: pageParameters,
+  answer: z.union([z.object({ tags, page_token: pageToken }), tags]),
+  handle: async ({ database }, table, _, { parameters, dialect }) => {
+    const all = await database.tags(table);
+    const { entries, token } = pageOf(Object.entries(all), parameters, ([name]) => name);
+    const page = Object.fromEntries(entries);
+    // That client knows no pages: it reads every key as a tag.
+    return dialect === "lancedb" ? page : { tags: page, ...token };
+  },
+});

@@ -1,0 +1,17 @@
+import { z } from "zod";
+import { defineOperation } from "./operation.ts";
+import { emptyBody } from "./shared/snapshot.ts";
+
+export const namespaceExists = defineOperation({
+  name: "namespace_exists",
+  target: "namespace",
+  path: "exists",
+  methods: ["POST"],
+  scope: null,
+  gate: "metadata",
+  summary: "Whether a namespace is there",
+  body: emptyBody,
+  media: "empty",
+  answer: z.null(),
+  handle: ({ database }, namespace) => database.describeNamespace(namespace),
+});

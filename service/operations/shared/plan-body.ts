@@ -1,0 +1,46 @@
+import { z } from "zod";
+import { jsonObject, passOn } from "../../query/lists.ts";
+import type { Query } from "../../query/model.ts";
+import { query, queryShape } from "../../query/wire.ts";
+
+/** A branch may stand inside the query object (LanceDB's client) or beside it (the specification). */
+const withBranch = (wire: Readonly<Record<string, unknown>>, branch: unknown): Record<string, unknown> => ({
+  ...wire,
+  branch: wire.branch ?? branch,
+});
+
+const differ = (inner: unknown, outer: unknown): boolean =>
+  typeof inner === "string" && typeof outer === "string" && inner !== outer;
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/**
+ * Reads the query object out of a body. Explain nests it under `query`; analyze has it flat, and takes the nested form
+ * that the specification had until v0.2.1 as well.
+ */
+const readQuery = (body: Record<string, unknown>, context: z.RefinementCtx, nested: boolean): Query => {
+  const inner = body.query;
+  if (nested && !isObject(inner)) {
+    context.addIssue({ code: "custom", path: ["query"], message: "must be an object: the query" });
+    return z.NEVER;
+  }
+  if (isObject(inner) && differ(inner.branch, body.branch)) {
+    context.addIssue({ code: "custom", path: ["branch"], message: "differs from query.branch: send one of them" });
+    return z.NEVER;
+  }
+  const isNested = isObject(inner);
+  const parsed = query.safeParse(isNested ? withBranch(inner, body.branch) : body);
+  if (parsed.success) return parsed.data;
+  passOn(parsed.error.issues, context, isNested ? ["query"] : []);
+  return z.NEVER;
+};
+
+export const nestedQuery = jsonObject().transform((body, context) => readQuery(body, context, true));
+export const flatQuery = jsonObject().transform((body, context) => readQuery(body, context, false));
+
+/** The query object by itself, for OpenAPI. */
+export const documentedQuery = z.object(queryShape);
+
+/** A plan, as a JSON string: the only form that all client families read. */
+export const planAnswer = z.string().describe("The plan, one node a line");

@@ -1,0 +1,37 @@
+import { z } from "zod";
+import { optional } from "../../query/fields.ts";
+import type { Snapshot } from "../../query/model.ts";
+import type { Call, Tools } from "../operation.ts";
+import { branchField, versionNumber } from "./common-fields.ts";
+
+/** The fields by which a body names a snapshot of a table. */
+export const snapshotShape = {
+  version: optional(versionNumber).describe("A version; absent for the latest"),
+  branch: branchField,
+} as const;
+
+interface SnapshotFields {
+  readonly version?: number | undefined;
+  readonly branch?: string | undefined;
+}
+
+/** The part of a snapshot that the request's headers say. */
+export const seenBy = ({ atLeast }: Pick<Call, "atLeast">): Pick<Snapshot, "atLeast"> =>
+  atLeast === undefined ? {} : { atLeast };
+
+/** @throws ServiceError code 13 for what cannot be the name of a branch. */
+export const snapshotOf = (
+  { verifyBranch }: Tools,
+  { version, branch }: SnapshotFields,
+  call: Pick<Call, "atLeast">,
+): Snapshot => {
+  const name = verifyBranch(branch);
+  return {
+    ...(version === undefined ? {} : { version }),
+    ...(name === undefined ? {} : { branch: name }),
+    ...seenBy(call),
+  };
+};
+
+/** A body without fields of its own. */
+export const emptyBody = z.object({});

@@ -1,0 +1,17 @@
+import { z } from "zod";
+import { defineOperation } from "./operation.ts";
+import { tagField } from "./shared/common-fields.ts";
+
+export const tagVersion = defineOperation({
+  name: "get_tag_version",
+  target: "table",
+  path: "tags/version",
+  methods: ["POST"],
+  scope: "tags:read",
+  gate: "metadata",
+  summary: "The version that a tag names",
+  body: z.object({ tag: tagField }),
+  example: { tag: "v1" },
+  answer: z.object({ version: z.int().min(0), branch: z.string().optional().describe("Absent for main") }),
+  handle: ({ database, verifyTag }, table, { tag }) => database.tagVersion(table, verifyTag(tag)),
+});

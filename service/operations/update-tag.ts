@@ -1,0 +1,24 @@
+import { z } from "zod";
+import { defineOperation } from "./operation.ts";
+import { branchField, tagField, versionNumber } from "./shared/common-fields.ts";
+
+export const updateTag = defineOperation({
+  name: "update_tag",
+  target: "table",
+  path: "tags/update",
+  methods: ["POST"],
+  scope: "tags:write",
+  gate: "metadata",
+  summary: "Moves a tag to another version; the last of several at once stands",
+  body: z.object({
+    tag: tagField,
+    version: versionNumber.describe("The version that it names from now on"),
+    branch: branchField,
+  }),
+  example: { tag: "v1", version: 1 },
+  answer: z.object({ transaction_id: z.string().optional() }),
+  handle: async ({ database, verifyTag, verifyBranch }, table, { tag, version, branch }) => {
+    await database.updateTag(table, verifyTag(tag), version, verifyBranch(branch));
+    return {};
+  },
+});

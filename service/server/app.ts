@@ -1,0 +1,112 @@
+import { Hono } from "hono";
+import { paths } from "../contract.ts";
+import { errorKinds, ServiceError } from "../errors.ts";
+import { isStoreFailure } from "../lance/classify.ts";
+import { operations } from "../operations/index.ts";
+import { prefixes } from "../operations/operation.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import { scrub } from "../telemetry/scrub.ts";
+import { annotate, inSpan, traceIdOf } from "../telemetry/tracing.ts";
+import { type EndpointParts, endpoint } from "./pipeline.ts";
+import { type AppEnv, answerHeaders, asServiceError, errorBody, newRecord, type RequestRecord } from "./request.ts";
+
+export interface AppParts extends EndpointParts {
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** The OpenAPI document, made once. */
+  readonly openapi: { readonly text: string; readonly etag: string };
+  /** Told of every call that failed at the store. */
+  readonly onStoreFailure: () => void;
+  /** The document as a page; absent in production. */
+  readonly docs?: Hono<AppEnv> | undefined;
+}
+
+/** Everything that goes out of one record: log line, metrics and span say the same. */
+const conclude = (parts: AppParts, record: RequestRecord, method: string, status: number) => {
+  const durationMs = Math.round((performance.now() - record.startedAt) * 1000) / 1000;
+  const { failure } = record;
+  const ours = failure !== undefined && failure.status >= 500 && failure.cause !== undefined;
+  parts.metrics.request(record.operation, status, durationMs / 1000);
+  return {
+    requestId: record.id,
+    operation: record.operation,
+    method,
+    status,
+    ...(failure === undefined ? {} : { code: failure.code }),
+    ...(record.table === undefined ? {} : { table: record.table }),
+    ...(record.principal === undefined ? {} : { principal: record.principal }),
+    durationMs,
+    ...(record.context === undefined || Object.keys(record.context).length === 0 ? {} : { context: record.context }),
+    ...(ours ? { cause: scrub(failure.cause, record.body) } : {}),
+  };
+};
+
+/** The API as a pure function of its parts: no socket, no environment, testable by `app.request()`. */
+export const createApp = (parts: AppParts): Hono<AppEnv> => {
+  // LanceDB's client ends every table route with a slash.
+  const app = new Hono<AppEnv>({ strict: false });
+
+  app.use(async (context, next) => {
+    const record = newRecord(context);
+    context.set("record", record);
+    await inSpan(
+      "request",
+      (name) => context.req.header(name),
+      async (span) => {
+        await next();
+        const line = conclude(parts, record, context.req.method, context.res.status);
+        const { context: entries, ...facts } = line;
+        annotate(span, facts, entries);
+        span.updateName(record.operation);
+        const traceId = traceIdOf(span);
+        parts.log.request(traceId === undefined ? line : { ...line, traceId });
+      },
+    );
+  });
+
+  for (const operation of operations) {
+    const path = `${prefixes[operation.target]}${operation.path}`;
+    app.on([...operation.methods], path, endpoint(operation, parts));
+    app.all(path, () => {
+      const allow = operation.methods.join(", ");
+      throw new ServiceError(0, {
+        transport: "methodNotAllowed",
+        message: `this operation takes ${allow} only`,
+        headers: { allow },
+      });
+    });
+  }
+
+  app.get(paths.openapi, (context) => {
+    const { text, etag } = parts.openapi;
+    const headers = { ...answerHeaders(context.get("record")), etag, "cache-control": "no-cache" };
+    if (context.req.header("if-none-match") === etag) return context.body(null, 304, headers);
+    return context.body(text, 200, { ...headers, "content-type": "application/json" });
+  });
+
+  if (parts.docs !== undefined) app.route("/", parts.docs);
+
+  // Clients read 404 as "no such table" and retry 5xx: what the catalog has and this server has not is 406.
+  app.all("/v1/*", () => {
+    throw new ServiceError(0, { message: `${errorKinds[0].message}; ${paths.openapi} lists what is` });
+  });
+  app.all("*", () => {
+    throw new ServiceError(0, {
+      transport: "noSuchRoute",
+      message: `there is nothing here; ${paths.openapi} lists what is`,
+    });
+  });
+
+  app.onError((error, context) => {
+    const failure = asServiceError(error);
+    const record = context.get("record") ?? newRecord(context);
+    record.failure = failure;
+    if (isStoreFailure(failure)) parts.onStoreFailure();
+    return context.json(errorBody(failure, record.id), failure.status, {
+      ...answerHeaders(record),
+      ...failure.headers,
+    });
+  });
+  return app;
+};

@@ -1,0 +1,221 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  type ClientIdentity,
+  clientParameters,
+  clientParametersSchema,
+} from "../../../infra/model/client-parameters.ts";
+import { clientSnippet, literal } from "../../../infra/model/client-snippet.ts";
+import { rayClusterSpec } from "../../../infra/model/ray-cluster.ts";
+import { roleOptions } from "../../../infra/model/role-options.ts";
+import { nodeTaints } from "../../../infra/model/roles.ts";
+import { configOf } from "../config/minimal.ts";
+
+const eks: ClientIdentity = { configMethod: "EKS_AUTH", region: "eu-central-1", roleName: "geneva-client-role" };
+
+function onAws(overrides = {}) {
+  const config = configOf("aws", overrides);
+  return { config, options: roleOptions(config) };
+}
+function parameters(overrides = {}) {
+  const { config, options } = onAws(overrides);
+  return clientParameters(config, eks, options);
+}
+const group = {
+  service_account: "geneva-service-account",
+  num_cpus: 1,
+  memory: 2 ** 31,
+  node_selector: { "geneva.lancedb.com/ray-head": "true" },
+};
+
+function refusal(memory: unknown): string {
+  const result = clientParametersSchema.shape.head_group.safeParse({ ...group, memory });
+  return result.success ? "accepted" : result.error.issues.map(({ message }) => message).join("; ");
+}
+
+describe("the client's parameters", () => {
+  test("have the documents' names, and the defaults that the client has itself", () => {
+    const found = parameters();
+    expect(Object.keys(found)).toEqual([
+      "name",
+      "namespace",
+      "cluster_name",
+      "config_method",
+      "region",
+      "use_portforwarding",
+      "head_group",
+      "worker_groups",
+      "role_name",
+    ]);
+    expect(found).toMatchObject({
+      namespace: "lancedb",
+      cluster_name: "lancedb",
+      config_method: "EKS_AUTH",
+      use_portforwarding: true,
+      role_name: "geneva-client-role",
+    });
+    expect(found.head_group).toMatchObject({ service_account: "geneva-service-account", num_cpus: 4, memory: 2 ** 33 });
+  });
+
+  test("name no cluster that the stack owns, since the client deletes what it names", () => {
+    expect(parameters().name).toBe("geneva-client");
+    expect(parameters({ ray: { create: false } }).name).toBe("geneva");
+  });
+
+  test("leave out what is of EKS alone on another cluster", () => {
+    const config = configOf("kubeconfig");
+    const found = clientParameters(config, { configMethod: "LOCAL" }, roleOptions(config));
+    expect(found).not.toHaveProperty("role_name");
+    expect(found).not.toHaveProperty("region");
+    expect(found.worker_groups.map(({ name }) => name)).toEqual(["cpu"]);
+  });
+
+  test("carry a toleration exactly when the head's taint needs one", () => {
+    expect(parameters().head_group.tolerations).toBeUndefined();
+    const { config, options } = onAws({ nodes: { head: { taint: "NoSchedule" } } });
+    const tolerated = clientParameters(config, eks, options).head_group.tolerations?.map(({ key }) => key);
+    expect(tolerated).toEqual(nodeTaints("ray-head", options).map(({ key }) => key));
+  });
+
+  test("refuse names that they do not have", () => {
+    expect(() => clientParametersSchema.parse({ ...parameters(), clusterName: "x" })).toThrow("clusterName");
+  });
+});
+
+describe("memory in bytes", () => {
+  test("2048, the documents' own example, is refused with what was meant", () => {
+    expect(refusal(2048)).toBe("2048 is 2048 bytes, which no Ray pod runs in; for 2048 MiB write 2147483648");
+    expect(refusal(8)).toBe("8 is 8 bytes, which no Ray pod runs in; for 8 GiB write 8589934592");
+  });
+
+  test("every value below 64 MiB is refused, with a value that is accepted", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 64, max: 2 ** 26 - 1 }), (value) => {
+        const meant = Number(/write (\d+)$/.exec(refusal(value))?.[1]);
+        expect(refusal(meant)).toBe("accepted");
+      }),
+    );
+  });
+
+  test.each([0, -1, 1.5, "8Gi", Number.NaN])("%j is refused", (value) => {
+    expect(refusal(value)).toContain("a whole number of bytes");
+  });
+});
+
+describe("the Python snippet", () => {
+  test("is what a person pastes", () => {
+    expect(clientSnippet(parameters({ nodes: { gpu: { enabled: false } } }))).toBe(`import ray
+from geneva.cluster import K8sConfigMethod
+from geneva.runners.ray._mgr import ray_cluster
+from geneva.runners.ray.raycluster import _HeadGroupSpec, _WorkerGroupSpec
+
+# One name for each user: leaving the block deletes the cluster.
+with ray_cluster(
+    name="geneva-client",
+    namespace="lancedb",
+    cluster_name="lancedb",
+    config_method=K8sConfigMethod.EKS_AUTH,
+    region="eu-central-1",
+    use_portforwarding=True,
+    head_group=_HeadGroupSpec(
+        service_account="geneva-service-account",
+        num_cpus=4,
+        memory=8589934592,
+        node_selector={"geneva.lancedb.com/ray-head": "true"},
+        image="rayproject/ray:2.56.0-py312",
+    ),
+    worker_groups=[
+        _WorkerGroupSpec(
+            name="cpu",
+            min_replicas=0,
+            max_replicas=10,
+            service_account="geneva-service-account",
+            num_cpus=4,
+            memory=8589934592,
+            node_selector={"geneva.lancedb.com/ray-worker-cpu": "true"},
+            image="rayproject/ray:2.56.0-py312",
+        ),
+    ],
+    role_name="geneva-client-role",
+):
+    print(ray.cluster_resources())
+`);
+  });
+
+  test("writes any JSON value as the Python literal of the same value", () => {
+    const fromPython = (text: string): unknown =>
+      JSON.parse(text.replace(/"(?:[^"\\]|\\.)*"|\bTrue\b|\bFalse\b|\bNone\b/g, (token) => constants[token] ?? token));
+    const constants: Record<string, string> = { True: "true", False: "false", None: "null" };
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 2 }), (value) => {
+        expect(fromPython(literal(value))).toEqual(JSON.parse(JSON.stringify(value)));
+      }),
+    );
+  });
+});
+
+describe("the RayCluster", () => {
+  const spec = (overrides = {}) => {
+    const { config, options } = onAws(overrides);
+    return rayClusterSpec(config, options);
+  };
+
+  test("asks for what the client's parameters ask for", () => {
+    const found = parameters();
+    const { headGroupSpec, workerGroupSpecs } = spec();
+    const pods = [headGroupSpec, ...workerGroupSpecs].map(({ template }) => template.spec);
+    const asked = [found.head_group, ...found.worker_groups];
+    expect(pods.map(({ nodeSelector }) => nodeSelector)).toEqual(asked.map(({ node_selector }) => node_selector));
+    expect(pods.map(({ serviceAccountName }) => serviceAccountName)).toEqual(asked.map((one) => one.service_account));
+    expect(pods.map(({ containers }) => containers[0]?.resources.limits.cpu)).toEqual(
+      asked.map(({ num_cpus }) => String(num_cpus)),
+    );
+    expect(pods.map(({ containers }) => containers[0]?.image)).toEqual(asked.map(({ image }) => image));
+  });
+
+  test("requests equal limits in every container, and GPUs are asked for where there are any", () => {
+    const { headGroupSpec, workerGroupSpecs, autoscalerOptions } = spec();
+    const containers = [headGroupSpec, ...workerGroupSpecs].flatMap(({ template }) => template.spec.containers);
+    for (const { resources } of [...containers, autoscalerOptions])
+      expect(resources.requests).toEqual(resources.limits);
+    expect(
+      workerGroupSpecs.map(({ template }) => template.spec.containers[0]?.resources.limits["nvidia.com/gpu"]),
+    ).toEqual([undefined, "1"]);
+  });
+
+  test("schedules no work on the head, and keeps it from being evicted", () => {
+    const { rayStartParams, template } = spec().headGroupSpec;
+    expect(rayStartParams["num-cpus"]).toBe("0");
+    expect(template.metadata.annotations["cluster-autoscaler.kubernetes.io/safe-to-evict"]).toBe("false");
+  });
+
+  test("leaves replicas to the autoscaler and the restart policy unset, which autoscaler v2 demands", () => {
+    expect(JSON.stringify(spec())).not.toMatch(/"(replicas|restartPolicy)"/);
+  });
+
+  test.each([
+    ["1.7.1", { version: "v2" }, { type: "Recreate" }],
+    ["1.5.1", { version: "v2" }, undefined],
+    ["1.3.2", {}, undefined],
+  ])("writes for operator %s only fields that it knows", (version, autoscaler, upgradeStrategy) => {
+    const found = spec({ operator: { mode: "existing", version } });
+    expect(found.upgradeStrategy).toEqual(upgradeStrategy);
+    expect(found.autoscalerOptions.version).toBe("version" in autoscaler ? autoscaler.version : undefined);
+  });
+
+  test("asks for tokens when told to", () => {
+    expect(spec().authOptions).toBeUndefined();
+    expect(spec({ ray: { auth: "token" } }).authOptions).toEqual({ mode: "token" });
+  });
+
+  test("takes the image for ARM nodes when all Ray nodes are ARM", () => {
+    const found = parameters({
+      nodes: {
+        head: { instanceTypes: ["m7g.2xlarge"] },
+        cpu: { instanceTypes: ["c7g.4xlarge"] },
+        gpu: { enabled: false },
+      },
+    });
+    expect(found.head_group.image).toBe("rayproject/ray:2.56.0-py312-aarch64");
+  });
+});

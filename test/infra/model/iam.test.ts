@@ -1,0 +1,185 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { dnsSuffixOf, partitionOf } from "../../../infra/clouds/aws/iam/arn.ts";
+import {
+  autoscalerPolicy,
+  clientPolicy,
+  runtimePolicy,
+  tableServicePolicy,
+} from "../../../infra/clouds/aws/iam/cluster.ts";
+import { loadBalancerControllerPolicy } from "../../../infra/clouds/aws/iam/load-balancer-controller.ts";
+import {
+  type Place,
+  type PolicyDocument,
+  policy,
+  principalsTrust,
+  type Statement,
+  serviceAccountTrust,
+} from "../../../infra/clouds/aws/iam/policy.ts";
+import { type BucketScope, tlsOnly } from "../../../infra/clouds/aws/iam/storage.ts";
+import { wildcardViolations } from "../support/wildcards.ts";
+
+const place: Place = { partition: "aws", region: "eu-central-1", account: "111122223333", cluster: "lancedb" };
+const scope: BucketScope = { bucket: "tables", prefix: "lance/prod" };
+const scopes: fc.Arbitrary<BucketScope> = fc.record({
+  bucket: fc.stringMatching(/^[a-z0-9][a-z0-9-]{1,30}[a-z0-9]$/),
+  prefix: fc.constantFrom("", "lance", "a/b/c"),
+});
+const documents = (at: Place, reach: BucketScope): PolicyDocument[] => [
+  runtimePolicy(at, reach),
+  tableServicePolicy(at, reach),
+  clientPolicy(at, reach),
+  autoscalerPolicy(at),
+  loadBalancerControllerPolicy(at),
+];
+const actions = (document: PolicyDocument) => document.Statement.flatMap(({ Action }) => Action);
+const statement = (document: PolicyDocument, sid: string): Statement | undefined =>
+  document.Statement.find(({ Sid }) => Sid === sid);
+
+describe("every document", () => {
+  test("has no wildcard beyond the written list, for any bucket and prefix", () => {
+    fc.assert(
+      fc.property(scopes, (reach) => {
+        expect(documents(place, reach).flatMap(wildcardViolations)).toEqual([]);
+      }),
+    );
+  });
+
+  test("names actions that exist: HeadObject is none, it is authorised by GetObject", () => {
+    for (const document of documents(place, scope)) expect(actions(document)).not.toContain("s3:HeadObject");
+  });
+
+  test("has statements with ids of their own", () => {
+    for (const { Statement } of documents(place, scope))
+      expect(new Set(Statement.map(({ Sid }) => Sid)).size).toBe(Statement.length);
+  });
+
+  test("fits an inline policy of a role, 10 240 characters", () => {
+    for (const document of documents(place, scope)) expect(JSON.stringify(document).length).toBeLessThan(10_240);
+  });
+
+  test("stays in its partition", () => {
+    const china = { ...place, partition: partitionOf("cn-north-1"), region: "cn-north-1" };
+    expect(JSON.stringify(documents(china, scope))).not.toContain("arn:aws:");
+  });
+});
+
+describe("the wildcard rule finds", () => {
+  const found = (own: Partial<Statement>) =>
+    wildcardViolations(policy({ Sid: "X", Effect: "Allow", Action: ["s3:GetObject"], ...own }));
+  test.each<[string, Partial<Statement>, string]>([
+    ["an action", { Action: ["s3:*"], Resource: ["arn:aws:s3:::b/x"] }, "X: action s3:*"],
+    ["every resource for a write", { Action: ["ec2:CreateTags"], Resource: ["*"] }, "X: ec2:CreateTags on *"],
+    ["every bucket", { Resource: ["arn:aws:s3:::*"] }, "X: s3:GetObject on arn:aws:s3:::*"],
+    ["every principal", { Principal: "*" }, "X: principal *"],
+    ["buckets by a pattern", { Resource: ["arn:aws:s3:::b-*/x/*"] }, "X: s3:GetObject on arn:aws:s3:::b-*/x/*"],
+  ])("%s", (_, own, violation) => {
+    expect(found(own)).toEqual([violation]);
+  });
+
+  test("nothing in a Deny", () => {
+    expect(wildcardViolations(policy(tlsOnly(place, "tables")))).toEqual([]);
+  });
+});
+
+describe("access to the tables", () => {
+  test("reads, writes and deletes below the prefix and nowhere else", () => {
+    fc.assert(
+      fc.property(scopes, (reach) => {
+        const objects = statement(runtimePolicy(place, reach), "ReadWriteTables");
+        const path = reach.prefix === "" ? "" : `${reach.prefix}/`;
+        expect(objects?.Resource).toEqual([`arn:aws:s3:::${reach.bucket}/${path}*`]);
+      }),
+    );
+  });
+
+  test("takes what uploads in parts and finding the region take", () => {
+    expect(actions(tableServicePolicy(place, scope)).sort()).toEqual([
+      "s3:AbortMultipartUpload",
+      "s3:DeleteObject",
+      "s3:GetBucketLocation",
+      "s3:GetObject",
+      "s3:ListBucket",
+      "s3:ListMultipartUploadParts",
+      "s3:PutObject",
+    ]);
+  });
+
+  test("lists the prefix alone, and the whole bucket when there is none", () => {
+    expect(statement(runtimePolicy(place, scope), "ListTables")?.Condition).toEqual({
+      StringLike: { "s3:prefix": ["lance/prod", "lance/prod/*"] },
+    });
+    expect(statement(runtimePolicy(place, { ...scope, prefix: "" }), "ListTables")?.Condition).toBeUndefined();
+  });
+
+  test("uses the key with SSE-KMS, through S3 only, and no key without", () => {
+    const kmsKeyArn = "arn:aws:kms:eu-central-1:111122223333:key/1";
+    expect(statement(runtimePolicy(place, { ...scope, kmsKeyArn }), "UseKey")).toMatchObject({
+      Action: ["kms:Decrypt", "kms:GenerateDataKey"],
+      Resource: [kmsKeyArn],
+      Condition: { StringEquals: { "kms:ViaService": "s3.eu-central-1.amazonaws.com" } },
+    });
+    expect(statement(runtimePolicy(place, scope), "UseKey")).toBeUndefined();
+  });
+});
+
+describe("who may do what", () => {
+  test("the runtime and the client may describe this cluster; the table service only reaches the tables", () => {
+    for (const document of [runtimePolicy(place, scope), clientPolicy(place, scope)])
+      expect(statement(document, "DescribeCluster")).toMatchObject({
+        Action: ["eks:DescribeCluster"],
+        Resource: ["arn:aws:eks:eu-central-1:111122223333:cluster/lancedb"],
+      });
+    expect(actions(tableServicePolicy(place, scope)).filter((action) => !action.startsWith("s3:"))).toEqual([]);
+  });
+
+  test("a service account's trust names its subject and its audience, and the issuer without a scheme", () => {
+    const arn = "arn:aws:iam::111122223333:oidc-provider/oidc.eks.eu-central-1.amazonaws.com/id/ABC";
+    expect(serviceAccountTrust(arn, "lancedb", "geneva-service-account").Statement).toEqual([
+      {
+        Sid: "ServiceAccount",
+        Effect: "Allow",
+        Action: ["sts:AssumeRoleWithWebIdentity"],
+        Principal: { Federated: arn },
+        Condition: {
+          StringEquals: {
+            "oidc.eks.eu-central-1.amazonaws.com/id/ABC:aud": "sts.amazonaws.com",
+            "oidc.eks.eu-central-1.amazonaws.com/id/ABC:sub": "system:serviceaccount:lancedb:geneva-service-account",
+          },
+        },
+      },
+    ]);
+    expect(() => serviceAccountTrust("arn:aws:iam::1:role/x", "a", "b")).toThrow("is not the ARN of an OIDC provider");
+  });
+
+  test("the client role is assumed by the listed principals, once each, and by somebody", () => {
+    const [a, b] = ["arn:aws:iam::1:role/a", "arn:aws:iam::1:role/b"];
+    expect(principalsTrust([b, a, b]).Statement[0]?.Principal).toEqual({ AWS: [a, b] });
+    expect(() => principalsTrust([])).toThrow("nobody may assume");
+  });
+
+  test("the autoscaler changes groups with this cluster's tag only", () => {
+    const scale = statement(autoscalerPolicy(place), "Scale");
+    expect(scale?.Condition).toEqual({
+      StringEquals: { "aws:ResourceTag/k8s.io/cluster-autoscaler/lancedb": "owned" },
+    });
+  });
+
+  test("the load balancer controller touches no security group, web firewall or certificate", () => {
+    const foreign = actions(loadBalancerControllerPolicy(place)).filter((action) =>
+      /SecurityGroup(Ingress|Egress)|CreateSecurityGroup|DeleteSecurityGroup|^(waf|shield|acm|cognito)/.test(action),
+    );
+    expect(foreign).toEqual([]);
+  });
+});
+
+test("partitions follow the region", () => {
+  expect(["eu-central-1", "cn-north-1", "us-gov-west-1", "us-iso-east-1", "us-isob-east-1"].map(partitionOf)).toEqual([
+    "aws",
+    "aws-cn",
+    "aws-us-gov",
+    "aws-iso",
+    "aws-iso-b",
+  ]);
+  expect([dnsSuffixOf("eu-central-1"), dnsSuffixOf("cn-north-1")]).toEqual(["amazonaws.com", "amazonaws.com.cn"]);
+});

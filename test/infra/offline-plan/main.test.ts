@@ -1,0 +1,95 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { root } from "../support/stacks.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "plan-test-"));
+const git = (...args: string[]) =>
+  execFileSync("git", ["-C", folder, "-c", "user.name=t", "-c", "user.email=t@example.com", ...args], {
+    encoding: "utf8",
+  });
+const plan = (...args: string[]) =>
+  spawnSync(process.execPath, [join(root, "infra/offline-plan/main.ts"), "--root", folder, ...args], {
+    encoding: "utf8",
+  });
+const leftBehind = () => readdirSync(tmpdir()).filter((name) => name.startsWith("lakehead-plan-"));
+
+beforeAll(() => {
+  cpSync(join(import.meta.dirname, "fixtures/project"), folder, { recursive: true });
+  writeFileSync(join(folder, "package.json"), '{"type":"module"}');
+  writeFileSync(join(folder, ".gitignore"), "node_modules\n");
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  git("init", "--quiet");
+  git("add", ".");
+  git("commit", "--quiet", "-m", "first");
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe("npm run plan", () => {
+  it("prints the tree", () => {
+    const { stdout, stderr, status } = plan("dev");
+    expect(stderr).toBe("");
+    expect(status).toBe(0);
+    expect(stdout).toContain(`├─ fixture:index:Store  store
+│  ├─ aws:s3:Bucket  store-bucket  [protected]
+│  │       bucket  fixture-tables
+│  └─ aws:s3:BucketVersioning  store-versioning  [kept on destroy]
+│          bucket                          <computed>
+│          versioningConfiguration.status  Enabled
+`);
+    expect(stdout).toContain("value        <secret>");
+    expect(stdout).toContain("Answered with made-up data, no cloud was asked: aws:index/getCallerIdentity");
+  });
+
+  it("compares with a revision, input by input, and leaves nothing behind", () => {
+    const path = join(folder, "Pulumi.dev.yaml");
+    const before = readFileSync(path, "utf8");
+    writeFileSync(path, `${before}  bucket: fixture-other\n`);
+    const text = plan("dev", "--against", "HEAD");
+    writeFileSync(path, before);
+    expect(text.stdout).toBe(`dev against HEAD: 2 likely replaced, 5 unchanged
+
+± aws:s3:Bucket  store-bucket  (likely replaced; PROTECTED: up fails rather than replace it)
+    bucket: fixture-tables -> fixture-other  [replaces: the AWS provider replaces on this input]
+
+± aws:s3:BucketVersioning  store-versioning  (likely replaced)
+    because bucket comes from fixture:index:Store$aws:s3/bucket:Bucket::store-bucket, which is replaced
+`);
+    expect(leftBehind()).toEqual([]);
+  });
+
+  it("takes a stack that the revision did not have for new", () => {
+    writeFileSync(join(folder, "Pulumi.new.yaml"), readFileSync(join(folder, "Pulumi.dev.yaml"), "utf8"));
+    const { stdout } = plan("new", "--against", "HEAD", "--json");
+    rmSync(join(folder, "Pulumi.new.yaml"));
+    const { resources, ...rest } = JSON.parse(stdout);
+    expect(rest).toMatchObject({ stack: "new", unchanged: 0 });
+    expect(resources.map(({ op }: { op: string }) => op)).toEqual(Array.from({ length: 7 }, () => "add"));
+  });
+
+  it.each([
+    [["prod"], 1, 'there is no stack "prod": no file Pulumi.prod.yaml; choose one of dev'],
+    [["dev", "--against", "no-such-revision"], 1, 'there is no revision "no-such-revision"'],
+    [[], 2, "say which stack: dev"],
+    [["dev", "--json", "--graph"], 2, "choose one of --json, --yaml, --graph and --stats"],
+    [["dev", "--agianst", "HEAD"], 2, "Unknown option '--agianst'"],
+  ])("refuses %j", (args, code, message) => {
+    const { stderr, stdout, status } = plan(...args);
+    expect(stderr).toContain(message);
+    expect(stderr).not.toContain("    at ");
+    expect(stdout).toBe("");
+    expect(status).toBe(code);
+  });
+
+  it("ends with the program's own words when it fails", () => {
+    const path = join(folder, "Pulumi.dev.yaml");
+    const before = readFileSync(path, "utf8");
+    writeFileSync(path, `${before}  fault: refuse\n`);
+    const { stderr, status } = plan("dev");
+    writeFileSync(path, before);
+    expect(stderr).toBe("dev: the program failed\nbucket: no such place; write one that exists\n");
+    expect(status).toBe(1);
+  });
+});

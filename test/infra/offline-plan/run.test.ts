@@ -1,0 +1,84 @@
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { planOf } from "../../../infra/offline-plan/plan.ts";
+import { readProject, readStackConfig, secretPlaceholder } from "../../../infra/offline-plan/project.ts";
+import { runProgram } from "../../../infra/offline-plan/run.ts";
+import { mask } from "../../../infra/offline-plan/values.ts";
+import { fabricate } from "../support/fabricate.ts";
+
+const project = readProject(join(import.meta.dirname, "fixtures/project"));
+const config = readStackConfig(project, "dev");
+const run = (extra: Record<string, string> = {}, options: Partial<Parameters<typeof runProgram>[0]> = {}) =>
+  runProgram({ project, stack: "dev", config: { ...config, values: { ...config.values, ...extra } }, ...options });
+
+describe("a dry run of an unmodified program", () => {
+  it("records what the program asks for", async () => {
+    const capture = await run();
+    expect(capture.failure).toBeUndefined();
+    expect(capture.peakBytes).toBeGreaterThan(2 ** 20);
+    const plan = planOf(capture);
+    expect(Object.fromEntries(plan.entries.map(({ id, ...entry }) => [id, entry]))).toMatchObject({
+      "fixture:index:Store::store": { kind: "component", aliases: ["fixture:index:Store::shop"] },
+      "fixture:index:Store$aws:s3/bucket:Bucket::store-bucket": {
+        parent: "fixture:index:Store::store",
+        inputs: { bucket: "fixture-tables", tags: { team: "lake" } },
+        options: { protect: true, provider: "aws" },
+        aliases: [
+          "fixture:index:Store$aws:s3/bucket:Bucket::old-bucket",
+          "fixture:index:Store$aws:s3/bucket:Bucket::shop-bucket",
+        ],
+      },
+      "fixture:index:Store$aws:s3/bucketVersioning:BucketVersioning::store-versioning": {
+        inputs: { bucket: "<computed>" },
+        options: { retainOnDelete: true, provider: "aws" },
+        dependsOn: ["fixture:index:Store$aws:s3/bucket:Bucket::store-bucket"],
+      },
+      "aws:ssm/parameter:Parameter::password": {
+        inputs: { description: "set by a transform", name: "/fixture/password", value: "<secret>" },
+        options: { protect: true, provider: "aws" },
+        dependsOn: ["fixture:index:Store$aws:s3/bucketVersioning:BucketVersioning::store-versioning"],
+      },
+      "aws:s3/bucket:Bucket::logs": { inputs: { bucket: "fixture-logs-123456789012" } },
+      "pulumi:pulumi:StackReference::organization/other/dev": {
+        kind: "read",
+        options: { id: "organization/other/dev" },
+      },
+    });
+    expect(plan.outputs).toEqual({ address: "<computed>", bucketArn: "<computed>", password: "<secret>" });
+    expect(plan.madeUp).toEqual(["aws:index/getCallerIdentity:getCallerIdentity"]);
+    expect(JSON.stringify(plan)).not.toContain(secretPlaceholder);
+  });
+});
+
+it("runs as an update with made-up ids", async () => {
+  const capture = await run({}, { create: fabricate });
+  const versioning = capture.resources.find(({ name }) => name === "store-versioning");
+  expect(mask(versioning?.inputs.bucket ?? null)).toBe("fixture-tables");
+  expect(capture.mode).toBe("update");
+});
+
+describe("a program that fails", () => {
+  it("gets no credentials, region or kubeconfig of its caller, and so cannot tell them", async () => {
+    process.env.AWS_SECRET_ACCESS_KEY = "must-not-travel";
+    const { failure } = await run({ "fixture:fault": "environment" });
+    delete process.env.AWS_SECRET_ACCESS_KEY;
+    expect(failure).toMatch(/^\["HOME",.*"PATH","PULUMI_CONFIG"/);
+    expect(failure).not.toContain("AWS");
+  });
+
+  it.each([
+    ["duplicate", /duplicate resource URN "urn:pulumi:dev::fixture::aws:s3\/bucket:Bucket::logs"/],
+    ["invoke", /no made-up answer for the function "aws:ec2\/getAmi:getAmi".*infra\/offline-plan\/answers\.ts/],
+    ["throw", /the sky is falling/],
+    ["refuse", /^bucket: no such place; write one that exists$/],
+  ])("says so: %s", async (fault, message) => {
+    const { failure = "" } = await run({ "fixture:fault": fault });
+    expect(failure).toMatch(message);
+    expect(failure).not.toContain("\u001b");
+  });
+
+  it("is killed when it does not end", async () => {
+    const { failure } = await run({ "fixture:fault": "hang" }, { timeout: 500 });
+    expect(failure).toBe("the program ended without a message (killed after 500 ms)");
+  });
+});

@@ -1,0 +1,61 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import { root } from "../support/stacks.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "pull-request-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const file = (name: string, content: unknown): string => {
+  const path = join(folder, name);
+  writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content));
+  return path;
+};
+const run = (...args: string[]) =>
+  spawnSync(process.execPath, [join(root, "infra/pull-request/main.ts"), ...args], { encoding: "utf8" });
+
+const preview = file("preview.json", {
+  config: { "lakehead:token": "[secret]" },
+  steps: [
+    { op: "same", urn: "urn:pulumi:aws-prod::lakehead::a:b/c:C::same" },
+    {
+      op: "replace",
+      urn: "urn:pulumi:aws-prod::lakehead::lakehead:aws:Cluster$aws:eks/cluster:Cluster::cluster",
+      newState: { inputs: { name: "value-that-must-not-travel" } },
+      replaceReasons: ["name"],
+    },
+  ],
+  changeSummary: { replace: 1, same: 1 },
+});
+
+it("stops a preview that replaces a cluster, through the reduced form as well", () => {
+  const direct = run(`aws-prod=${preview}`);
+  expect(direct.status).toBe(3);
+  expect(direct.stdout).toContain("replaces a cluster");
+  const reduced = run("--reduce", `aws-prod=${preview}`);
+  expect(reduced.status).toBe(0);
+  expect(reduced.stdout).not.toContain("value-that-must-not-travel");
+  const judged = run(`aws-prod=${file("reduced.json", reduced.stdout)}`);
+  expect(judged.status).toBe(3);
+  expect(judged.stdout).toBe(direct.stdout);
+});
+
+it("passes it when it is allowed", () => {
+  const { status, stdout } = run("--allowed", `aws-prod=${preview}`);
+  expect(status).toBe(0);
+  expect(stdout).toContain("Allowed by the label");
+});
+
+it.each([
+  ["a failed preview", "error: no credentials", /cannot be read/],
+  ["an empty file", "", /cannot be read/],
+  ["another document", { ok: true }, /it has no list of steps/],
+  ["another stack's steps", { stack: "aws-dev", source: "preview", steps: [] }, /is of aws-dev, not of aws-prod/],
+])("lets nothing pass that it cannot read: %s", (_name, content, message) => {
+  const { status, stderr, stdout } = run("--allowed", `aws-prod=${file("broken.json", content)}`);
+  expect(status).toBe(1);
+  expect(stderr).toMatch(message);
+  expect(stdout).toBe("");
+});

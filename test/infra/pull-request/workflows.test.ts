@@ -1,0 +1,155 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { stackNames } from "../../../infra/offline-plan/project.ts";
+import { allowLabel, commentMarker } from "../../../infra/pull-request/comment.ts";
+import { root } from "../support/stacks.ts";
+
+interface Step {
+  uses?: string;
+  run?: string;
+  with?: Record<string, unknown>;
+}
+interface Job {
+  uses?: string;
+  steps?: Step[];
+  permissions?: Record<string, string>;
+  environment?: string;
+  "runs-on"?: string;
+  "timeout-minutes"?: number;
+  strategy?: { matrix: { stack: string[] } };
+  if?: string;
+}
+interface Workflow {
+  name: string;
+  on: Record<string, unknown>;
+  permissions?: Record<string, string>;
+  jobs: Record<string, Job>;
+}
+
+const folder = join(root, ".github/workflows");
+const workflows = readdirSync(folder).map((name) => {
+  const text = readFileSync(join(folder, name), "utf8");
+  return { name, text, workflow: parse(text, { version: "1.2" }) as Workflow };
+});
+const actionPath = join(root, ".github/actions/stack/action.yml");
+const action = readFileSync(actionPath, "utf8");
+const jobs = workflows.flatMap(({ name, workflow }) =>
+  Object.entries(workflow.jobs).map(([id, job]) => ({ id: `${name} ${id}`, job })),
+);
+const steps = [
+  ...jobs.flatMap(({ id, job }) => (job.steps ?? []).map((step) => ({ id, step }))),
+  ...(parse(action) as { runs: { steps: Step[] } }).runs.steps.map((step) => ({ id: "action", step })),
+];
+
+describe("the workflows", () => {
+  it("use actions of others at one commit each, with the version beside it", () => {
+    const uses = [...workflows.map(({ text }) => text), action].flatMap((text) => text.match(/uses: .*/g) ?? []);
+    const foreign = uses.filter((line) => !line.startsWith("uses: ./"));
+    expect(foreign.length).toBeGreaterThan(10);
+    for (const line of foreign) expect(line).toMatch(/^uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+    const commits = Map.groupBy(foreign, (line) => line.replace(/@.*/, ""));
+    for (const [name, lines] of commits) expect(new Set(lines).size, name).toBe(1);
+  });
+
+  it("use files of this repository that exist", () => {
+    for (const { step } of steps)
+      if (step.uses?.startsWith("./")) expect(existsSync(join(root, step.uses, "action.yml"))).toBe(true);
+    for (const { job } of jobs) if (job.uses?.startsWith("./")) expect(existsSync(join(root, job.uses))).toBe(true);
+    const scripts = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).scripts as Record<string, string>;
+    for (const { step } of steps) {
+      for (const [, script = ""] of (step.run ?? "").matchAll(/npm run (?:--silent )?([\w:]+)/g))
+        expect(scripts).toHaveProperty([script]);
+      for (const [, path = ""] of (step.run ?? "").matchAll(/node ([\w/.-]+\.ts)/g))
+        expect(existsSync(join(root, path))).toBe(true);
+    }
+  });
+
+  it("never run on pull_request_target or after another workflow, where foreign code meets secrets", () => {
+    for (const { workflow, name } of workflows)
+      expect(Object.keys(workflow.on), name).not.toEqual(
+        expect.arrayContaining([expect.stringMatching(/pull_request_target|workflow_run/)]),
+      );
+  });
+
+  it("may read the code and nothing more, unless a job says so", () => {
+    for (const { workflow, name } of workflows) expect(workflow.permissions, name).toEqual({ contents: "read" });
+    for (const { id, job } of jobs) {
+      const writes = Object.entries(job.permissions ?? {})
+        .filter(([, level]) => level === "write")
+        .map(([scope]) => scope);
+      expect(["", "id-token", "pull-requests"], id).toContain(writes.join(" and "));
+    }
+  });
+
+  it("give cloud credentials to jobs in an environment only, and never to one that may comment", () => {
+    for (const { id, job } of jobs) {
+      if (job.uses !== undefined) continue;
+      const federated = job.permissions?.["id-token"] === "write";
+      expect(job.environment !== undefined, id).toBe(federated);
+      expect(
+        (job.steps ?? []).some(({ uses }) => uses === "./.github/actions/stack"),
+        id,
+      ).toBe(federated);
+    }
+  });
+
+  it("preview, refresh and update with three different credentials", () => {
+    for (const { id, job } of jobs) {
+      const runs = (job.steps ?? []).map(({ run }) => run ?? "").join("\n");
+      if (job.environment === undefined) continue;
+      const purpose = /pulumi (up|destroy|refresh)\b/.test(runs)
+        ? ""
+        : /--refresh\b/.test(runs)
+          ? "-drift"
+          : "-preview";
+      expect(job.environment.replace(/^\$\{\{ \w+\.stack \}\}/, ""), id).toBe(purpose);
+    }
+  });
+
+  it("reach a private cluster from a runner in its network", () => {
+    for (const { id, job } of jobs)
+      if (job.environment !== undefined)
+        expect(job["runs-on"], id).toMatch(
+          /^\$\{\{ fromJSON\(vars\.RUNNERS \|\| '\{\}'\)\[\w+\.stack\] \|\| 'ubuntu-24\.04' \}\}$/,
+        );
+  });
+
+  it("keep the token out of the checked-out folder, and text of events out of scripts", () => {
+    for (const { id, step } of steps) {
+      if (step.uses?.startsWith("actions/checkout@")) expect(step.with?.["persist-credentials"], id).toBe(false);
+      expect(step.run ?? "", id).not.toContain("${{");
+    }
+  });
+
+  it("end by themselves", () => {
+    for (const { id, job } of jobs)
+      if (job.uses === undefined) expect(job["timeout-minutes"], id).toBeLessThanOrEqual(120);
+  });
+
+  it("know the same stacks, each of which has a file", () => {
+    const job = (name: string, id: string) => workflows.find((item) => item.name === name)?.workflow.jobs[id];
+    const matrix = (name: string, id: string) => job(name, id)?.strategy?.matrix.stack ?? [];
+    const previewed = matrix("preview.yml", "preview");
+    expect(stackNames(root)).toEqual(expect.arrayContaining(previewed));
+    expect(previewed).not.toEqual([]);
+    expect(matrix("drift.yml", "drift")).toEqual(previewed);
+    expect([...matrix("deploy.yml", "development"), ...matrix("deploy.yml", "production")].sort()).toEqual(previewed);
+  });
+
+  it("fail the required check of a pull request whose preview has failed, where skipping it would pass", () => {
+    const comment = workflows.find(({ name }) => name === "preview.yml")?.workflow.jobs.comment;
+    expect(comment?.if).toMatch(/^\$\{\{ !cancelled\(\) && needs\.preview\.result != 'skipped' \}\}$/);
+    expect(comment?.steps?.[0]).toMatchObject({
+      env: { RESULT: expect.stringContaining(" needs.preview.result ") },
+      run: 'test "$RESULT" = success',
+    });
+  });
+
+  it("look for the comment's marker and for the label that the guard names", () => {
+    const preview = workflows.find(({ name }) => name === "preview.yml")?.text ?? "";
+    expect(preview).toContain(`startswith("${commentMarker}")`);
+    expect(preview.match(new RegExp(`'${allowLabel}'`, "g"))).toHaveLength(2);
+  });
+});

@@ -1,0 +1,25 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startTestService, type TestService } from "../../support/service.ts";
+
+/** The SDK's analyze swallows what the execution fails with and answers a plan full of zeros: the service does not. */
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service.stop());
+
+const vector = Array.from({ length: 16 }, () => 0.5);
+
+test.each([
+  ["a division by zero", { k: 10, filter: "id % 0 = 1" }, /divides by zero/],
+  ["a cast that fails", { k: 10, filter: "cast(text as int) > 1" }, /casts a value/],
+  ["an ef below k", { k: 10, vector, vector_column: "other", ef: 3, fast_search: true }, /ef is smaller than k/],
+])("%s is an error, not a plan without rows", async (_, query, says) => {
+  const answer = await service.call("analyze_plan", "docs", query);
+  expect(answer).toMatchObject({ status: 400, body: { code: 13, error: expect.stringMatching(says) } });
+});
+
+test("a query that honestly finds nothing has a plan that says so", async () => {
+  const answer = await service.call("analyze_plan", "docs", { k: 10, filter: "id < 0" });
+  expect(answer).toMatchObject({ status: 200, body: expect.stringContaining("output_rows=0") });
+});

@@ -1,0 +1,18 @@
+import { expect, test } from "vitest";
+import { takeStrayOptions } from "../../../service/lance/environment.ts";
+
+test("what only happens to have the name of a storage option is taken out, the clouds' own and all else stays", () => {
+  const kept = {
+    AWS_REGION: "eu-central-1",
+    AWS_ROLE_ARN: "arn:aws:iam::123456789012:role/x",
+    AWS_WEB_IDENTITY_TOKEN_FILE: "/token",
+    AWS_CONTAINER_CREDENTIALS_FULL_URI: "http://169.254.170.23/v1/credentials",
+    GOOGLE_APPLICATION_CREDENTIALS: "/key.json",
+    HTTPS_PROXY: "http://proxy",
+    LAKEHEAD_DATABASE: "s3://lake",
+    PATH: "/bin",
+  };
+  const environment = { ...kept, TOKEN: "x", base_url: "x", Endpoint: "x", CONDITIONAL_PUT: "disabled", REGION: "x" };
+  expect(takeStrayOptions(environment)).toEqual(["TOKEN", "base_url", "Endpoint", "CONDITIONAL_PUT", "REGION"]);
+  expect(environment).toEqual(kept);
+});

@@ -1,0 +1,202 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type Authenticator, compileTablePatterns, scopes } from "../../../service/auth/index.ts";
+import { readConfig } from "../../../service/config/config.ts";
+import type { Database } from "../../../service/lance/database.ts";
+import type { Tools } from "../../../service/operations/operation.ts";
+import { Gate } from "../../../service/server/admission.ts";
+import { createApp } from "../../../service/server/app.ts";
+import { PrincipalCap } from "../../../service/server/principal-limit.ts";
+import { createLog } from "../../../service/telemetry/log.ts";
+import { createMetrics } from "../../../service/telemetry/metrics.ts";
+import { staticToken } from "../../support/static-token.ts";
+
+const deferred = () => {
+  let settle: () => void = () => {};
+  const promise = new Promise<void>((resolve) => {
+    settle = resolve;
+  });
+  return { promise, settle };
+};
+
+const config = { concurrency: 1, queue: 1, maxWaitMs: 60_000 };
+
+describe("Gate", () => {
+  test("refuses with 503 and Retry-After when the queue is full", async () => {
+    const gate = new Gate(config);
+    const first = deferred();
+    const running = gate.run(() => first.promise);
+    const waiting = gate.run(async () => "second");
+    await expect(gate.run(async () => "third")).rejects.toMatchObject({
+      code: 17,
+      status: 503,
+      headers: { "retry-after": "1" },
+    });
+    first.settle();
+    await running;
+    expect(await waiting).toBe("second");
+  });
+
+  test("refuses who waits too long and says why", async () => {
+    const refusals: string[] = [];
+    const gate = new Gate({ ...config, maxWaitMs: 1 }, (refusal) => refusals.push(refusal));
+    const first = deferred();
+    const running = gate.run(() => first.promise);
+    await expect(gate.run(async () => {})).rejects.toMatchObject({ code: 17 });
+    expect(refusals).toEqual(["waited too long"]);
+    first.settle();
+    await running;
+  });
+
+  test("drops who has hung up while waiting, and keeps the place of who runs", async () => {
+    const gate = new Gate(config);
+    const first = deferred();
+    const running = gate.run(() => first.promise);
+    const client = new AbortController();
+    const waiting = gate.run(async () => {}, { signal: client.signal });
+    client.abort();
+    await expect(waiting).rejects.toMatchObject({ code: 17 });
+    expect(gate).toMatchObject({ running: 1, waiting: 0 });
+    first.settle();
+    await running;
+    expect(gate.running).toBe(0);
+  });
+
+  test("a failed call frees its place", async () => {
+    const gate = new Gate(config);
+    await expect(gate.run(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
+    expect(gate.running).toBe(0);
+  });
+
+  test("callers take turns, however long the line of one is", async () => {
+    const gate = new Gate({ ...config, queue: 10 });
+    const first = deferred();
+    const served: string[] = [];
+    const send = (caller: string) => gate.run(async () => void served.push(caller), { caller });
+    const running = gate.run(() => first.promise, { caller: "many" });
+    const waiting = ["many", "many", "many", "few", "few", "one"].map(send);
+    first.settle();
+    await Promise.all([running, ...waiting]);
+    expect(served).toEqual(["many", "few", "one", "many", "few", "many"]);
+    expect(gate).toMatchObject({ running: 0, waiting: 0 });
+  });
+
+  test("one caller alone may fill the queue, and gives way to another", async () => {
+    const gate = new Gate({ ...config, queue: 4 });
+    const first = deferred();
+    const send = (caller: string) => gate.run(async () => caller, { caller }).catch(({ code }) => code);
+    const running = gate.run(() => first.promise, { caller: "burst" });
+    const burst = Array.from({ length: 6 }, () => send("burst"));
+    const others = ["other", "other", "other", "third"].map(send);
+    expect(gate.waiting).toBe(4);
+    first.settle();
+    await running;
+    expect(await Promise.all(burst)).toEqual(["burst", 17, 17, 17, 17, 17]);
+    expect(await Promise.all(others)).toEqual(["other", "other", 17, "third"]);
+  });
+
+  test("never runs more than it may, never loses a place, serves in order", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 4 }),
+        fc.array(fc.boolean(), { maxLength: 40 }),
+        async (concurrency, calls) => {
+          const gate = new Gate({ concurrency, queue: 100, maxWaitMs: 60_000 });
+          let running = 0;
+          const started: number[] = [];
+          const all = calls.map((fails, index) =>
+            gate.run(async () => {
+              started.push(index);
+              expect(++running).toBeLessThanOrEqual(concurrency);
+              await new Promise(setImmediate);
+              running--;
+              if (fails) throw new Error("no");
+            }),
+          );
+          await Promise.allSettled(all);
+          expect(started).toEqual(calls.map((_, index) => index));
+          expect(gate).toMatchObject({ running: 0, waiting: 0 });
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+});
+
+describe("an operation", () => {
+  const { limits } = readConfig({
+    LAKEHEAD_DATABASE: "nowhere",
+    LAKEHEAD_AUTH_STATIC_TOKENS: JSON.stringify([staticToken("ci", "token")]),
+  });
+
+  /** Two callers that have one name: `Bearer jwt` and `Bearer static-token`. */
+  const authenticator: Authenticator = {
+    authenticate: async ({ bearer }) => ({
+      subject: "ci",
+      method: bearer === "jwt" ? "jwt" : "static-token",
+      scopes: new Set(scopes),
+      tables: compileTablePatterns(["**"]),
+    }),
+    ready: () => true,
+    close() {},
+  };
+
+  const serve = (database: Partial<Database>, { most = 10, deadlineSeconds = 1 } = {}) => {
+    const open = (): Gate => new Gate({ ...config, queue: 0 });
+    const gates = { analyze: open(), plan: open(), metadata: new Gate({ ...config, concurrency: 10 }) };
+    const app = createApp({
+      tools: { database, deadlineSeconds, verifyBranch: () => undefined } as unknown as Tools,
+      authenticator,
+      limits,
+      gates,
+      cap: new PrincipalCap(most),
+      log: createLog("error", { write() {} }),
+      metrics: createMetrics("0.0.0-test"),
+      openapi: { text: "{}", etag: "" },
+      onStoreFailure() {},
+    });
+    const post = async (path: string, body: object = {}, bearer = "jwt") => {
+      const headers = { authorization: `Bearer ${bearer}`, "content-type": "application/json" };
+      return app.request(path, { method: "POST", headers, body: JSON.stringify(body) });
+    };
+    const get = async (path: string) => app.request(path, { headers: { authorization: "Bearer jwt" } });
+    return { gates, post, get };
+  };
+
+  const described = { version: 1, schema: { fields: [] } };
+
+  test("passes the gate that its body and its parameters ask for", async () => {
+    const { gates, post } = serve({ describe: async () => described, versions: async () => [] });
+    const first = deferred();
+    const running = gates.analyze.run(() => first.promise);
+    const describe = "/v1/table/docs/describe";
+    const status = async (query: string, body: object) => (await post(describe + query, body)).status;
+    expect(await status("", {})).toBe(200);
+    expect(await status("", { load_detailed_metadata: true })).toBe(503);
+    expect(await status("?load_detailed_metadata=true", {})).toBe(503);
+    expect(await status("?load_detailed_metadata=false", { load_detailed_metadata: true })).toBe(200);
+    first.settle();
+    await running;
+    expect(await status("?load_detailed_metadata=true", {})).toBe(200);
+  });
+
+  test("is not refused to one caller for what another of the same name has under way", async () => {
+    const first = deferred();
+    const describe = async () => first.promise.then(() => described);
+    const { post } = serve({ describe }, { most: 1 });
+    const answers = ["jwt", "static-token", "jwt"].map((bearer) => post("/v1/table/docs/describe", {}, bearer));
+    expect((await answers[2])?.status).toBe(429);
+    first.settle();
+    expect([(await answers[0])?.status, (await answers[1])?.status]).toEqual([200, 200]);
+  });
+
+  test("that would never end gives up at its deadline, and frees its place", async () => {
+    // Each namespace has another one in it.
+    const endless = { tables: async () => [], namespaces: async () => ["deeper"] };
+    const { gates, get } = serve(endless, { deadlineSeconds: 0.01 });
+    const answer = await get("/v1/table");
+    expect(await answer.json()).toMatchObject({ code: 17, error: expect.stringContaining("one namespace at a time") });
+    expect(answer.headers.get("retry-after")).toBe("1");
+    expect(gates.analyze.running).toBe(0);
+  });
+});

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { operations } from "../../../service/operations/index.ts";
+import { addressOf } from "../../../service/operations/operation.ts";
+import { document } from "../../support/openapi.ts";
+import { startTestService, type TestService } from "../../support/service.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService({ environment: { LAKEHEAD_DOCS: "on" } });
+});
+afterAll(() => service.stop());
+
+const get = (path: string, headers: Readonly<Record<string, string>> = {}) =>
+  fetch(new URL(path, service.base), { headers });
+
+describe("the page of the API", () => {
+  test("is HTML and allows nothing but what this server sends", async () => {
+    const response = await get("/docs");
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    const policy = response.headers.get("content-security-policy") ?? "";
+    expect(policy).toMatch(/^default-src 'none'; /);
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toMatch(/unsafe|https?:|\*/);
+    expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+    expect(response.headers.get("x-request-id")).toMatch(/\S/);
+  });
+
+  test("has no script or style of its own in the HTML, which the policy would stop", async () => {
+    const html = await (await get("/docs")).text();
+    expect(html).not.toMatch(/<style|style=|<script>|\son\w+=|javascript:/i);
+  });
+
+  test("finds everything that it loads here, each as what it is", async () => {
+    const html = await (await get("/docs")).text();
+    const loaded = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address = ""]) => address);
+    expect(loaded.filter((address) => /^(https?:)?\/\//.test(address))).toEqual([]);
+    const types = new Map<string, string | null>();
+    for (const address of loaded.filter((entry) => entry.startsWith("/"))) {
+      const response = await get(address);
+      expect(response.status, address).toBe(200);
+      expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(0);
+      types.set(address.slice(address.lastIndexOf(".")), response.headers.get("content-type"));
+    }
+    expect(Object.fromEntries(types)).toEqual({
+      ".js": "text/javascript; charset=utf-8",
+      ".css": "text/css; charset=utf-8",
+      ".json": "application/json",
+    });
+  });
+
+  test("is not sent again to who has it", async () => {
+    const etag = (await get("/docs/swagger-ui.css")).headers.get("etag") ?? "";
+    const again = await get("/docs/swagger-ui.css", { "if-none-match": etag });
+    expect([again.status, await again.text()]).toEqual([304, ""]);
+  });
+
+  test("answers what is not there like every other path", async () => {
+    const response = await get("/docs/../package.json");
+    expect(response.status).toBe(404);
+    expect((await get("/docs/absent.js")).status).toBe(404);
+    expect(await (await get("/docs/swagger-ui.css.map")).json()).toMatchObject({ code: 0 });
+  });
+});
+
+describe("what the page shows, the document", () => {
+  test.each(operations.map((operation) => [operation.name, operation] as const))("has %s", (_, operation) => {
+    const item = document.paths[addressOf(operation)];
+    expect(Object.keys(item).sort()).toEqual(operation.methods.map((method) => method.toLowerCase()).sort());
+    for (const entry of Object.values<Record<string, unknown>>(item)) expect(entry.summary).toBe(operation.summary);
+  });
+
+  test.each(operations.map((operation) => [operation.name, operation] as const))(
+    "has a body to try %s with that it takes",
+    (_, operation) => {
+      expect(operation.body.safeParse(operation.example ?? {})).toMatchObject({ success: true });
+    },
+  );
+});
+
+test("without LAKEHEAD_DOCS=on there is no page", async () => {
+  const plain = await startTestService();
+  try {
+    const response = await fetch(`${plain.base}/docs`);
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({ code: 0, error: expect.stringContaining("/openapi.json") });
+    expect((await fetch(`${plain.base}/docs/swagger-ui-bundle.js`)).status).toBe(404);
+  } finally {
+    await plain.stop();
+  }
+});

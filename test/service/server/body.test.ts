@@ -1,0 +1,27 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openRaw } from "../../hostile/support/raw.ts";
+import { startTestService, type TestService, testToken } from "../../support/service.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service.stop());
+
+const head = `POST /v1/table/docs/stats HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${testToken}\r\n`;
+
+test.each([
+  ["declared-length", `${head}content-length: 100\r\n\r\n{"k":`],
+  ["chunked", `${head}transfer-encoding: chunked\r\n\r\n5\r\n{"k":\r\n`],
+  ["malformed", `${head}transfer-encoding: chunked\r\n\r\n5\r\n{"k":\r\nzz`],
+])("a client that hangs up in the middle of a body is no failure of the service: %s", async (form, bytes) => {
+  const requestId = `hung-up-${form}`;
+  const socket = await openRaw(Number(new URL(service.base).port));
+  socket
+    .on("error", () => {})
+    .write(bytes.replace("\r\n", `\r\nx-request-id: ${requestId}\r\n`), () => socket.destroy());
+  await expect.poll(() => service.log.find((entry) => entry.requestId === requestId)).toBeDefined();
+  expect(service.log.find((entry) => entry.requestId === requestId)).toMatchObject({ status: 408, code: 13 });
+  const metrics = await (await fetch(`${service.operationsBase}/metrics`)).text();
+  expect(metrics).not.toMatch(/status="500"/);
+});

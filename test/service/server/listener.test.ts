@@ -1,0 +1,37 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { expect, test } from "vitest";
+import { listen } from "../../../service/server/listener.ts";
+
+const request = "GET / HTTP/1.1\r\nhost: here\r\n\r\n";
+
+/** A connection that the server has let in, and what it got so far. */
+const letIn = async (listener: Awaited<ReturnType<typeof listen>>) => {
+  const entered = once(listener.server, "connection");
+  const socket = connect(listener.port, listener.address);
+  await entered;
+  let text = "";
+  socket.setEncoding("latin1").on("data", (chunk) => {
+    text += chunk;
+  });
+  return { socket, ended: once(socket, "close"), answer: () => text };
+};
+
+test("a connection that was let in before the door was shut gets an answer to its first request", async () => {
+  const listener = await listen(() => new Response("here"), 0, "127.0.0.1");
+  const { socket, ended, answer } = await letIn(listener);
+  const closed = listener.close(60_000);
+  socket.write(request);
+  await ended;
+  await closed;
+  expect(answer()).toMatch(/^HTTP\/1\.1 200 [\s\S]*connection: close[\s\S]*here$/i);
+});
+
+test("a connection that has been answered does not keep the server open", async () => {
+  const listener = await listen(() => new Response("here"), 0, "127.0.0.1");
+  const { socket, ended, answer } = await letIn(listener);
+  socket.write(request);
+  await expect.poll(answer).toContain("here");
+  await listener.close(60_000);
+  await ended;
+});

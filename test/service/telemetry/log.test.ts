@@ -1,0 +1,130 @@
+import { trace } from "@opentelemetry/api";
+import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { scrub } from "../../../service/telemetry/scrub.ts";
+import { startTestService, type TestService } from "../../support/service.ts";
+
+const spans = new InMemorySpanExporter();
+let service: TestService;
+
+beforeAll(async () => {
+  trace.setGlobalTracerProvider(new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter: spans })] }));
+  service = await startTestService();
+});
+afterAll(() => service.stop());
+beforeEach(() => {
+  service.log.length = 0;
+  spans.reset();
+});
+
+const lines = () => service.log.filter(({ msg }) => msg === "request");
+
+test("a request is one line with these fields and no others", async () => {
+  await service.call("stats", "docs", {}, { headers: { "x-request-id": "abc-1" } });
+  const [line] = lines();
+  expect(line).toMatchObject({
+    requestId: "abc-1",
+    operation: "stats",
+    method: "POST",
+    status: 200,
+    table: "docs",
+    principal: "tester",
+  });
+  expect(Object.keys(line ?? {}).sort()).toEqual(
+    [
+      "durationMs",
+      "level",
+      "method",
+      "msg",
+      "operation",
+      "principal",
+      "requestId",
+      "service",
+      "status",
+      "table",
+      "time",
+      "traceId",
+    ].sort(),
+  );
+});
+
+test("a request id that could not be one is replaced", async () => {
+  const { headers } = await service.call("stats", "docs", {}, { headers: { "x-request-id": "a b;c" } });
+  expect(headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+});
+
+test("context of body and headers reaches log and trace, the header first, and no credential with it", async () => {
+  await service.call(
+    "stats",
+    "docs",
+    { context: { team: "body", job: "nightly", "header.Authorization": "Bearer canary", long: "x".repeat(1000) } },
+    { headers: { "x-lance-ctx-team": "header", "x-lance-ctx-api-key": "canary" } },
+  );
+  const [line] = lines();
+  const context = line?.context as Record<string, string>;
+  expect(context).toMatchObject({
+    team: "header",
+    job: "nightly",
+    "header.Authorization": "[redacted]",
+    "api-key": "[redacted]",
+  });
+  expect(context.long).toHaveLength(256);
+  const [span] = spans.getFinishedSpans();
+  expect(span?.name).toBe("stats");
+  expect(span?.attributes).toMatchObject({ "lakehead.context.team": "header", "lakehead.table": "docs" });
+  expect(JSON.stringify(line) + JSON.stringify(span?.attributes)).not.toContain("canary");
+});
+
+test("no value of context that is a credential is logged, whatever its key", async () => {
+  const jwt = `eyJhbGciOiJub25lIn0.${Buffer.from('{"sub":"canary"}').toString("base64url")}.`;
+  const values = {
+    headers: { Authorization: "Bearer canary" },
+    list: ["canary"],
+    jwt: "canary",
+    note: "Bearer canary",
+    curl: "curl -H 'authorization: basic canary'",
+    found: `see ${jwt}`,
+    own: `my ${service.token}`,
+    [service.token]: "key",
+    retries: 3,
+    dry: false,
+  };
+  await service.call(
+    "stats",
+    "docs",
+    { context: values },
+    { headers: { "x-api-key": "canary-key", "x-lance-ctx-other": "(canary-key)" } },
+  );
+  const struck = ["jwt", "note", "curl", "found", "own", "other"];
+  expect(lines()[0]?.context).toEqual({
+    headers: "[object]",
+    list: "[object]",
+    retries: "3",
+    dry: "false",
+    ...Object.fromEntries(struck.map((key) => [key, "[redacted]"])),
+  });
+  const shown = JSON.stringify(lines()) + JSON.stringify(spans.getFinishedSpans().map(({ attributes }) => attributes));
+  for (const secret of ["canary", jwt, service.token]) expect(shown).not.toContain(secret);
+});
+
+test("identity in the body alone authenticates nobody", async () => {
+  const body = { identity: { api_key: service.token, auth_token: service.token } };
+  const answer = await service.call("stats", "docs", body, { token: null });
+  expect(answer).toMatchObject({ status: 401, body: { code: 16 } });
+});
+
+test("the headers' identity is used, whatever the body says", async () => {
+  const body = { identity: { auth_token: "someone else's" } };
+  expect(await service.call("stats", "docs", body)).toMatchObject({ status: 200 });
+  expect(lines()[0]).toMatchObject({ principal: "tester" });
+});
+
+test("x-api-key is taken where it is switched on", async () => {
+  const answer = await service.call("stats", "docs", {}, { token: null, headers: { "x-api-key": service.token } });
+  expect(answer.status).toBe(200);
+});
+
+test("native text is logged without any word of the body", () => {
+  const native = new Error('Schema error: No field named Secret_Thing in (Utf8("secret_thing"))');
+  expect(scrub(native, { filter: "secret_thing = 1" })).toBe('Schema error: No field named […] in (Utf8("[…]"))');
+});

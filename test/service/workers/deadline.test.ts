@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startTestService, type TestService } from "../../support/service.ts";
+import { analyze, canary, ends, explain, lives, slowToPlan, slowToRun, until, workersOf } from "./support.ts";
+
+const environment = {
+  LAKEHEAD_ISOLATION: "all",
+  LAKEHEAD_UNSAFE_GUARD: "off",
+  LAKEHEAD_PLAN_WORKERS: "1",
+  LAKEHEAD_ANALYZE_CONCURRENCY: "2",
+};
+
+describe("a deadline", () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService({
+      environment: {
+        ...environment,
+        LAKEHEAD_ANALYZE_DEADLINE_SECONDS: "2",
+        LAKEHEAD_PLAN_DEADLINE_SECONDS: "2",
+      },
+    });
+    await Promise.all([explain(service, "id = 1"), analyze(service, "id = 1")]);
+  });
+  afterAll(() => service.stop());
+
+  test.each([
+    ["analyze", () => analyze(service, slowToRun)],
+    ["analyze", () => service.call("count_rows", "docs", { predicate: slowToRun })],
+    ["plan", () => explain(service, slowToPlan)],
+  ])("ends the worker of a slow query (%s): 503, with what happened and the way out", async (pool, slow) => {
+    const [late, other, third] = await Promise.all([slow(), explain(service, "id = 1"), analyze(service, "id = 1")]);
+    expect([other.status, third.status]).toEqual([200, 200]);
+    expect(late).toMatchObject({
+      status: 503,
+      body: { code: 17, error: expect.stringMatching(/ran for more than 2 s and was ended: ask for less/) },
+    });
+    expect(late.headers.get("retry-after")).toBe("2");
+    const line = ends(service).at(-1);
+    expect(line).toMatchObject({ pool, reason: "deadline", calls: 1 });
+    expect(lives(line?.pid ?? 0)).toBe(false);
+    expect(JSON.stringify(service.log)).not.toContain(canary);
+  });
+
+  test("and the next query finds a worker", async () => {
+    expect(await analyze(service, "id = 1")).toMatchObject({ status: 200 });
+  });
+});
+
+describe("without a deadline in reach", () => {
+  let service: TestService;
+  let stopped = false;
+  const stop = async (): Promise<void> => {
+    if (!stopped) await service.stop();
+    stopped = true;
+  };
+  beforeAll(async () => {
+    service = await startTestService({
+      environment: {
+        ...environment,
+        LAKEHEAD_ISOLATION: "analyze",
+        LAKEHEAD_ANALYZE_CONCURRENCY: "1",
+        LAKEHEAD_SHUTDOWN_SECONDS: "0.1",
+      },
+    });
+  });
+  afterAll(stop);
+
+  test("a query whose worker is killed from outside runs once more, and a second kill invites a retry", async () => {
+    const slow = analyze(service, slowToRun);
+    for (const round of [1, 2]) {
+      await until(async () => /pool="analyze",state="busy"} 1/.test(await metricsOf(service)));
+      const busy = await onlyWorker();
+      process.kill(busy, "SIGKILL");
+      await until(() => ends(service).length === round);
+      expect(ends(service).at(-1)).toMatchObject({ pool: "analyze", reason: "killed", calls: 1, pid: busy });
+    }
+    expect(await slow).toMatchObject({ status: 503, body: { code: 17, error: expect.stringMatching(/retry/) } });
+    expect(await analyze(service, "id = 1")).toMatchObject({ status: 200 });
+  });
+
+  test("an idle worker that is killed is replaced and nobody notices", async () => {
+    const before = await onlyWorker();
+    process.kill(before, "SIGKILL");
+    expect(await analyze(service, "id = 1")).toMatchObject({ status: 200 });
+    expect(await workersOf()).not.toContain(before);
+  });
+
+  test("stopping waits no longer than it may, and leaves no process behind", async () => {
+    const slow = analyze(service, slowToRun).catch(() => "connection closed");
+    await until(async () => /pool="analyze",state="busy"} 1/.test(await metricsOf(service)));
+    await stop();
+    expect(await slow).toBe("connection closed");
+    expect(await workersOf()).toEqual([]);
+  });
+});
+
+/** Never a default: a signal to process 0 goes to the whole process group, the test runner included. */
+const onlyWorker = async (): Promise<number> => {
+  const [pid, ...others] = await workersOf();
+  if (pid === undefined || others.length > 0) throw new Error("expected exactly one worker process");
+  return pid;
+};
+
+const metricsOf = async (service: TestService): Promise<string> =>
+  (await fetch(`${service.operationsBase}/metrics`)).text();
