@@ -71,7 +71,7 @@ async function stagingOf({ staging, modules }: GoPart, tools: Go): Promise<Recor
   const { Replace } = JSON.parse(mod) as { Replace: { Old: { Path: string }; New: { Path: string } }[] | null };
   return Object.fromEntries(
     (Replace ?? [])
-      .filter(({ New }) => New.Path.startsWith("../../../test/e2e/parts/staging/"))
+      .filter(({ New }) => New.Path.startsWith("./staging/"))
       .map(({ Old }) => [Old.Path, `${Old.Path}@${staging.version}`]),
   );
 }
