@@ -21,7 +21,7 @@ export default defineConfig({
           globalSetup: ["test/support/global-setup.ts"],
         },
       },
-      { extends: true, test: { name: "infra", include: ["test/{infra,readme}/**/*.test.ts"] } },
+      { extends: true, test: { name: "infra", include: ["test/{infra,docs}/**/*.test.ts", "test/*.test.ts"] } },
       // What needs more than npm: not part of `npm test`.
       { extends: true, test: { name: "stores", include: ["test/stores/**/*.test.ts"], testTimeout: 120_000 } },
     ],

@@ -1,0 +1,113 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+
+const root = fileURLToPath(new URL("../", import.meta.url));
+
+/**
+ * The areas of each half, lowest first: an area imports itself and what stands in an earlier row, never a later row.
+ * Areas of one row do not import each other. The reasons are in CONTRIBUTING.md.
+ */
+const rows: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  service: [
+    ["contract.ts", "errors.ts"],
+    ["telemetry"],
+    ["config"],
+    ["query"],
+    ["auth", "guard"],
+    ["lance"],
+    ["operations"],
+    ["server", "workers"],
+    ["start.ts"],
+    ["process-lifecycle.ts"],
+    ["main.ts", "quickstart"],
+  ],
+  infra: [
+    ["versions.ts", "command-line.ts"],
+    ["model", "offline-plan"],
+    ["config", "pull-request"],
+    ["kubernetes"],
+    ["clouds"],
+    ["workloads"],
+    ["index.ts", "verify"],
+  ],
+};
+
+/** What each half may import from outside itself. The table writer ships no more than the quick start that uses it. */
+const across: Readonly<Record<string, readonly string[]>> = {
+  infra: ["service/contract.ts"],
+  service: ["tools/lance-tables.ts"],
+};
+
+interface Import {
+  readonly from: string;
+  readonly to: string;
+  /** Erased when the program runs. */
+  readonly typeOnly: boolean;
+}
+
+const filesOf = (half: string): string[] =>
+  readdirSync(join(root, half), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => `${half}/${name}`);
+
+const statement =
+  /^(?:import|export)\s+(type\s+)?[^"';]*?from\s+"(\.[^"]+)"|\bimport\("(\.[^"]+)"\)|^import\s+"(\.[^"]+)"/gm;
+
+const importsOf = (from: string): Import[] =>
+  [...readFileSync(join(root, from), "utf8").matchAll(statement)].map(([, type, first, second, third]) => ({
+    from,
+    to: normalize(join(dirname(from), first ?? second ?? third ?? "")),
+    typeOnly: type !== undefined,
+  }));
+
+const areaOf = (path: string): string => path.split("/")[1] ?? "";
+const rankOf = (half: string, area: string): number => rows[half]?.findIndex((row) => row.includes(area)) ?? -1;
+
+describe.each(Object.keys(rows))("%s/", (half) => {
+  const files = filesOf(half);
+  const imports = files.flatMap(importsOf);
+
+  test("every file belongs to an area that has a rank", () => {
+    expect(files.length).toBeGreaterThan(50);
+    expect(files.filter((path) => rankOf(half, areaOf(path)) === -1)).toEqual([]);
+  });
+
+  test("no area imports one of its own rank or above, and of the other half only what is listed", () => {
+    expect(imports.length).toBeGreaterThan(100);
+    const wrong = imports.filter(({ from, to, typeOnly }) => {
+      if (!to.startsWith(`${half}/`))
+        return /^(service|infra|test|bench|tools)\//.test(to) && !across[half]?.includes(to);
+      const [own, other] = [areaOf(from), areaOf(to)];
+      // The configuration reads variables into each area's own type of its limits, by types alone.
+      if (half === "service" && own === "config" && typeOnly) return false;
+      return own !== other && rankOf(half, other) >= rankOf(half, own);
+    });
+    expect(wrong.map(({ from, to }) => `${from} -> ${to}`)).toEqual([]);
+  });
+
+  test("no file imports itself through others", () => {
+    const next = Map.groupBy(imports, ({ from }) => from);
+    const done = new Set<string>();
+    const circles: string[] = [];
+    const visit = (path: string, way: readonly string[]): void => {
+      if (way.includes(path)) {
+        circles.push([...way.slice(way.indexOf(path)), path].join(" -> "));
+        return;
+      }
+      if (done.has(path)) return;
+      for (const { to } of next.get(path) ?? []) visit(to, [...way, path]);
+      done.add(path);
+    };
+    for (const path of files) visit(path, []);
+    expect(circles).toEqual([]);
+  });
+});
+
+test("decisions of infra/model import no provider", () => {
+  const providers = filesOf("infra")
+    .filter((path) => path.startsWith("infra/model/"))
+    .filter((path) => /from "@pulumi\//.test(readFileSync(join(root, path), "utf8")));
+  expect(providers).toEqual([]);
+});
