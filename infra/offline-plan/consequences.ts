@@ -1,15 +1,15 @@
 /**
- * What a change of one resource does to others whose own inputs stay the same. Pure. The engine finds out while it runs;
- * a plan has to know.
+ * Changes of resources whose own inputs stay the same, caused by a change of another resource. The engine discovers these
+ * during an update; the offline plan derives them from tables. Pure.
  */
 
-import type { ResourceDiff } from "./diff.ts";
+import { outline, type ResourceDiff } from "./changes.ts";
 import type { PlanEntry } from "./plan.ts";
 import { replacementSource } from "./replacements.ts";
 
 /**
  * Types that carry the default tags or labels of their provider, by the output that holds them. A change of the defaults
- * updates every one of them. A test holds this list against the SDKs.
+ * updates all of them. A test compares this list with the SDKs.
  */
 export const inheriting: Readonly<Record<"tagsAll" | "effectiveLabels", readonly string[]>> = {
   tagsAll: [
@@ -50,7 +50,7 @@ const inheritedBy: ReadonlyMap<string, string> = new Map(
   Object.entries(inheriting).flatMap(([output, types]) => types.map((type) => [type, output] as const)),
 );
 
-/** Types of which every update gives an output another value: a launch template gets its next version. */
+/** Types whose every update changes an output: a launch template gets its next version. */
 const renewed: ReadonlySet<string> = new Set(["aws:ec2/launchTemplate:LaunchTemplate"]);
 
 const nodeGroup = "aws:eks/nodeGroup:NodeGroup";
@@ -65,7 +65,7 @@ const under = (properties: readonly string[], paths: readonly string[]): boolean
 export const rollsNodes = (type: string, paths: readonly string[]): boolean =>
   type === nodeGroup && under(["launchTemplate", "version", "releaseVersion"], paths);
 
-/** What an update does in the cloud that neither its inputs nor the engine show, in words for whoever runs it. */
+/** Effects of an update in the cloud that neither its inputs nor the engine show. */
 function warnings({ op, type, changes, follows }: ResourceDiff): string[] {
   if (op !== "change" || type !== nodeGroup) return [];
   const effective = changes.filter(({ ignored }) => !ignored);
@@ -74,11 +74,11 @@ function warnings({ op, type, changes, follows }: ResourceDiff): string[] {
     ({ path, before, after }) => path === "scalingConfig.minSize" && Number(after) > Number(before),
   );
   return [
-    ...(rollsNodes(type, paths) ? ["its nodes are replaced one after another, and the jobs on them end"] : []),
+    ...(rollsNodes(type, paths) ? ["replaces the group's nodes one after another; jobs on them end"] : []),
     ...(under(["scalingConfig"], paths)
-      ? ["its size is set to what the state says, so `up` needs --refresh: without it, workers that run are stopped"]
+      ? ["sets the group's size to the recorded one: run `pulumi up --refresh`, or running workers are stopped"]
       : []),
-    ...(raised ? ["AWS refuses it while the group has fewer nodes: README, Upgrading, On AWS"] : []),
+    ...(raised ? ["AWS refuses a minimum above the current number of nodes: raise the number of nodes first"] : []),
   ];
 }
 
@@ -86,12 +86,8 @@ const updates = ({ op, changes, follows }: ResourceDiff): boolean =>
   op === "change" &&
   (follows !== undefined || changes.some(({ path, ignored }) => !ignored && !path.startsWith("options.")));
 
-/** The same differences, and those that follow from them, once and for all. */
-export function withConsequences(
-  entries: readonly PlanEntry[],
-  resources: readonly ResourceDiff[],
-  outline: (entry: PlanEntry) => Omit<ResourceDiff, "op" | "changes">,
-): ResourceDiff[] {
+/** The given differences and those that follow from them. */
+export function withConsequences(entries: readonly PlanEntry[], resources: readonly ResourceDiff[]): ResourceDiff[] {
   const diffs = new Map(resources.map((diff) => [diff.id, diff]));
   const mark = (entry: PlanEntry, op: "change" | "replace", property: string, from: string): void => {
     diffs.set(entry.id, { ...outline(entry), changes: [], ...diffs.get(entry.id), op, follows: { property, from } });
@@ -119,7 +115,7 @@ interface Consequence {
   readonly from: string;
 }
 
-/** A replaced resource comes back with another id. Whoever takes it through an input that forces replacement follows. */
+/** A replaced resource gets another id. A resource that takes it by an input that forces replacement is replaced too. */
 function replacedBy(
   { type, references }: PlanEntry,
   diffs: ReadonlyMap<string, ResourceDiff>,

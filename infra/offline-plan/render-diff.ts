@@ -1,6 +1,7 @@
 /** Prints a diff of plans for people. Pure. */
 
-import type { Change, PlanDiff, ResourceDiff } from "./diff.ts";
+import type { Change, ResourceDiff } from "./changes.ts";
+import type { PlanDiff } from "./diff.ts";
 import { shown } from "./leaves.ts";
 import { shortType } from "./tree.ts";
 
