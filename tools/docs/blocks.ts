@@ -7,61 +7,57 @@ import { type MetricDefinition, metricDefinitions } from "../../service/telemetr
 import clientCases from "../../test/clients/matrix.json" with { type: "json" };
 import { clientVersions, matrixRows, served } from "../../test/clients/matrix.ts";
 import { deviationRows } from "../../test/contract/table.ts";
-import { durationTable } from "../../test/e2e/providers/durations-table.ts";
+import { inlineCode, markdownTable } from "../markdown-table.ts";
+import { allowList } from "./functions.ts";
 import { configTable } from "./stack-keys.ts";
 
-/** The parts of the README that are made from the code: each stands between two markers that name it. */
-const row = (...cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
-
-const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
-  [row(...head), row(...head.map(() => "---")), ...rows.map((cells) => row(...cells))].join("\n");
-
-const code = (text: string): string => (text === "" ? "" : `\`${text}\``);
-
 const variables = (): string =>
-  table(
+  markdownTable(
     ["variable", "meaning", "default"],
     Object.entries(settings as Readonly<Record<string, Setting<unknown>>>).map(
       ([name, { description, defaultText }]) => [
-        code(name),
+        inlineCode(name),
         description,
         // Prose defaults ("the number of CPUs") are no code.
-        defaultText === undefined ? "" : defaultText.includes(" ") ? defaultText : code(defaultText),
+        defaultText === undefined || defaultText.includes(" ") ? (defaultText ?? "") : inlineCode(defaultText),
       ],
     ),
   );
 
 const operationTable = (): string =>
-  table(
+  markdownTable(
     ["operation", "address", "method", "scope"],
     operations.map((operation) => [
       operation.summary,
-      code(addressOf(operation)),
+      inlineCode(addressOf(operation)),
       operation.methods.join(", "),
-      operation.scope === null ? "any" : code(operation.scope),
+      operation.scope === null ? "any" : inlineCode(operation.scope),
     ]),
   );
 
 const errorTable = (): string =>
-  table(
-    ["code", "name", "status"],
-    [
-      ...Object.entries(errorKinds).map(([number, { name, status }]) => [number, name, String(status)]),
-      ...Object.entries(transportStatuses).map(([kind, { status, code: number }]) => [
-        String(number),
-        kind.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`),
-        String(status),
-      ]),
-    ],
+  markdownTable(
+    ["code", "name", "status", "message, unless a more exact one is sent"],
+    Object.entries(errorKinds).map(([code, { name, status, message }]) => [code, name, String(status), message]),
+  );
+
+const transportTable = (): string =>
+  markdownTable(
+    ["status", "code", "failure"],
+    Object.entries(transportStatuses).map(([kind, { status, code }]) => [
+      String(status),
+      String(code),
+      kind.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`),
+    ]),
   );
 
 const metricTable = (): string =>
-  table(
+  markdownTable(
     ["metric", "type", "labels", "meaning"],
     Object.entries<MetricDefinition>(metricDefinitions).map(([name, { type, labels, help }]) => [
-      code(name),
+      inlineCode(name),
       type,
-      labels.map(code).join(", "),
+      labels.map(inlineCode).join(", "),
       help,
     ]),
   );
@@ -70,29 +66,40 @@ const metricTable = (): string =>
 const clientMatrix = (): string => {
   const [head = [], ...rows] = matrixRows(clientCases);
   const cells = rows.map(([operation = "", ...counts]) => [
-    served.includes(operation) ? code(operation) : operation,
+    served.includes(operation) ? inlineCode(operation) : operation,
     ...counts,
   ]);
-  return `${table(head, cells)}\n\n${clientVersions(clientCases)}.`;
+  return `${markdownTable(head, cells, ["left", "right"])}\n\n${clientVersions(clientCases)}.`;
 };
 
-export const blocks: Readonly<Record<string, () => string>> = {
-  variables,
-  operations: operationTable,
-  errors: errorTable,
-  metrics: metricTable,
-  "config-keys": configTable,
-  durations: durationTable,
-  deviations: () => table(["operations", "what differs", "reason"], deviationRows()),
-  clients: clientMatrix,
+const deviationTable = (): string => markdownTable(["operations", "what differs", "reason"], deviationRows());
+
+/** Every page that has generated parts, by its path from the repository's root, and what makes each part. */
+export const generatedPages: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
+  "docs/api.md": { operations: operationTable },
+  "docs/errors.md": { errors: errorTable, transport: transportTable },
+  "docs/service-configuration.md": { variables },
+  "docs/operations.md": { metrics: metricTable },
+  "docs/stack-configuration.md": { "config-keys": configTable },
+  "docs/query-safety.md": { "allow-list": allowList },
+  "docs/compatibility.md": { clients: clientMatrix },
+  "docs/contract-deviations.md": { deviations: deviationTable },
 };
 
-const block = (name: string): RegExp => new RegExp(`(<!-- made:${name} -->)[\\s\\S]*?(<!-- end:${name} -->)`);
+const markers = (name: string): RegExp =>
+  new RegExp(`(<!-- generated:${name}[^>]*-->)[\\s\\S]*?(<!-- end:${name} -->)`);
 
-/** The README with every made part as the code has it now. @throws for a part that has no place in it. */
-export const withBlocks = (readme: string): string =>
-  Object.entries(blocks).reduce((text, [name, make]) => {
-    if (!block(name).test(text))
-      throw new Error(`README.md has no place for ${name}: <!-- made:${name} --> … <!-- end:${name} -->`);
-    return text.replace(block(name), (_, open: string, close: string) => `${open}\n${make()}\n${close}`);
-  }, readme);
+/**
+ * A page with its generated parts as the code has them now.
+ * @throws for a part whose markers the page lacks.
+ */
+export const withBlocks = (page: string, text: string): string =>
+  Object.entries(generatedPages[page] ?? {}).reduce((whole, [name, make]) => {
+    if (!markers(name).test(whole))
+      throw new Error(`${page} has no markers for ${name}: <!-- generated:${name} --> … <!-- end:${name} -->`);
+    return whole.replace(markers(name), (_, open: string, close: string) => `${open}\n${make()}\n${close}`);
+  }, text);
+
+/** A page without its generated parts: what people wrote. */
+export const withoutBlocks = (text: string): string =>
+  text.replaceAll(/<!-- generated:([\w-]+)[^>]*-->[\s\S]*?<!-- end:\1 -->\n?/g, "");

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { type Cloud, configSchema, secretKeys } from "../../infra/clouds/schema.ts";
+import { inlineCode, markdownTable } from "../markdown-table.ts";
 
 /** The part of JSON Schema that zod writes for this configuration. */
 interface Schema {
@@ -91,23 +92,11 @@ export function configRows(cloud: Cloud): Row[] {
   return [...new Map(all.map((row) => [JSON.stringify(row), row])).values()];
 }
 
-const titles: Readonly<Record<Cloud, string>> = {
-  aws: "`cloud: aws`",
-  gcp: "`cloud: gcp`",
-  kubeconfig: "`cloud: kubeconfig`",
-};
-
-const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("\n", " ");
-
-function table(list: readonly Row[]): string {
-  return [
-    "| key | value | default | meaning |",
-    "|---|---|---|---|",
-    ...list.map(
-      ({ key, value, preset, meaning }) => `| \`${key}\` | ${[value, preset, meaning].map(cell).join(" | ")} |`,
-    ),
-  ].join("\n");
-}
+const table = (list: readonly Row[]): string =>
+  markdownTable(
+    ["key", "value", "default", "meaning"],
+    list.map(({ key, value, preset, meaning }) => [inlineCode(key), value, preset, meaning]),
+  );
 
 /** The keys that every cloud has, then each cloud's own, then the secrets. */
 export function configTable(): string {
@@ -118,12 +107,18 @@ export function configTable(): string {
     ({ text }) => text,
   );
   const shared = (row: Row): boolean => holders.get(JSON.stringify(row))?.length === clouds.length;
-  const secrets = Object.entries(secretKeys).map(([key, meaning]) => `| \`${key}\` | ${cell(meaning)} |`);
   return [
-    "**Every cloud**",
+    "## Every cloud",
     table((byCloud.get(clouds[0] ?? "aws") ?? []).filter(shared)),
-    ...[...byCloud].flatMap(([cloud, list]) => [`**${titles[cloud]}**`, table(list.filter((row) => !shared(row)))]),
-    "**Secrets** (`pulumi config set --secret <key>`)",
-    ["| key | meaning |", "|---|---|", ...secrets].join("\n"),
+    ...[...byCloud].flatMap(([cloud, list]) => [
+      `## ${inlineCode(`cloud: ${cloud}`)}`,
+      table(list.filter((row) => !shared(row))),
+    ]),
+    "## Secrets",
+    "Set a secret with `pulumi config set --secret <key>`.",
+    markdownTable(
+      ["key", "meaning"],
+      Object.entries(secretKeys).map(([key, meaning]) => [inlineCode(key), meaning]),
+    ),
   ].join("\n\n");
 }

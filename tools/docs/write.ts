@@ -1,6 +1,8 @@
-/** `npm run docs`: writes the made parts of the README anew. */
+/** `npm run docs`: writes the generated parts of all pages. */
 import { readFile, writeFile } from "node:fs/promises";
-import { withBlocks } from "./blocks.ts";
+import { generatedPages, withBlocks } from "./blocks.ts";
 
-const file = new URL("../../README.md", import.meta.url);
-await writeFile(file, withBlocks(await readFile(file, "utf8")));
+for (const page of Object.keys(generatedPages)) {
+  const file = new URL(`../../${page}`, import.meta.url);
+  await writeFile(file, withBlocks(page, await readFile(file, "utf8")));
+}
