@@ -1,6 +1,7 @@
 /** `npm run plan`: prints what a stack would create, or what a change would change, without cloud, account or CLI. */
 
 import { resolve } from "node:path";
+import { markdownHead, markdownRow } from "../../tools/markdown-table.ts";
 import { readArguments, runCommand, UsageError } from "../command-line.ts";
 import { diffPlans, emptyPlan } from "./diff.ts";
 import { renderGolden } from "./golden.ts";
@@ -77,7 +78,7 @@ async function main(): Promise<void> {
   if (names.length === 0)
     throw new UsageError(`say which stack: ${stackNames(root).join(", ") || "there is no Pulumi.<stack>.yaml"}`);
   const documents: unknown[] = [];
-  if (stats) process.stdout.write("| stack | resources | time | memory of the program |\n|---|---|---|---|\n");
+  if (stats) process.stdout.write(`${markdownHead(["stack", "resources", "time", "memory of the program"])}\n`);
   for (const stack of names) {
     if (against !== undefined) {
       const diff = await planAgainst(root, stack, against);
@@ -90,7 +91,7 @@ async function main(): Promise<void> {
     if (json) documents.push(plan);
     else if (stats)
       process.stdout.write(
-        `| ${stack} | ${resources} | ${(milliseconds / 1000).toFixed(1)} s | ${Math.round(peakBytes / 2 ** 20)} MiB |\n`,
+        `${markdownRow([stack, String(resources), `${(milliseconds / 1000).toFixed(1)} s`, `${Math.round(peakBytes / 2 ** 20)} MiB`])}\n`,
       );
     else process.stdout.write(yaml ? renderGolden(plan) : graph ? renderGraph(plan) : renderTree(plan, { full }));
   }

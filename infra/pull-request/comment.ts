@@ -1,5 +1,6 @@
 /** The comment of a pull request: what each stack would do, dangers first. Pure. */
 
+import { markdownTable } from "../../tools/markdown-table.ts";
 import { shortType } from "../offline-plan/tree.ts";
 import { type Danger, dangers, type Step } from "./guard.ts";
 
@@ -18,14 +19,14 @@ export const allowLabel = "allow-replacement";
 const lengthLimit = 60_000;
 const signs: Readonly<Record<Step["op"], string>> = { create: "+", update: "~", replace: "±", delete: "-" };
 
-const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("\n", " ").replaceAll("`", "'");
+const plain = (text: string): string => text.replaceAll("\n", " ").replaceAll("`", "'");
 
 function dangerLines(stack: string, found: readonly Danger[]): string[] {
   return found.map(
     ({ step, deed }) =>
-      `- **${stack}** ${deed}: \`${cell(shortType(step.type))}\` ` +
-      `\`${cell(step.name)}\`${step.protect ? " (protected)" : ""}` +
-      `${step.inputs.length === 0 ? "" : `, because of \`${cell(step.inputs.slice(0, 5).join(", "))}\``}`,
+      `- **${stack}** ${deed}: \`${plain(shortType(step.type))}\` ` +
+      `\`${plain(step.name)}\`${step.protect ? " (protected)" : ""}` +
+      `${step.inputs.length === 0 ? "" : `, because of \`${plain(step.inputs.slice(0, 5).join(", "))}\``}`,
   );
 }
 
@@ -38,11 +39,14 @@ function stackSection({ stack, steps, source }: StackSteps): string[] {
   return [
     `<details><summary>${title}</summary>`,
     "",
-    "| | type | name | inputs |",
-    "|---|---|---|---|",
-    ...steps.map(
-      ({ op, type, name, inputs, protect }) =>
-        `| ${signs[op]} | ${cell(shortType(type))} | ${cell(name)}${protect ? " (protected)" : ""} | ${cell(inputs.slice(0, 8).join(", "))}${inputs.length > 8 ? ", …" : ""} |`,
+    markdownTable(
+      ["", "type", "name", "inputs"],
+      steps.map(({ op, type, name, inputs, protect }) => [
+        signs[op],
+        plain(shortType(type)),
+        `${plain(name)}${protect ? " (protected)" : ""}`,
+        `${plain(inputs.slice(0, 8).join(", "))}${inputs.length > 8 ? ", …" : ""}`,
+      ]),
     ),
     "",
     "</details>",
