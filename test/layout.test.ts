@@ -36,7 +36,7 @@ const rows: Readonly<Record<string, readonly (readonly string[])[]>> = {
 
 /** What each half may import from outside itself. The table writer ships no more than the quick start that uses it. */
 const across: Readonly<Record<string, readonly string[]>> = {
-  infra: ["service/contract.ts"],
+  infra: ["service/contract.ts", "tools/markdown-table.ts"],
   service: ["tools/lance-tables.ts"],
 };
 
