@@ -7,8 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "../service/config/config.ts";
 import { uncheckedQuery } from "../service/guard/verify-query.ts";
-import { type Database, openDatabase } from "../service/lance/database.ts";
-import { isolate } from "../service/workers/isolated-database.ts";
+import type { Database } from "../service/lance/database.ts";
+import { openInProcess } from "../service/lance/in-process-database.ts";
+import { openIsolated } from "../service/workers/isolated-database.ts";
 import { writeData } from "./data.ts";
 import { closedLoop, median, type Round } from "./measure.ts";
 import { cpuSecondsOf, family } from "./processes.ts";
@@ -26,8 +27,8 @@ const open = (environment: Readonly<Record<string, string>>): Database => {
     LAKEHEAD_AUTH_AUDIENCE: "bench",
     ...environment,
   });
-  const own = openDatabase(database);
-  return isolation === undefined ? own : isolate(own, isolation, () => {}).database;
+  const own = openInProcess(database);
+  return isolation === undefined ? own : openIsolated(own, isolation, () => {}).database;
 };
 
 /** The first is what the others are held against. */

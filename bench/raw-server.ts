@@ -9,13 +9,13 @@ import { verifyExpression } from "../service/guard/expression/index.ts";
 import { verifyBranchName, verifyNewTagName, verifyTagName } from "../service/guard/ref-name.ts";
 import { readTableId } from "../service/guard/table-id.ts";
 import { verifyQuery } from "../service/guard/verify-query.ts";
-import { openDatabase } from "../service/lance/database.ts";
+import { openInProcess } from "../service/lance/in-process-database.ts";
 import { operations } from "../service/operations/index.ts";
 import { Answer, type Tools } from "../service/operations/operation.ts";
 import { parseInput } from "../service/server/parse-input.ts";
 
 const { database: databaseConfig, limits, deadlineSeconds, port, operationsPort } = readConfig(process.env);
-const database = openDatabase(databaseConfig);
+const database = openInProcess(databaseConfig);
 await database.connect();
 
 const principal: Principal = {

@@ -54,6 +54,9 @@ export const transportStatuses = {
   headersTooLarge: { status: 431, code: 13 },
 } as const satisfies Record<string, { status: ErrorKind["status"]; code: ErrorCode }>;
 
+/** What the service depends on while it handles a request, beyond its own process. */
+export type Dependency = "store";
+
 interface ErrorOptions {
   /** One safe sentence for the caller: names the key, the value and the way out. Never native text. */
   readonly message?: string;
@@ -64,6 +67,8 @@ interface ErrorOptions {
   /** Seconds for `Retry-After`. */
   readonly retryAfter?: number;
   readonly transport?: keyof typeof transportStatuses;
+  /** The dependency that failed, if one did: the service checks it again until it recovers. */
+  readonly dependency?: Dependency;
   /** Response headers that belong to this failure (`Allow`, `WWW-Authenticate`). */
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -73,6 +78,7 @@ export class ServiceError extends Error {
   readonly code: ErrorCode;
   readonly status: ErrorKind["status"];
   readonly detail: string | undefined;
+  readonly dependency: Dependency | undefined;
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(code: ErrorCode, options: ErrorOptions = {}) {
@@ -81,6 +87,7 @@ export class ServiceError extends Error {
     this.code = code;
     this.status = options.transport ? transportStatuses[options.transport].status : errorKinds[code].status;
     this.detail = options.detail;
+    this.dependency = options.dependency;
     this.headers = {
       ...options.headers,
       ...(options.retryAfter === undefined ? {} : { "retry-after": String(options.retryAfter) }),

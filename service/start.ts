@@ -3,7 +3,8 @@ import type { Config } from "./config/config.ts";
 import { uncheckedExpression, verifyExpression } from "./guard/expression/index.ts";
 import { verifyBranchName, verifyNewTagName, verifyTagName } from "./guard/ref-name.ts";
 import { uncheckedQuery, verifyQuery } from "./guard/verify-query.ts";
-import { type Database, openDatabase } from "./lance/database.ts";
+import type { Database } from "./lance/database.ts";
+import { openInProcess } from "./lance/in-process-database.ts";
 import { StoreWatch } from "./lance/store-monitor.ts";
 import type { GateName, Tools } from "./operations/operation.ts";
 import { Gate } from "./server/admission.ts";
@@ -15,7 +16,7 @@ import { createOpenApi } from "./server/openapi.ts";
 import { PrincipalCap } from "./server/principal-limit.ts";
 import type { Log } from "./telemetry/log.ts";
 import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
-import { type Isolation, isolate } from "./workers/isolated-database.ts";
+import { type Isolation, openIsolated } from "./workers/isolated-database.ts";
 
 export interface Service {
   readonly api: Listener;
@@ -35,11 +36,11 @@ const createTools = (database: Database, { limits, guard, deadlineSeconds }: Con
   deadlineSeconds,
 });
 
-/** The database as the operations see it: in this process, or with worker processes behind it. */
-const openIsolated = (config: Config, log: Log, metrics: Metrics): Isolation => {
-  const database = openDatabase(config.database);
+/** Opens the database in this process or, if the configuration says so, with worker processes. */
+const openDatabase = (config: Config, log: Log, metrics: Metrics): Isolation => {
+  const database = openInProcess(config.database);
   if (config.isolation === undefined) return { database, available: true, workers: {}, workerBytes: {} };
-  return isolate(database, config.isolation, (pool, report) => {
+  return openIsolated(database, config.isolation, (pool, report) => {
     if (report.reason === "stopped") return;
     metrics.workerEnd(pool, report.reason);
     log.warn({ pool, ...report }, "a worker process has ended");
@@ -53,7 +54,7 @@ export const startService = async (config: Config, log: Log, version: string): P
   const docs = config.docs === "on" ? await createDocs() : undefined;
   const authenticator = createAuthenticator(config.auth, { log });
   const metrics = createMetrics(version);
-  const isolation = openIsolated(config, log, metrics);
+  const isolation = openDatabase(config, log, metrics);
   const { database } = isolation;
   const gate = (name: GateName): Gate => new Gate(config.gates[name], (reason) => metrics.refusal(name, reason));
   const gates = { analyze: gate("analyze"), plan: gate("plan"), metadata: gate("metadata") };
@@ -82,7 +83,7 @@ export const startService = async (config: Config, log: Log, version: string): P
   });
   metrics.watch(() => ({
     gates,
-    handles: database.handles,
+    handles: database.handleCounts(),
     workers: isolation.workers,
     workerBytes: isolation.workerBytes,
     ready: isReady(readiness()),

@@ -3,10 +3,10 @@ import { type AuthConfig, validateAuthConfig } from "../auth/index.ts";
 import { defaultExpressionLimits } from "../guard/expression/index.ts";
 import type { RequestLimits } from "../guard/limits.ts";
 import type { DatabaseConfig } from "../lance/database.ts";
-import { storageFaults, withPatience } from "../lance/storage-options.ts";
 import type { GateConfig } from "../server/admission.ts";
 import type { IsolationConfig } from "../workers/isolated-database.ts";
 import { readSettings, SettingsError, type Values } from "./settings.ts";
+import { storageFaults, withStorageDefaults } from "./storage-options.ts";
 import { settings } from "./variables.ts";
 
 export interface Config {
@@ -109,7 +109,7 @@ const memoryOf = (value: SettingValues): number =>
  */
 const toDatabase = (value: SettingValues, memory: number): DatabaseConfig => ({
   uri: value.LAKEHEAD_DATABASE,
-  storageOptions: withPatience(value.LAKEHEAD_DATABASE, value.LAKEHEAD_STORAGE_OPTIONS),
+  storageOptions: withStorageDefaults(value.LAKEHEAD_DATABASE, value.LAKEHEAD_STORAGE_OPTIONS),
   consistencySeconds: value.LAKEHEAD_CONSISTENCY_SECONDS,
   pinnedSeconds: value.LAKEHEAD_PINNED_SECONDS,
   maxHandles: value.LAKEHEAD_MAX_HANDLES,

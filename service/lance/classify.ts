@@ -161,14 +161,11 @@ function missingColumn(name: string): string {
   return quotable.test(name) ? `the table has no column "${name}"` : "the table has no such column";
 }
 
-const storeMessages = {
-  denied: "the service has no access to its storage at the moment",
-  away: "the storage behind the service does not answer; retry",
+/** Failures of the object store: what the caller reads, and after how many seconds to retry. */
+const storeFailures = {
+  denied: { message: "the service has no access to its storage at the moment; retry", retryAfter: 5 },
+  unavailable: { message: "the storage behind the service is unavailable; retry", retryAfter: 1 },
 } as const;
-
-/** Whether a call has failed at the store; its sentence is all that comes through from a worker process. */
-export const isStoreFailure = ({ code, message }: ServiceError): boolean =>
-  code === 17 && Object.values<string>(storeMessages).includes(message);
 
 /**
  * The table, version or branch behind a handle is gone: dropped, cleaned up, or made anew. A tag that has vanished says
@@ -179,15 +176,15 @@ const gone =
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-const storeMeaning = (layers: readonly string[]): keyof typeof storeMessages | undefined => {
+const storeMeaning = (layers: readonly string[]): keyof typeof storeFailures | undefined => {
   if (layers.some((layer) => storeRefusal.test(layer))) return "denied";
   const failure = layers.find((layer) => storeFailure.test(layer));
   if (failure === undefined) return undefined;
-  return denial.test(withoutAddresses(failure)) ? "denied" : "away";
+  return denial.test(withoutAddresses(failure)) ? "denied" : "unavailable";
 };
 
-const unavailable = (store: keyof typeof storeMessages, cause: unknown): ServiceError =>
-  new ServiceError(17, { message: storeMessages[store], cause, retryAfter: store === "denied" ? 5 : 1 });
+const storeError = (failure: keyof typeof storeFailures, cause: unknown): ServiceError =>
+  new ServiceError(17, { ...storeFailures[failure], dependency: "store", cause });
 
 /** Whether reopening may help, because what the handle points to is not there any more. */
 export const isGone = (error: unknown): boolean =>
@@ -202,7 +199,7 @@ export const classify = (error: unknown, whenGone: ErrorCode = 4): ServiceError 
   const layers = layersOf(textOf(error));
   // The store first: the layers above it call its failures by many names.
   const store = storeMeaning(layers);
-  if (store !== undefined) return unavailable(store, error);
+  if (store !== undefined) return storeError(store, error);
   for (const { pattern, code, say } of meanings)
     for (const layer of layers) {
       const match = pattern.exec(layer);
@@ -213,7 +210,7 @@ export const classify = (error: unknown, whenGone: ErrorCode = 4): ServiceError 
   if (layers.some((layer) => /^Invalid (?:user )?input/.test(layer)))
     return new ServiceError(13, { message: "the database refuses the query as not valid", cause: error });
   return unnamedStoreFailure.test(layers[0] ?? "")
-    ? unavailable("away", error)
+    ? storeError("unavailable", error)
     : new ServiceError(18, { cause: error });
 };
 

@@ -1,7 +1,6 @@
 import { Hono } from "hono";
 import { paths } from "../contract.ts";
 import { errorKinds, ServiceError } from "../errors.ts";
-import { isStoreFailure } from "../lance/classify.ts";
 import { operations } from "../operations/index.ts";
 import { prefixes } from "../operations/operation.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -102,7 +101,7 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
     const failure = asServiceError(error);
     const record = context.get("record") ?? newRecord(context);
     record.failure = failure;
-    if (isStoreFailure(failure)) parts.onStoreFailure();
+    if (failure.dependency === "store") parts.onStoreFailure();
     return context.json(errorBody(failure, record.id), failure.status, {
       ...answerHeaders(record),
       ...failure.headers,

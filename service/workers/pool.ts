@@ -2,7 +2,7 @@ import { ServiceError } from "../errors.ts";
 import type { DatabaseConfig } from "../lance/database.ts";
 import { Backoff } from "./backoff.ts";
 import { type EndReason, verdict, type WorkerLimits } from "./exit-reason.ts";
-import { type Call, type CallAnswer, fromFailure, type Method, type Result } from "./protocol.ts";
+import { type Call, type CallOutcome, fromFailure, type Method, type Result } from "./protocol.ts";
 import { lookMs } from "./resident-memory.ts";
 import { type WorkerEnd, WorkerProcess } from "./worker-process.ts";
 
@@ -191,7 +191,7 @@ export class Pool {
     task.timer = setTimeout(() => this.#expire(worker, id, task), this.#config.deadlineSeconds * 1000);
   }
 
-  #answered(worker: WorkerProcess, id: number, answer: CallAnswer): void {
+  #answered(worker: WorkerProcess, id: number, answer: CallOutcome): void {
     const tasks = this.#workers.get(worker);
     const task = tasks?.get(id);
     if (tasks === undefined || task === undefined) return;

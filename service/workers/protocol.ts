@@ -1,39 +1,39 @@
-import { type ErrorCode, ServiceError } from "../errors.ts";
-import type { Database, DatabaseConfig } from "../lance/database.ts";
+import { type Dependency, type ErrorCode, ServiceError } from "../errors.ts";
+import type { DatabaseConfig, IsolatableCalls } from "../lance/database.ts";
 
 /**
- * What passes between the service and a worker process, by structured clone. A worker learns the database's address
- * when it starts and then one verified call at a time: nothing of the request that carried it.
+ * Messages between the service and a worker process, sent by structured clone. A worker gets the database's
+ * configuration when it starts and verified calls afterwards, but nothing else of the requests (no token, no header).
  */
 
-/** The calls of the database that a worker can make. */
-export type Method = "analyze" | "explain" | "query" | "count" | "versions" | "branches";
+export type Method = keyof IsolatableCalls;
 
-export type Result<M extends Method> = Awaited<ReturnType<Database[M]>>;
+export type Result<M extends Method> = Awaited<ReturnType<IsolatableCalls[M]>>;
 
 /** One call: a method and its arguments. */
 export type Call<M extends Method = Method> = {
-  readonly [N in M]: { readonly method: N; readonly values: Parameters<Database[N]> };
+  readonly [N in M]: { readonly method: N; readonly values: Parameters<IsolatableCalls[N]> };
 }[M];
 
 export type ToWorker =
   | { readonly kind: "open"; readonly database: DatabaseConfig }
   | { readonly kind: "call"; readonly id: number; readonly call: Call };
 
-/** What became of a call. */
-export type CallAnswer =
+/** The outcome of a call. */
+export type CallOutcome =
   | { readonly kind: "result"; readonly id: number; readonly result: unknown }
   | { readonly kind: "failure"; readonly id: number; readonly failure: Failure };
 
-export type FromWorker = { readonly kind: "ready" } | CallAnswer;
+export type FromWorker = { readonly kind: "ready" } | CallOutcome;
 
-/** A ServiceError on its way between processes. */
+/** A ServiceError in a form that can be cloned. */
 export interface Failure {
   readonly code: ErrorCode;
   readonly message: string;
   readonly detail?: string;
+  readonly dependency?: Dependency;
   readonly headers: Readonly<Record<string, string>>;
-  /** Text of the error behind it, for the log. */
+  /** Text of the error that caused it, for the log. */
   readonly cause?: string;
 }
 
@@ -45,18 +45,17 @@ export const toFailure = (error: unknown): Failure => {
     code: known.code,
     message: known.message,
     ...(known.detail === undefined ? {} : { detail: known.detail }),
+    ...(known.dependency === undefined ? {} : { dependency: known.dependency }),
     headers: known.headers,
     ...(known.cause === undefined ? {} : { cause: textOf(known.cause) }),
   };
 };
 
-export const fromFailure = ({ code, message, detail, headers, cause }: Failure): ServiceError =>
+export const fromFailure = ({ code, cause, ...failure }: Failure): ServiceError =>
   new ServiceError(code, {
-    message,
-    headers,
-    ...(detail === undefined ? {} : { detail }),
+    ...failure,
     ...(cause === undefined ? {} : { cause: new Error(cause) }),
   });
 
-export const perform = (database: Database, { method, values }: Call): Promise<unknown> =>
+export const perform = (database: IsolatableCalls, { method, values }: Call): Promise<unknown> =>
   (database[method] as (...values: unknown[]) => Promise<unknown>)(...values);

@@ -1,7 +1,8 @@
 /** Entry point of a worker process: a database of its own, asked by messages, ended by its supervisor. */
 import { mkdirSync, rmSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { type Database, openDatabase } from "../lance/database.ts";
+import type { Database } from "../lance/database.ts";
+import { openInProcess } from "../lance/in-process-database.ts";
 import { type FromWorker, perform, type ToWorker, toFailure } from "./protocol.ts";
 import { temporaryDirectoryOf } from "./temporary-directory.ts";
 
@@ -22,7 +23,7 @@ let database: Database | undefined;
 
 process.on("message", async (message: ToWorker) => {
   if (message.kind === "open") {
-    database = openDatabase(message.database);
+    database = openInProcess(message.database);
     answer({ kind: "ready" });
     return;
   }

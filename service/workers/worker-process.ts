@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { DatabaseConfig } from "../lance/database.ts";
 import { LastWords } from "./exit-error.ts";
 import { type EndReason, exitReason } from "./exit-reason.ts";
-import type { Call, CallAnswer, FromWorker, ToWorker } from "./protocol.ts";
+import type { Call, CallOutcome, FromWorker, ToWorker } from "./protocol.ts";
 import { residentBytes } from "./resident-memory.ts";
 import { temporaryDirectoryOf } from "./temporary-directory.ts";
 
@@ -13,7 +13,7 @@ export const workerEntry: string = fileURLToPath(new URL("./worker-entry.ts", im
 
 export interface WorkerEvents {
   onReady(worker: WorkerProcess): void;
-  onAnswer(worker: WorkerProcess, id: number, answer: CallAnswer): void;
+  onAnswer(worker: WorkerProcess, id: number, answer: CallOutcome): void;
   /** Once, when the process is gone. */
   onEnd(worker: WorkerProcess, end: WorkerEnd): void;
 }

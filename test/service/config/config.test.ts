@@ -88,7 +88,7 @@ describe("storage options", () => {
     [{ endpoint_url: "http://" }, /endpoint_url must be an address/],
     [{ google_base_url: "http://127.0.0.1:4443" }, /google_base_url is an address without TLS.*allow_http/],
     [{ aws_endpoint: "http://127.0.0.1:9000", allow_http: "false" }, /aws_endpoint is an address without TLS/],
-    [{ aws_conditional_put: "disabled" }, /aws_conditional_put must be "etag".*two creators/],
+    [{ aws_conditional_put: "disabled" }, /aws_conditional_put must be "etag".*two clients/],
   ])("%j is refused before the SDK meets it", (options, fault) => {
     expect(faults(options)).toEqual([expect.stringMatching(fault)]);
     expect(faults(options).join()).not.toMatch(/hunter2|9000|disabled/);

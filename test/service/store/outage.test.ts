@@ -104,7 +104,7 @@ describe.concurrent("while the store is", () => {
       expect({ status, ...body }).toMatchObject({
         status: 503,
         code: 17,
-        error: expect.stringMatching(/does not answer/),
+        error: expect.stringMatching(/storage .* is unavailable/),
       });
     expect(await readiness(service)).toMatchObject({ databaseAnswers: false });
   });

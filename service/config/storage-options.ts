@@ -3,12 +3,12 @@ import { storageAddress } from "../contract.ts";
 type Options = Readonly<Record<string, string>>;
 
 /**
- * Patience of the SDK with object stores, beneath what the operator sets. Its own defaults try sixteen times for 30 s
- * each, and listings, with which every look at a table begins, six times that: one call behind a silent store would hold
- * its place for minutes. Here a request that has no byte for four seconds has failed, so that a listing ends in 25 s,
- * before an analysis would be ended for taking long; two retries are left for a store that fails now and then.
+ * Timeouts and retries of the SDK's requests to object stores; the operator's options override them. By default the SDK
+ * makes up to 16 attempts of 30 s each, and six times as many for a listing, which precedes every read of a table: a
+ * call to an unresponsive store would occupy the concurrency limit for minutes. Here a request fails after 4 s without
+ * data, so that a listing fails within 25 s, before the deadline of an analysis. Two retries cover occasional failures.
  */
-const patience = {
+const remoteDefaults = {
   timeout: "30s",
   read_timeout: "4s",
   connect_timeout: "3s",
@@ -19,13 +19,13 @@ const patience = {
 
 const isRemote = (uri: string): boolean => /^(s3|gs):\/\//i.test(uri);
 
-/** The options that the SDK gets for a database: ours beneath, the operator's over them. */
-export const withPatience = (uri: string, options: Options): Options => ({
-  ...(isRemote(uri) ? patience : {}),
+/** The storage options for a database: the defaults, overridden by the operator's. */
+export const withStorageDefaults = (uri: string, options: Options): Options => ({
+  ...(isRemote(uri) ? remoteDefaults : {}),
   ...options,
 });
 
-const conditions = /^(aws_)?conditional_put$/i;
+const conditionalPut = /^(aws_)?conditional_put$/i;
 const plainHttp = /^(aws_)?allow_http$/i;
 
 const addressFault = (key: string, address: string, allowsHttp: boolean): readonly string[] => {
@@ -38,16 +38,16 @@ const addressFault = (key: string, address: string, allowsHttp: boolean): readon
 };
 
 /**
- * What is wrong with storage options that the SDK would find at the first request only, some by ending it in a panic.
- * @returns sentences that name the option and not its value.
+ * Finds faults in storage options that the SDK reports only at the first request, some of them by a panic.
+ * @returns sentences that name the option but never its value, which may be a secret.
  */
 export const storageFaults = (options: Options): readonly string[] => {
   const entries = Object.entries(options);
   const allowsHttp = entries.some(([key, value]) => plainHttp.test(key) && value === "true");
   return entries.flatMap(([key, value]) => {
     if (storageAddress.test(key)) return addressFault(key, value, allowsHttp);
-    if (conditions.test(key) && value !== "etag")
-      return [`${key} must be "etag" or absent: without conditional puts two creators of the same tag could both win`];
+    if (conditionalPut.test(key) && value !== "etag")
+      return [`${key} must be "etag" or absent: without conditional puts two clients could both create the same tag`];
     return [];
   });
 };

@@ -1,0 +1,76 @@
+import type { Snapshot } from "../query/model.ts";
+import { analyze } from "./analyze.ts";
+import { classifyAccess } from "./classify.ts";
+import { LazyConnection } from "./connection.ts";
+import type { Database, DatabaseConfig } from "./database.ts";
+import { TableHandles } from "./handles.ts";
+import { indexStatistics, listIndices } from "./indices.ts";
+import { describeNamespace, listNamespaces, listTables } from "./lists.ts";
+import { placeOf } from "./location.ts";
+import { PerVersion } from "./per-version.ts";
+import { presentPlan } from "./plan-text.ts";
+import { buildQuery } from "./query.ts";
+import { countRows, readRows } from "./reading.ts";
+import { listBranches, Tags } from "./refs.ts";
+import { toJsonSchema } from "./schema.ts";
+import { readStatistics } from "./statistics.ts";
+import { listVersions } from "./versions.ts";
+
+const onBranch = (branch: string | undefined): Snapshot => (branch === undefined ? {} : { branch });
+
+/** The database in this process. */
+export const openInProcess = (config: DatabaseConfig): Database => {
+  const { consistencySeconds } = config;
+  const connection = new LazyConnection(config, config.caches, consistencySeconds > 0 ? consistencySeconds : undefined);
+  const handles = new TableHandles(connection, config);
+  const statistics = new PerVersion(consistencySeconds, readStatistics);
+  const tags = new Tags(consistencySeconds);
+  const indices = new PerVersion(consistencySeconds, listIndices);
+  const versions = new PerVersion(consistencySeconds, listVersions);
+  const present = presentPlan(config.uri);
+  const connected = () =>
+    connection.get().catch((error: unknown) => {
+      throw classifyAccess(error, 18);
+    });
+  return {
+    explain: (id, query, verbose) =>
+      handles.use(id, query, async (table) => present(await (await buildQuery(table, query)).explainPlan(verbose))),
+    analyze: (id, query) =>
+      handles.use(id, query, async (table) => present(await analyze(await buildQuery(table, query)))),
+    statistics: (id, snapshot) => handles.use(id, snapshot, (table) => statistics.of(table)),
+    // A Tags object of the SDK does not support concurrent calls, so each call creates one.
+    createTag: (id, tag, version, branch) =>
+      handles.use(id, onBranch(branch), async (table) => (await table.tags()).create(tag, version)),
+    updateTag: (id, tag, version, branch) =>
+      handles.use(id, onBranch(branch), async (table) => (await table.tags()).update(tag, version)),
+    tagVersion: (id, tag) => handles.use(id, {}, (table) => tags.find(table, tag)),
+    deleteTag: (id, tag) => handles.use(id, {}, async (table) => (await table.tags()).delete(tag)),
+    tags: (id) => handles.use(id, {}, (table) => tags.list(table)),
+    branches: (id) => handles.use(id, {}, listBranches),
+    versions: (id, branch) => handles.use(id, onBranch(branch), (table) => versions.of(table)),
+    indices: (id, snapshot) => handles.use(id, snapshot, (table) => indices.of(table)),
+    indexStatistics: (id, snapshot, name) => handles.use(id, snapshot, (table) => indexStatistics(table, name)),
+    requireTable: (id, snapshot) =>
+      handles.use(id, snapshot, async (table) => {
+        // A cached handle does not prove that the table still exists.
+        await table.version();
+      }),
+    describe: (id, snapshot, vocabulary) =>
+      handles.use(id, snapshot, async (table) => {
+        const [version, schema] = await Promise.all([table.version(), table.schema()]);
+        return {
+          version,
+          schema: toJsonSchema(schema, vocabulary),
+          ...(config.showLocations ? { place: placeOf(table) } : {}),
+        };
+      }),
+    query: (id, query) => handles.use(id, query, (table) => readRows(table, query, config.maxResultBytes)),
+    count: (id, snapshot, predicate) => handles.use(id, snapshot, (table) => countRows(table, predicate)),
+    tables: async ({ parts }) => listTables(await connected(), parts),
+    namespaces: async ({ parts }) => listNamespaces(await connected(), parts),
+    describeNamespace: async ({ parts }) => describeNamespace(await connected(), parts),
+    connect: () => connection.reach(),
+    close: () => connection.close(),
+    handleCounts: () => handles.counts,
+  };
+};
