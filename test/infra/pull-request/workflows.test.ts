@@ -2,7 +2,6 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { stackNames } from "../../../infra/offline-plan/project.ts";
 import { allowLabel, commentMarker } from "../../../infra/pull-request/comment.ts";
 import { root } from "../support/stacks.ts";
 
@@ -18,7 +17,8 @@ interface Job {
   environment?: string;
   "runs-on"?: string;
   "timeout-minutes"?: number;
-  strategy?: { matrix: { stack: string[] } };
+  needs?: string | string[];
+  strategy?: { matrix: { stack?: string } };
   if?: string;
 }
 interface Workflow {
@@ -42,6 +42,8 @@ const steps = [
   ...jobs.flatMap(({ id, job }) => (job.steps ?? []).map((step) => ({ id, step }))),
   ...(parse(action) as { runs: { steps: Step[] } }).runs.steps.map((step) => ({ id: "action", step })),
 ];
+const job = (name: string, id: string) => workflows.find((item) => item.name === name)?.workflow.jobs[id];
+const parted = (stage: string) => `\${{ fromJSON(needs.stacks.outputs.${stage}) }}`;
 
 describe("the workflows", () => {
   it("use actions of others at one commit each, with the version beside it", () => {
@@ -79,7 +81,7 @@ describe("the workflows", () => {
       const writes = Object.entries(job.permissions ?? {})
         .filter(([, level]) => level === "write")
         .map(([scope]) => scope);
-      expect(["", "id-token", "pull-requests"], id).toContain(writes.join(" and "));
+      expect(["", "id-token", "packages", "pull-requests"], id).toContain(writes.join(" and "));
     }
   });
 
@@ -128,14 +130,31 @@ describe("the workflows", () => {
       if (job.uses === undefined) expect(job["timeout-minutes"], id).toBeLessThanOrEqual(120);
   });
 
-  it("know the same stacks, each of which has a file", () => {
-    const job = (name: string, id: string) => workflows.find((item) => item.name === name)?.workflow.jobs[id];
-    const matrix = (name: string, id: string) => job(name, id)?.strategy?.matrix.stack ?? [];
-    const previewed = matrix("preview.yml", "preview");
-    expect(stackNames(root)).toEqual(expect.arrayContaining(previewed));
-    expect(previewed).not.toEqual([]);
-    expect(matrix("drift.yml", "drift")).toEqual(previewed);
-    expect([...matrix("deploy.yml", "development"), ...matrix("deploy.yml", "production")].sort()).toEqual(previewed);
+  it.each([
+    ["preview.yml", "preview"],
+    ["drift.yml", "drift"],
+    ["deploy.yml", "check"],
+  ])("do nothing to stacks in a fork that does not set STACKS: %s %s", (name, id) => {
+    expect(job(name, id)?.if).toMatch(/^vars\.STACKS != ''(?: &&|$)/);
+  });
+
+  it("use no stack that STACKS does not name", () => {
+    const { development, production } = workflows.find(({ name }) => name === "deploy.yml")?.workflow.jobs ?? {};
+    expect(development).toMatchObject({ needs: "stacks", strategy: { matrix: { stack: parted("development") } } });
+    expect(production).toMatchObject({ needs: ["stacks", "development"] });
+    expect(production?.strategy?.matrix.stack).toBe(parted("production"));
+    expect(job("deploy.yml", "stacks")?.needs).toBe("check");
+    for (const name of ["preview", "drift"])
+      expect(job(`${name}.yml`, name)?.strategy?.matrix.stack).toBe(`\${{ fromJSON(vars.STACKS) }}`);
+  });
+
+  it("check what .ci/run checks", () => {
+    expect(job("check.yml", "test")?.steps?.map(({ run }) => run)).toContain(".ci/run");
+  });
+
+  it("publish an image only after the checks", () => {
+    expect(job("release.yml", "build")?.needs).toBe("check");
+    expect(job("release.yml", "publish")?.needs).toBe("build");
   });
 
   it("fail the required check of a pull request whose preview has failed, where skipping it would pass", () => {
