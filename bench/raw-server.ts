@@ -1,5 +1,5 @@
 /**
- * The service's own operations behind the barest server that Node has: no framework, authentication, gates, headers,
+ * The service's own operations behind the barest server that Node has: no framework, authentication, admission limits, headers,
  * log or metrics. What the service takes more than this is the price of its pipeline.
  */
 import { createServer, type IncomingMessage } from "node:http";
@@ -14,7 +14,7 @@ import { operations } from "../service/operations/index.ts";
 import { Answer, type Tools } from "../service/operations/operation.ts";
 import { parseInput } from "../service/server/parse-input.ts";
 
-const { database: databaseConfig, limits, deadlineSeconds, port, operationsPort } = readConfig(process.env);
+const { database: databaseConfig, limits, deadlineSeconds, port, healthPort } = readConfig(process.env);
 const database = openInProcess(databaseConfig);
 await database.connect();
 
@@ -66,5 +66,5 @@ createServer((request, response) => {
 createServer((request, response) => {
   const { user, system } = process.cpuUsage();
   response.end(request.url === "/metrics" ? `process_cpu_seconds_total ${(user + system) / 1e6}\n` : "ready");
-}).listen(operationsPort, "127.0.0.1");
+}).listen(healthPort, "127.0.0.1");
 process.on("SIGTERM", () => process.exit(0));

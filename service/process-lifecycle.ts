@@ -61,7 +61,7 @@ export const run = async (environment: Record<string, string | undefined>): Prom
   const service = await requireTemporaryDirectory()
     .then(() => startService(config, log, packageFile.version))
     .catch((error: unknown) => fail(error, exitCode.failure));
-  log.info({ host: config.host, port: service.api.port, operationsPort: service.operations.port }, "listening");
+  log.info({ host: config.host, port: service.api.port, operationsPort: service.health.port }, "listening");
   stopOnSignals(async () => {
     await service.stop();
     await tracing?.stop();

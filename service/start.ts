@@ -6,21 +6,21 @@ import { uncheckedQuery, verifyQuery } from "./guard/verify-query.ts";
 import type { Database } from "./lance/database.ts";
 import { openInProcess } from "./lance/in-process-database.ts";
 import { StoreWatch } from "./lance/store-monitor.ts";
-import type { GateName, Tools } from "./operations/operation.ts";
-import { Gate } from "./server/admission.ts";
-import { createDocs } from "./server/api-page.ts";
+import type { AdmissionClass, Tools } from "./operations/operation.ts";
+import { AdmissionLimit } from "./server/admission.ts";
+import { createApiPage } from "./server/api-page.ts";
 import { createApp } from "./server/app.ts";
 import { createHealthApp, isReady, type Readiness } from "./server/health.ts";
 import { type Listener, listen } from "./server/listener.ts";
 import { createOpenApi } from "./server/openapi.ts";
-import { PrincipalCap } from "./server/principal-limit.ts";
+import { PrincipalLimit } from "./server/principal-limit.ts";
 import type { Log } from "./telemetry/log.ts";
 import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
 import { type Isolation, openIsolated } from "./workers/isolated-database.ts";
 
 export interface Service {
   readonly api: Listener;
-  readonly operations: Listener;
+  readonly health: Listener;
   /** Not ready at once; accepts on for `drainSeconds`, then finishes what is in flight and closes everything. */
   stop(): Promise<void>;
 }
@@ -51,13 +51,14 @@ const sleep = (milliseconds: number): Promise<void> => new Promise((resolve) => 
 
 /** Builds the service from its configuration and listens. */
 export const startService = async (config: Config, log: Log, version: string): Promise<Service> => {
-  const docs = config.docs === "on" ? await createDocs() : undefined;
+  const apiPage = config.docs === "on" ? await createApiPage() : undefined;
   const authenticator = createAuthenticator(config.auth, { log });
   const metrics = createMetrics(version);
   const isolation = openDatabase(config, log, metrics);
   const { database } = isolation;
-  const gate = (name: GateName): Gate => new Gate(config.gates[name], (reason) => metrics.refusal(name, reason));
-  const gates = { analyze: gate("analyze"), plan: gate("plan"), metadata: gate("metadata") };
+  const limit = (name: AdmissionClass): AdmissionLimit =>
+    new AdmissionLimit(config.admission[name], (reason) => metrics.refusal(name, reason));
+  const admission = { analyze: limit("analyze"), plan: limit("plan"), metadata: limit("metadata") };
   const state = { draining: false };
   // The store may be away when a pod starts: it lives, is not ready, and goes on trying.
   const store = new StoreWatch(() => database.connect(), log, config.database.uri);
@@ -66,13 +67,13 @@ export const startService = async (config: Config, log: Log, version: string): P
     tools: createTools(database, config),
     authenticator,
     limits: config.limits,
-    gates,
-    cap: new PrincipalCap(config.maxInFlightPerPrincipal),
+    admission,
+    principalLimit: new PrincipalLimit(config.maxInFlightPerPrincipal),
     log,
     metrics,
     openapi: createOpenApi(version),
     onStoreFailure: () => store.suspect(),
-    docs,
+    apiPage,
   });
   const readiness = (): Readiness => ({
     ...state,
@@ -82,28 +83,28 @@ export const startService = async (config: Config, log: Log, version: string): P
     workersAvailable: isolation.available,
   });
   metrics.watch(() => ({
-    gates,
+    admission,
     handles: database.handleCounts(),
     workers: isolation.workers,
     workerBytes: isolation.workerBytes,
     ready: isReady(readiness()),
     storeAnswers: store.answers,
   }));
-  const health = createHealthApp(metrics, readiness);
+  const healthApp = createHealthApp(metrics, readiness);
 
   const api = await listen(app.fetch, config.port, config.host).catch(async (error: unknown) => {
     store.stop();
     await database.close();
     throw error;
   });
-  const operations = await listen(health.fetch, config.operationsPort, config.host).catch(async (error: unknown) => {
+  const health = await listen(healthApp.fetch, config.healthPort, config.host).catch(async (error: unknown) => {
     store.stop();
     await Promise.all([api.close(0), database.close()]);
     throw error;
   });
   return {
     api,
-    operations,
+    health,
     async stop() {
       state.draining = true;
       store.stop();
@@ -111,7 +112,7 @@ export const startService = async (config: Config, log: Log, version: string): P
       log.info({ seconds: config.drainSeconds }, "draining");
       await sleep(config.drainSeconds * 1000);
       await api.close(config.shutdownSeconds * 1000);
-      await operations.close(0);
+      await health.close(0);
       authenticator.close();
       await database.close();
       log.info({}, "stopped");

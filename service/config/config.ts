@@ -3,7 +3,7 @@ import { type AuthConfig, validateAuthConfig } from "../auth/index.ts";
 import { defaultExpressionLimits } from "../guard/expression/index.ts";
 import type { RequestLimits } from "../guard/limits.ts";
 import type { DatabaseConfig } from "../lance/database.ts";
-import type { GateConfig } from "../server/admission.ts";
+import type { AdmissionOptions } from "../server/admission.ts";
 import type { IsolationConfig } from "../workers/isolated-database.ts";
 import { readSettings, SettingsError, type Values } from "./settings.ts";
 import { storageFaults, withStorageDefaults } from "./storage-options.ts";
@@ -12,7 +12,7 @@ import { settings } from "./variables.ts";
 export interface Config {
   readonly host: string;
   readonly port: number;
-  readonly operationsPort: number;
+  readonly healthPort: number;
   readonly logLevel: "debug" | "info" | "warn" | "error";
   readonly drainSeconds: number;
   readonly shutdownSeconds: number;
@@ -21,7 +21,7 @@ export interface Config {
   readonly limits: RequestLimits;
   /** Seconds after which an operation that reads without bound is ended. */
   readonly deadlineSeconds: number;
-  readonly gates: Readonly<Record<"analyze" | "plan" | "metadata", GateConfig>>;
+  readonly admission: Readonly<Record<"analyze" | "plan" | "metadata", AdmissionOptions>>;
   readonly maxInFlightPerPrincipal: number;
   /** Absent: every call runs in the service's own process. */
   readonly isolation?: IsolationConfig;
@@ -155,7 +155,10 @@ const toIsolation = (value: SettingValues, memory: number): IsolationConfig | un
   };
 };
 
-const toGates = (value: SettingValues, analyzeWorkers = value.LAKEHEAD_ANALYZE_CONCURRENCY): Config["gates"] => {
+const toAdmission = (
+  value: SettingValues,
+  analyzeWorkers = value.LAKEHEAD_ANALYZE_CONCURRENCY,
+): Config["admission"] => {
   const maxWaitMs = value.LAKEHEAD_QUEUE_SECONDS * 1000;
   return {
     analyze: { concurrency: analyzeWorkers, queue: value.LAKEHEAD_ANALYZE_QUEUE, maxWaitMs },
@@ -181,7 +184,7 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
   return Object.freeze({
     host: value.LAKEHEAD_HOST,
     port: value.LAKEHEAD_PORT,
-    operationsPort: value.LAKEHEAD_OPERATIONS_PORT,
+    healthPort: value.LAKEHEAD_OPERATIONS_PORT,
     logLevel: value.LAKEHEAD_LOG_LEVEL,
     drainSeconds: value.LAKEHEAD_DRAIN_SECONDS,
     shutdownSeconds: value.LAKEHEAD_SHUTDOWN_SECONDS,
@@ -189,7 +192,7 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
     auth,
     limits: toLimits(value),
     deadlineSeconds: value.LAKEHEAD_ANALYZE_DEADLINE_SECONDS,
-    gates: toGates(value, isolation?.analyze.workers),
+    admission: toAdmission(value, isolation?.analyze.workers),
     maxInFlightPerPrincipal: value.LAKEHEAD_MAX_IN_FLIGHT_PER_PRINCIPAL,
     ...(isolation === undefined ? {} : { isolation }),
     guard: value.LAKEHEAD_UNSAFE_GUARD,

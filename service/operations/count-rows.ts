@@ -13,7 +13,8 @@ export const countRows = defineOperation({
   methods: ["POST", "GET"],
   scope: "stats",
   // Counting all rows reads metadata; a predicate is a query.
-  gate: ({ predicate }) => (predicate === undefined ? "metadata" : "analyze"),
+  admission: ({ predicate }) => (predicate === undefined ? "metadata" : "analyze"),
+  errors: [11, 12, 22],
   summary: "The number of rows, or of those that a condition is true for (which needs the scope `read` as well)",
   body: z.object({ ...snapshotShape, predicate: optional(z.string()).describe("SQL condition; absent for all rows") }),
   answer: z.int().min(0).describe("Live rows"),

@@ -8,7 +8,8 @@ export const createTag = defineOperation({
   path: "tags/create",
   methods: ["POST"],
   scope: "tags:write",
-  gate: "metadata",
+  admission: "metadata",
+  errors: [9, 11, 22],
   summary: "Names a version of a table",
   body: z.object({
     tag: newTagField,

@@ -73,7 +73,8 @@ export const describe = defineOperation({
   methods: ["POST"],
   scope: null,
   // Its details are found where `version/list` finds them.
-  gate: (wire, parameters) => (asks("load_detailed_metadata", wire, parameters) ? "analyze" : "metadata"),
+  admission: (wire, parameters) => (asks("load_detailed_metadata", wire, parameters) ? "analyze" : "metadata"),
+  errors: [0, 8, 11, 22],
   summary: "A table's version, schema and location (at a tag it needs the scope `tags:read`)",
   body,
   parameters,

@@ -13,7 +13,8 @@ export const explainPlan = defineOperation({
   path: "explain_plan",
   methods: ["POST"],
   scope: "plan",
-  gate: "plan",
+  admission: "plan",
+  errors: [11, 12, 22],
   summary: "The plan that a query would run by, without running it",
   body: z
     .intersection(

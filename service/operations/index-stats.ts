@@ -12,7 +12,8 @@ export const indexStats = defineOperation({
   path: "index/:index_name/stats",
   methods: ["POST", "GET"],
   scope: null,
-  gate: "metadata",
+  admission: "metadata",
+  errors: [6, 11, 22],
   summary: "How much of a table an index covers",
   body: z.object({
     ...snapshotShape,

@@ -62,7 +62,8 @@ export const listAllTables = defineOperation({
   methods: ["GET"],
   scope: null,
   // How many namespaces there are is nobody's to bound.
-  gate: "analyze",
+  admission: "analyze",
+  errors: [],
   summary: "All tables that the credentials permit, in all namespaces, by their ids",
   body: emptyBody,
   parameters: tableListParameters,

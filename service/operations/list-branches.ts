@@ -19,7 +19,8 @@ export const listBranches = defineOperation({
   methods: ["POST", "GET"],
   scope: null,
   // It reads the versions of each.
-  gate: "analyze",
+  admission: "analyze",
+  errors: [],
   summary: "The branches of a table, main not among them",
   body: emptyBody,
   parameters: pageParameters,

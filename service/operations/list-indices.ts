@@ -30,7 +30,8 @@ export const listIndices = defineOperation({
   path: "index/list",
   methods: ["POST"],
   scope: null,
-  gate: "metadata",
+  admission: "metadata",
+  errors: [11, 22],
   summary: "The indices of a table",
   body: z.object({
     ...snapshotShape,

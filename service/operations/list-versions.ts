@@ -14,7 +14,8 @@ export const listVersions = defineOperation({
   methods: ["POST"],
   scope: null,
   // It reads the manifest of every version.
-  gate: "analyze",
+  admission: "analyze",
+  errors: [22],
   summary: "The versions of a table",
   body: z.object({ branch: branchField }),
   parameters: pageParameters.extend({

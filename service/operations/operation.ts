@@ -1,27 +1,27 @@
 import type { z } from "zod";
 import type { Principal, Scope } from "../auth/index.ts";
+import type { ErrorCode } from "../errors.ts";
 import type { VerifiedExpression } from "../guard/expression/index.ts";
 import type { NamespaceId, TableId } from "../guard/table-id.ts";
 import type { VerifiedQuery } from "../guard/verify-query.ts";
 import type { Database } from "../lance/database.ts";
 import type { AtLeast, Query } from "../query/model.ts";
 
-/** What a handler may touch. */
+/** What a handler may use. */
 export interface Tools {
   readonly database: Database;
-  /** The guard: the only way to a query that the database takes. */
+  /** The guard: the database takes no query that it has not verified. */
   readonly verifyQuery: (query: Query, executes: boolean) => VerifiedQuery;
-  /** The guard for a condition by itself. */
   readonly verifyPredicate: (predicate: string) => VerifiedExpression;
   readonly verifyTag: (tag: string) => string;
   readonly verifyNewTag: (tag: string) => string;
   readonly verifyBranch: (branch: string | undefined) => string | undefined;
-  /** Seconds after which an operation that asks the store again and again gives up. */
+  /** Seconds after which an operation that calls the store repeatedly gives up. */
   readonly deadlineSeconds: number;
 }
 
-/** Which bounded gate admits an operation: what it costs decides. */
-export type GateName = "analyze" | "plan" | "metadata";
+/** Calls of one class share an admission limit: the class says what a call costs. */
+export type AdmissionClass = "analyze" | "plan" | "metadata";
 
 /** What an operation acts on; `root` is the root namespace, whose address has no id. */
 export interface Targets {
@@ -30,34 +30,40 @@ export interface Targets {
   readonly root: NamespaceId;
 }
 
-/** Where the operations on each kind of target are, in the router's notation. */
+/** Path prefix of the operations on each kind of target, in the router's notation. */
 export const prefixes: Readonly<Record<keyof Targets, string>> = {
   table: "/v1/table/:id/",
   namespace: "/v1/namespace/:id/",
   root: "/v1/",
 };
 
+/** Error codes of the pipeline: input, authorization, authentication, admission, internal failure, throttling. */
+const pipelineErrors = [13, 15, 16, 17, 18, 21] as const;
+
+/** Error codes of looking up each kind of target. */
+const targetErrors: Readonly<Record<keyof Targets, readonly ErrorCode[]>> = { table: [1, 4], namespace: [1], root: [] };
+
 /**
- * Some answers differ between client families. LanceDB's own client, known by the slash that ends its addresses, reads
- * other shapes than those of the catalog's specification.
+ * Some responses differ between client families. LanceDB's own client, recognized by the trailing slash of its
+ * addresses, reads other shapes than those of the catalog's specification.
  */
 export type Dialect = "lancedb" | "catalog";
 
-/** What an answer is: JSON, an Arrow IPC file, or nothing but its status. */
+/** Content of a successful response: JSON, an Arrow IPC file, or none. */
 export type Media = "json" | "arrow" | "empty";
 
-/** What a request says beside its target and its body. */
+/** What a request carries besides its target and its body. */
 export interface Call<Parameters = unknown> {
   readonly parameters: Parameters;
   readonly dialect: Dialect;
-  /** What joins the parts of an id. */
+  /** Joins the parts of an id. */
   readonly delimiter: string;
   readonly principal: Principal;
-  /** What the client has seen already. */
+  /** The oldest state that the client accepts. */
   readonly atLeast?: AtLeast | undefined;
 }
 
-/** An answer with response headers of its own; anything else that a handler returns is the answer itself. */
+/** A response with headers of its own. Any other value that a handler returns is the response's content. */
 export class Answer {
   readonly content: unknown;
   readonly headers: Readonly<Record<string, string>>;
@@ -68,7 +74,7 @@ export class Answer {
   }
 }
 
-/** One operation of the API. The router, the gate, authorization, metrics and OpenAPI are all made from this record. */
+/** One operation of the API. Routing, authorization, admission, metrics and OpenAPI derive from this record. */
 export interface Operation<
   Body extends z.ZodType = z.ZodType,
   Target extends keyof Targets = keyof Targets,
@@ -79,23 +85,25 @@ export interface Operation<
   /** Path after the target's prefix; `:name` is a parameter. */
   readonly path: string;
   readonly methods: readonly ("GET" | "POST")[];
-  /** The scope that it needs; null for any principal of this service. */
+  /** The scope that it needs; null for a principal with any scope. */
   readonly scope: Scope | null;
-  /** Where the request decides what a call costs, it decides the gate. */
-  readonly gate: GateName | ((body: z.output<Body>, parameters: z.output<Parameters>) => GateName);
+  /** A function where the cost of a call depends on the request. */
+  readonly admission: AdmissionClass | ((body: z.output<Body>, parameters: z.output<Parameters>) => AdmissionClass);
+  /** Error codes of the handler, besides those of the pipeline and of the target; see {@link errorsOf}. */
+  readonly errors: readonly ErrorCode[];
   readonly summary: string;
   readonly body: Body;
-  /** The body as OpenAPI shows it, where the schema that reads it takes more forms than a newcomer should write. */
+  /** The body as OpenAPI shows it, where the schema accepts more forms than a caller should write. */
   readonly documentedBody?: z.ZodType;
-  /** A small body to try it with; default is `{}`. */
+  /** A small valid body; default `{}`. */
   readonly example?: Readonly<Record<string, unknown>>;
   /** Parameters of the path and the query string, read from text. */
   readonly parameters?: Parameters;
-  /** Default is JSON. */
+  /** Default: JSON. */
   readonly media?: Media;
-  /** Schema of a JSON answer, for OpenAPI and for the tests that check every response against it. */
+  /** Schema of a JSON response, for OpenAPI and the tests that validate every response. */
   readonly answer: z.ZodType;
-  /** Response headers that never vary. */
+  /** Constant response headers. */
   readonly headers?: Readonly<Record<string, string>>;
   handle(
     tools: Tools,
@@ -105,11 +113,16 @@ export interface Operation<
   ): Promise<unknown>;
 }
 
-/** An operation's address as documents write it, with its parameters in braces: `/v1/table/{id}/stats`. */
+/** All Lance error codes that an operation can answer. */
+export const errorsOf = ({ target, errors }: Operation): readonly ErrorCode[] => [
+  ...new Set([...pipelineErrors, ...targetErrors[target], ...errors]),
+];
+
+/** An operation's address with its parameters in braces, as OpenAPI writes it: `/v1/table/{id}/stats`. */
 export const addressOf = ({ target, path }: Operation): string =>
   `${prefixes[target]}${path}`.replace(/:(\w+)/g, "{$1}");
 
-/** Lets the compiler relate a handler's target, body and parameters to what declares them. */
+/** Infers the types of a handler's target, body and parameters from their declarations. */
 export const defineOperation = <
   Body extends z.ZodType,
   Target extends keyof Targets,

@@ -11,7 +11,8 @@ export const stats = defineOperation({
   path: "stats",
   methods: ["POST", "GET"],
   scope: "stats",
-  gate: "metadata",
+  admission: "metadata",
+  errors: [22],
   summary: "Sizes of a table: bytes, live rows, indices, fragments",
   body: z.object({ branch: branchField }),
   answer: z.object({

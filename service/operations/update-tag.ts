@@ -8,7 +8,8 @@ export const updateTag = defineOperation({
   path: "tags/update",
   methods: ["POST"],
   scope: "tags:write",
-  gate: "metadata",
+  admission: "metadata",
+  errors: [8, 11, 22],
   summary: "Moves a tag to another version; the last of several at once stands",
   body: z.object({
     tag: tagField,

@@ -7,10 +7,10 @@ import { z } from "zod";
 export const most = { parts: 100, columns: 10_000, clauses: 1000, vectors: 10_000, dimensions: 65_536 } as const;
 
 /** Faults that an answer tells. */
-export const mostTold = 10;
+export const maxReportedFaults = 10;
 
 /** Faults that one list, or one schema within another, hands on: one more, to show that there are more. */
-const mostFaults = mostTold + 1;
+const maxFaults = maxReportedFaults + 1;
 
 export const tooLong = (count: number): string => `holds more than ${count} elements: send fewer`;
 
@@ -26,7 +26,7 @@ export const passOn = (
   context: z.RefinementCtx,
   under: readonly PropertyKey[] = [],
 ): void => {
-  for (const { message, path } of issues.slice(0, mostFaults))
+  for (const { message, path } of issues.slice(0, maxFaults))
     context.addIssue({ code: "custom", message, path: [...under, ...path] });
 };
 
@@ -46,7 +46,7 @@ export const listOf = <T extends z.ZodType>(element: T, longest: number) =>
         if (parsed.success) read.push(parsed.data);
         else {
           passOn(parsed.error.issues, context, [index]);
-          if (++faults === mostFaults) break;
+          if (++faults === maxFaults) break;
         }
       }
       return read;

@@ -14,15 +14,10 @@ const freshTag = (): string =>
  * What `npm start` prints once the service listens: where, the token, and three lines to paste.
  * @param description path of what describes the API.
  */
-export const welcome = (
-  { api, operations }: Service,
-  token: string,
-  description: string,
-  withSamples: boolean,
-): string => {
+export const welcome = ({ api, health }: Service, token: string, description: string, withSamples: boolean): string => {
   const base = `http://${api.address}:${api.port}`;
   const table = `${base}/v1/table`;
-  const health = `http://${operations.address}:${operations.port}/readyz`;
+  const readiness = `http://${health.address}:${health.port}/readyz`;
   const vector = [0.2, 0.2, 0.3, 0.4, 0.8, 0.8, 0.3, 0.5];
   const examples = [
     [
@@ -39,7 +34,7 @@ export const welcome = (
   ] as const;
   return [
     "",
-    `  Lakehead table service   ${base}   (health: ${health}, API: ${base}${description})`,
+    `  Lakehead table service   ${base}   (health: ${readiness}, API: ${base}${description})`,
     `  token for local use      ${token}`,
     "",
     ...(withSamples ? examples.flatMap(([title, line]) => [`  # ${title}`, line, ""]) : []),

@@ -1,47 +1,45 @@
 import { ServiceError } from "../errors.ts";
 
-export interface GateConfig {
-  /** Native calls that run at once. */
+export interface AdmissionOptions {
+  /** Calls that run at once. */
   readonly concurrency: number;
-  /** Calls that wait for a place. */
+  /** Calls that wait at most. */
   readonly queue: number;
-  /** Milliseconds that a call waits at the most. */
+  /** Milliseconds that a call waits at most. */
   readonly maxWaitMs: number;
 }
 
 type Refusal = "queue full" | "waited too long" | "client gone";
 
-/** Whose call it is, and what ends its wait. */
 interface Arrival {
-  /** Callers take turns; all that say nothing are one. */
+  /** Callers take turns. Calls without one share a queue. */
   readonly caller?: string;
-  /** Aborted when the client has gone; a call that still waits is then dropped. */
+  /** Aborted when the client disconnects; a waiting call is then dropped. */
   readonly signal?: AbortSignal;
 }
 
-/** A call that waits. */
 interface Waiting {
-  enter(): void;
+  admit(): void;
   refuse(refusal: Refusal): void;
 }
 
 /**
- * Admits a bounded number of calls and lets a bounded number wait. A place is held until the call's own promise
- * settles, whatever became of the client: the SDK cannot cancel, so a freed place would be a lie about the load.
+ * Runs a bounded number of calls and queues a bounded number. A call counts as running until its promise settles, even
+ * if its client has disconnected: the SDK cannot cancel a call.
  *
- * Each caller has a line of its own, and free places go to the lines by turns. Where no more may wait, the longest line
- * gives up its end for a caller whose own is shorter: one caller alone has the whole queue, and cannot shut others out.
+ * Each caller has its own queue, and queues take turns. When the total is reached, a call of a caller with a shorter
+ * queue evicts the newest call of the longest queue: one caller can use the whole queue but cannot block the others.
  */
-export class Gate {
-  readonly #config: GateConfig;
-  /** Those who wait, in order, by caller; the caller whose turn it is comes first. */
-  readonly #lines = new Map<string, Set<Waiting>>();
+export class AdmissionLimit {
+  readonly #options: AdmissionOptions;
+  /** Waiting calls by caller, oldest first; the caller whose turn is next comes first. */
+  readonly #queues = new Map<string, Set<Waiting>>();
   readonly #onRefusal: (refusal: Refusal) => void;
   #running = 0;
   #waiting = 0;
 
-  constructor(config: GateConfig, onRefusal: (refusal: Refusal) => void = () => {}) {
-    this.#config = config;
+  constructor(options: AdmissionOptions, onRefusal: (refusal: Refusal) => void = () => {}) {
+    this.#options = options;
     this.#onRefusal = onRefusal;
   }
 
@@ -53,55 +51,55 @@ export class Gate {
     return this.#waiting;
   }
 
-  /** @throws ServiceError code 17 with `Retry-After` when there is no place. */
+  /** @throws ServiceError code 17 with `Retry-After` when the call is not admitted. */
   async run<T>(call: () => Promise<T>, { caller = "", signal }: Arrival = {}): Promise<T> {
-    if (this.#running < this.#config.concurrency) this.#running++;
+    if (this.#running < this.#options.concurrency) this.#running++;
     else await this.#wait(caller, signal);
     try {
       return await call();
     } finally {
       const next = this.#next();
-      // The place is handed on, so that no newcomer slips in before those who wait.
+      // The count passes to the next call, so that a new call cannot overtake those that wait.
       if (next === undefined) this.#running--;
-      else next.enter();
+      else next.admit();
     }
   }
 
-  /** The first of the caller whose turn it is, who then has to let all others go before. */
+  /** The oldest call of the caller whose turn it is. That caller moves to the end of the turns. */
   #next(): Waiting | undefined {
-    const [turn] = this.#lines;
+    const [turn] = this.#queues;
     if (turn === undefined) return undefined;
-    const [caller, line] = turn;
-    this.#lines.delete(caller);
-    this.#lines.set(caller, line);
-    const [first] = line;
+    const [caller, queue] = turn;
+    this.#queues.delete(caller);
+    this.#queues.set(caller, queue);
+    const [first] = queue;
     return first;
   }
 
-  /** Has the end of the longest line give way, if that is longer than a newcomer's would be. */
-  #makeRoom(caller: string): boolean {
-    const lines = [...this.#lines.values()];
-    const longest = Math.max(0, ...lines.map((line) => line.size));
-    if (longest <= (this.#lines.get(caller)?.size ?? 0) + 1) return false;
-    const last = [...(lines.find((line) => line.size === longest) ?? [])].at(-1);
-    last?.refuse("queue full");
-    return last !== undefined;
+  /** Evicts the newest call of the longest queue if that queue stays at least as long as the caller's becomes. */
+  #evictFor(caller: string): boolean {
+    const queues = [...this.#queues.values()];
+    const longest = Math.max(0, ...queues.map((queue) => queue.size));
+    if (longest <= (this.#queues.get(caller)?.size ?? 0) + 1) return false;
+    const newest = [...(queues.find((queue) => queue.size === longest) ?? [])].at(-1);
+    newest?.refuse("queue full");
+    return newest !== undefined;
   }
 
   #wait(caller: string, signal: AbortSignal | undefined): Promise<void> {
-    if (this.#waiting >= this.#config.queue && !this.#makeRoom(caller))
+    if (this.#waiting >= this.#options.queue && !this.#evictFor(caller))
       return Promise.reject(this.#refusal("queue full"));
     return new Promise((resolve, reject) => {
       const leave = (): void => {
-        const line = this.#lines.get(caller);
-        line?.delete(waiting);
-        if (line?.size === 0) this.#lines.delete(caller);
+        const queue = this.#queues.get(caller);
+        queue?.delete(waiting);
+        if (queue?.size === 0) this.#queues.delete(caller);
         this.#waiting--;
         clearTimeout(timer);
         signal?.removeEventListener("abort", onAbort);
       };
       const waiting: Waiting = {
-        enter() {
+        admit() {
           leave();
           resolve();
         },
@@ -111,11 +109,11 @@ export class Gate {
         },
       };
       const onAbort = (): void => waiting.refuse("client gone");
-      const timer = setTimeout(() => waiting.refuse("waited too long"), this.#config.maxWaitMs);
+      const timer = setTimeout(() => waiting.refuse("waited too long"), this.#options.maxWaitMs);
       signal?.addEventListener("abort", onAbort, { once: true });
-      const line = this.#lines.get(caller);
-      if (line === undefined) this.#lines.set(caller, new Set([waiting]));
-      else line.add(waiting);
+      const queue = this.#queues.get(caller);
+      if (queue === undefined) this.#queues.set(caller, new Set([waiting]));
+      else queue.add(waiting);
       this.#waiting++;
     });
   }

@@ -17,7 +17,7 @@ const page = `<!doctype html>
 </head>
 <body>
 <main id="page"></main>
-<noscript>This page needs JavaScript; the document that it shows is at <a href="${paths.openapi}">${paths.openapi}</a>.</noscript>
+<noscript>This page needs JavaScript. The OpenAPI document is at <a href="${paths.openapi}">${paths.openapi}</a>.</noscript>
 <script src="${paths.docs}/swagger-ui-bundle.js"></script>
 <script src="${paths.docs}/start.js"></script>
 </body>
@@ -30,14 +30,14 @@ const start = `SwaggerUIBundle(${JSON.stringify({
   deepLinking: true,
   displayRequestDuration: true,
   tryItOutEnabled: true,
-  // The bodies are spelled out where they are used.
+  // Operations show their schemas.
   defaultModelsExpandDepth: -1,
-  // Nothing of the document leaves the browser.
+  // The document is not sent to a validator.
   validatorUrl: null,
 })});
 `;
 
-/** The page loads nothing from elsewhere and sends nothing elsewhere, so it works where there is no internet. */
+/** The page uses this server only, so it works without internet access. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -61,16 +61,16 @@ const packaged = async (name: string): Promise<Buffer<ArrayBuffer>> => {
   try {
     return (await readFile(new URL(import.meta.resolve(`swagger-ui-dist/${name}`)))) as Buffer<ArrayBuffer>;
   } catch (cause) {
-    const message = `LAKEHEAD_DOCS is on and ${name} of swagger-ui-dist cannot be read: install it, or set LAKEHEAD_DOCS=off`;
+    const message = `LAKEHEAD_DOCS is on, but ${name} of swagger-ui-dist cannot be read: install the package, or set LAKEHEAD_DOCS=off`;
     throw new Error(message, { cause });
   }
 };
 
 /**
- * Swagger UI over the OpenAPI document, from files of this machine.
- * @throws Error where its package is not installed.
+ * Swagger UI for the OpenAPI document, from local files.
+ * @throws Error if its package is not installed.
  */
-export const createDocs = async (): Promise<Hono<AppEnv>> => {
+export const createApiPage = async (): Promise<Hono<AppEnv>> => {
   const files = {
     "": { type: types.html, content: Buffer.from(page) },
     "/start.js": { type: types.js, content: Buffer.from(start) },

@@ -7,25 +7,25 @@ import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { scrub } from "../telemetry/scrub.ts";
 import { annotate, inSpan, traceIdOf } from "../telemetry/tracing.ts";
-import { type EndpointParts, endpoint } from "./pipeline.ts";
+import { type PipelineParts, pipeline } from "./pipeline.ts";
 import { type AppEnv, answerHeaders, asServiceError, errorBody, newRecord, type RequestRecord } from "./request.ts";
 
-export interface AppParts extends EndpointParts {
+export interface AppParts extends PipelineParts {
   readonly log: Log;
   readonly metrics: Metrics;
-  /** The OpenAPI document, made once. */
+  /** The OpenAPI document and its entity tag. */
   readonly openapi: { readonly text: string; readonly etag: string };
-  /** Told of every call that failed at the store. */
+  /** Called for every request that failed at the store. */
   readonly onStoreFailure: () => void;
-  /** The document as a page; absent in production. */
-  readonly docs?: Hono<AppEnv> | undefined;
+  /** The API page; absent in production. */
+  readonly apiPage?: Hono<AppEnv> | undefined;
 }
 
-/** Everything that goes out of one record: log line, metrics and span say the same. */
+/** Records a finished request in the metrics. @returns the fields of its log line and span. */
 const conclude = (parts: AppParts, record: RequestRecord, method: string, status: number) => {
   const durationMs = Math.round((performance.now() - record.startedAt) * 1000) / 1000;
   const { failure } = record;
-  const ours = failure !== undefined && failure.status >= 500 && failure.cause !== undefined;
+  const hasCause = failure !== undefined && failure.status >= 500 && failure.cause !== undefined;
   parts.metrics.request(record.operation, status, durationMs / 1000);
   return {
     requestId: record.id,
@@ -37,13 +37,13 @@ const conclude = (parts: AppParts, record: RequestRecord, method: string, status
     ...(record.principal === undefined ? {} : { principal: record.principal }),
     durationMs,
     ...(record.context === undefined || Object.keys(record.context).length === 0 ? {} : { context: record.context }),
-    ...(ours ? { cause: scrub(failure.cause, record.body) } : {}),
+    ...(hasCause ? { cause: scrub(failure.cause, record.body) } : {}),
   };
 };
 
-/** The API as a pure function of its parts: no socket, no environment, testable by `app.request()`. */
+/** The API as a function of its parts, without a socket or an environment: tests use `app.request()`. */
 export const createApp = (parts: AppParts): Hono<AppEnv> => {
-  // LanceDB's client ends every table route with a slash.
+  // LanceDB's client appends a slash to every table route.
   const app = new Hono<AppEnv>({ strict: false });
 
   app.use(async (context, next) => {
@@ -66,12 +66,12 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
 
   for (const operation of operations) {
     const path = `${prefixes[operation.target]}${operation.path}`;
-    app.on([...operation.methods], path, endpoint(operation, parts));
+    app.on([...operation.methods], path, pipeline(operation, parts));
     app.all(path, () => {
       const allow = operation.methods.join(", ");
       throw new ServiceError(0, {
         transport: "methodNotAllowed",
-        message: `this operation takes ${allow} only`,
+        message: `method not allowed; use ${allow}`,
         headers: { allow },
       });
     });
@@ -84,16 +84,16 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
     return context.body(text, 200, { ...headers, "content-type": "application/json" });
   });
 
-  if (parts.docs !== undefined) app.route("/", parts.docs);
+  if (parts.apiPage !== undefined) app.route("/", parts.apiPage);
 
-  // Clients read 404 as "no such table" and retry 5xx: what the catalog has and this server has not is 406.
+  // An operation of the catalog that this server lacks is 406: clients read 404 as "no such table" and retry 5xx.
   app.all("/v1/*", () => {
-    throw new ServiceError(0, { message: `${errorKinds[0].message}; ${paths.openapi} lists what is` });
+    throw new ServiceError(0, { message: `${errorKinds[0].message}; see ${paths.openapi}` });
   });
   app.all("*", () => {
     throw new ServiceError(0, {
       transport: "noSuchRoute",
-      message: `there is nothing here; ${paths.openapi} lists what is`,
+      message: `not found; see ${paths.openapi}`,
     });
   });
 

@@ -1,10 +1,10 @@
 import type { AtLeast } from "../query/model.ts";
 
-/** As LanceDB's clients send them: the version that the client saw last, and a time if it asks for consistency. */
+/** Sent by LanceDB's clients: the last version that the client read, and a time if it requires consistency. */
 const versionHeader = "x-lancedb-min-read-version";
 const timeHeader = "x-lancedb-min-timestamp";
 
-/** What a request says its client has seen. A header that cannot be read says nothing: it asks for freshness, no more. */
+/** The oldest state that a client accepts. A malformed header is ignored: it could only ask for fresher data. */
 export const readAtLeast = (headers: Headers): AtLeast | undefined => {
   const version = Number(headers.get(versionHeader) ?? Number.NaN);
   const time = Date.parse(headers.get(timeHeader) ?? "");

@@ -1,6 +1,6 @@
 /**
  * The `context` of a request: entries of the body and `x-lance-ctx-<key>` headers. A header wins over a body's entry of
- * the same key. They go to the log and the trace, so what looks like a credential is struck out and sizes are bounded.
+ * the same key. They go to the log and the trace, so possible credentials are redacted and sizes are bounded.
  */
 const maxEntries = 32;
 const maxValueLength = 256;
@@ -12,13 +12,13 @@ const scheme = /\b(?:bearer|basic)\s/i;
 const jwt = /eyJ[\w-]{8}/;
 const prefix = "x-lance-ctx-";
 
-/** What the request itself presents as a credential, whatever becomes of it. */
+/** The credentials that the request carries, valid or not. */
 const presented = (headers: Headers): readonly string[] =>
   [headers.get("authorization")?.replace(/^\S+\s+/, ""), headers.get("x-api-key")].filter(
     (secret): secret is string => typeof secret === "string" && secret !== "",
   );
 
-/** A log line is no place to look through a tree for what must not stand in it. */
+/** Objects are not logged: a credential could be anywhere inside. */
 const text = (value: unknown): string => (typeof value === "object" ? "[object]" : String(value));
 
 export const contextEntries = (

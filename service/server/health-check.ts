@@ -2,7 +2,7 @@ import { environment as names, paths, ports } from "../contract.ts";
 
 const timeoutMs = 2000;
 
-/** Where a service with this environment can be asked from its own machine: "any address" is none that one can call. */
+/** The address at which a service that listens on `host` is reached from its own machine. */
 const addressOf = (host: string): string => {
   if (host === "0.0.0.0") return "127.0.0.1";
   if (host === "::") return "[::1]";
@@ -10,8 +10,8 @@ const addressOf = (host: string): string => {
 };
 
 /**
- * Asks the service that runs beside this process with the same environment whether it lives.
- * @returns what is wrong, or undefined.
+ * Requests `/livez` of a service on this machine with the same environment.
+ * @returns the fault, or undefined.
  */
 export const findFault = async (
   environment: Readonly<Record<string, string | undefined>>,

@@ -4,26 +4,25 @@ import { ServiceError } from "../errors.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { errorBody } from "./request.ts";
 
-/** What readiness depends on, and one thing that it only tells. Each answer is local and cheap: no probe asks the store or the issuer. */
+/** The state that `/readyz` reports. All of it is local: no probe calls the store or the issuer. */
 export interface Readiness {
   readonly draining: boolean;
-  /** Whether the store has answered once. */
+  /** Whether the store has answered at least once. */
   readonly databaseConnected: boolean;
   /**
-   * Whether the store answers at the moment. It is told and changes nothing: all replicas share the store, so taking
-   * them all away would put the load balancer's error in the place of answers that need no store and of a 503 that says
-   * when to retry.
+   * Whether the store answers now. Reported only: all replicas share the store, so removing all of them would replace
+   * responses that need no store, and a 503 with `Retry-After`, by the load balancer's error.
    */
   readonly databaseAnswers: boolean;
   readonly keysLoaded: boolean;
-  /** Whether isolated calls find worker processes; true where nothing is isolated. */
+  /** Whether worker processes can take calls; true without isolation. */
   readonly workersAvailable: boolean;
 }
 
 export const isReady = ({ draining, databaseConnected, keysLoaded, workersAvailable }: Readiness): boolean =>
   !draining && databaseConnected && keysLoaded && workersAvailable;
 
-/** The operations port: liveness asks only whether the process answers, readiness whether it should be sent requests. */
+/** Probes and metrics. Liveness: the process answers. Readiness: it should receive requests. */
 export const createHealthApp = (metrics: Metrics, readiness: () => Readiness): Hono => {
   const app = new Hono();
   app.get(paths.live, (context) => context.json({ status: "live" }));
@@ -39,9 +38,9 @@ export const createHealthApp = (metrics: Metrics, readiness: () => Readiness): H
   app.notFound((context) => {
     const failure = new ServiceError(0, {
       transport: "noSuchRoute",
-      message: `there is nothing here; this port has ${Object.values(paths).slice(0, 3).join(", ")}`,
+      message: `not found; this port serves ${paths.live}, ${paths.ready} and ${paths.metrics}`,
     });
-    return context.json(errorBody(failure, "operations"), failure.status);
+    return context.json(errorBody(failure, "health"), failure.status);
   });
   return app;
 };

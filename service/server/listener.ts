@@ -11,24 +11,24 @@ export interface Listener {
   readonly server: Server;
   readonly address: string;
   readonly port: number;
-  /** From now on every answer asks its client to connect anew, and so to reach another replica. */
+  /** From now on responses close their connection, so that clients reconnect to another replica. */
   retire(): void;
-  /** Stops accepting, lets answers under way finish, and ends what is still open after `milliseconds`. */
+  /** Stops accepting, lets requests in flight finish, and closes the remaining connections after `milliseconds`. */
   close(milliseconds: number): Promise<void>;
 }
 
-/** A load balancer must never reuse a connection that we are just closing: ours stay open longer than its 60 s. */
+/** Longer than the 60 s of a load balancer, which must not reuse a connection that the service is closing. */
 const keepAliveMs = 65_000;
 const headersMs = 10_000;
 const requestMs = 30_000;
 const maxHeaderBytes = 16 * 1024;
 const sweepMs = 25;
-/** Time in which a moment without a new connection is waited for, before the door is shut nevertheless. */
+/** Maximum wait for an event-loop turn without a new connection before the listening socket closes. */
 const quietMs = 500;
-/** Time that a connection which was let in has to say its first request, when the door is shut already. */
+/** Time that an accepted connection has for its first request after the listening socket has closed. */
 const firstRequestMs = 1000;
 
-/** What Node refuses before there is a request: it would answer without a body, and clients parse our bodies. */
+/** Requests that Node refuses before the application sees them. Node would answer without the JSON body that clients parse. */
 const clientFaults: Readonly<
   Record<string, { readonly transport?: keyof typeof transportStatuses; readonly message: string }>
 > = {
@@ -41,7 +41,7 @@ const onClientError = (error: NodeJS.ErrnoException, socket: Socket): void => {
     socket.destroy();
     return;
   }
-  const { message, transport } = clientFaults[error.code ?? ""] ?? { message: "the request is not HTTP" };
+  const { message, transport } = clientFaults[error.code ?? ""] ?? { message: "the request is not valid HTTP" };
   const failure = new ServiceError(13, transport === undefined ? { message } : { message, transport });
   const id = randomUUID();
   const body = JSON.stringify(errorBody(failure, id));
@@ -51,7 +51,7 @@ const onClientError = (error: NodeJS.ErrnoException, socket: Socket): void => {
   );
 };
 
-/** What cannot even be made a request: an address or Host header that is no URL. */
+/** For a path or Host header that does not form a URL. */
 const refuseAddress = (error: unknown): Response => {
   const id = randomUUID();
   const failure = new ServiceError(13, { message: "the request's path or Host header is not valid", cause: error });
@@ -63,9 +63,12 @@ const listening = (server: Server, port: number, host: string): Promise<void> =>
     server.once("error", (error: NodeJS.ErrnoException) => {
       reject(
         error.code === "EADDRINUSE"
-          ? new Error(`port ${port} on ${host} is taken: stop what listens there, or choose another port`, {
-              cause: error,
-            })
+          ? new Error(
+              `port ${port} on ${host} is in use: stop the process that listens there, or choose another port`,
+              {
+                cause: error,
+              },
+            )
           : error,
       );
     });
@@ -74,20 +77,20 @@ const listening = (server: Server, port: number, host: string): Promise<void> =>
 
 /**
  * Serves an application on a port.
- * @throws Error that says what to do when the port is taken.
+ * @throws Error with a remedy when the port is in use.
  */
 export const listen = async (fetch: Fetch, port: number, host: string): Promise<Listener> => {
   const server = createServer(
-    // Node would refuse a request without a Host header by itself, and without a body.
+    // Node would refuse a request without a Host header with an empty body.
     { maxHeaderSize: maxHeaderBytes, requestTimeout: requestMs, headersTimeout: headersMs, requireHostHeader: false },
     getRequestListener(fetch, { hostname: host, errorHandler: refuseAddress }),
   );
   server.keepAliveTimeout = keepAliveMs;
   server.on("clientError", onClientError);
-  // Node would answer 417 without a body to an expectation that it does not know.
+  // Node would answer an unknown expectation with 417 and an empty body.
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
   let closing = false;
-  /** Connections that were let in and have said nothing yet. */
+  /** Accepted connections without a request yet. */
   const silent = new Set<Socket>();
   let connections = 0;
   server.on("connection", (socket) => {
@@ -95,7 +98,7 @@ export const listen = async (fetch: Fetch, port: number, host: string): Promise<
     silent.add(socket);
     socket.once("close", () => silent.delete(socket));
   });
-  // A connection that is kept alive would send its next request into a closed door. First, because an answer may be sent at once.
+  // A client must not reuse a connection of a closing server. Prepended, because another listener may respond at once.
   server.prependListener("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
     silent.delete(socket);
     if (closing) response.setHeader("connection", "close");
@@ -114,7 +117,7 @@ export const listen = async (fetch: Fetch, port: number, host: string): Promise<
         closing = true;
         const closedAt = performance.now();
         const force = setTimeout(() => server.closeAllConnections(), milliseconds);
-        // A connection whose last answer was under way becomes idle only now, and would stay open for its keep-alive time.
+        // A connection becomes idle after its last response, and would stay open for its keep-alive time.
         const sweep = setInterval(() => {
           if (silent.size === 0 || performance.now() - closedAt > firstRequestMs) server.closeIdleConnections();
         }, sweepMs);
@@ -123,14 +126,14 @@ export const listen = async (fetch: Fetch, port: number, host: string): Promise<
           clearInterval(sweep);
           resolve();
         };
-        // Node's own `close` would also end connections whose first request is on its way: this shuts the door and no more.
-        const shut = (): unknown => NetServer.prototype.close.call(server, done);
-        // Whoever stands before the door when it is shut gets a reset: it is shut after a turn in which nobody came.
-        const shutWhenQuiet = (before: number): void => {
-          if (before === connections || performance.now() - closedAt > quietMs) shut();
-          else setImmediate(shutWhenQuiet, connections);
+        // `Server.close` of node:http would also end connections whose first request is on its way.
+        const stopAccepting = (): unknown => NetServer.prototype.close.call(server, done);
+        // Connections pending at close are reset, so the socket closes after a turn without a new connection.
+        const stopWhenQuiet = (before: number): void => {
+          if (before === connections || performance.now() - closedAt > quietMs) stopAccepting();
+          else setImmediate(stopWhenQuiet, connections);
         };
-        setImmediate(shutWhenQuiet, connections);
+        setImmediate(stopWhenQuiet, connections);
       }),
   };
 };

@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { type ErrorCode, errorKinds, transportStatuses } from "../errors.ts";
+import { errorKinds, transportStatuses } from "../errors.ts";
 import { operations } from "../operations/index.ts";
-import { addressOf, type Media, type Operation, type Targets } from "../operations/operation.ts";
+import { addressOf, errorsOf, type Media, type Operation, type Targets } from "../operations/operation.ts";
 import { commonShape } from "../operations/shared/common-fields.ts";
 import { unlimited } from "../query/fields.ts";
 import { fullTextDefinitions } from "../query/full-text-schema.ts";
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Shared definitions of all schemas; in an OpenAPI document they have one common place. */
+/** Definitions that schemas share, for `components.schemas`. */
 type Definitions = Record<string, unknown>;
 
 const toSchema = (schema: z.ZodType, io: "input" | "output", definitions: Definitions): JsonSchema => {
@@ -23,7 +23,7 @@ const errorSchema: JsonSchema = {
   type: "object",
   required: ["error", "code", "instance"],
   properties: {
-    error: { type: "string", description: "What is wrong and the way out, in one sentence" },
+    error: { type: "string", description: "What is wrong and how to correct it" },
     code: {
       type: "integer",
       minimum: 0,
@@ -33,19 +33,19 @@ const errorSchema: JsonSchema = {
         .join(", ")}`,
     },
     detail: { type: "string" },
-    instance: { type: "string", description: "The request's id, as in x-request-id" },
+    instance: { type: "string", description: "The request id, as in x-request-id" },
   },
 };
 
 const header = (description: string): JsonSchema => ({ description, required: true, schema: { type: "string" } });
 
-const requestId = { "x-request-id": header("The caller's own id where it sent one, else a new one") };
+const requestId = { "x-request-id": header("The id that the caller sent, else a new one") };
 
-/** Headers that belong to a status. */
+/** Headers of each status. */
 const errorHeaders: Readonly<Record<string, JsonSchema>> = {
-  401: { "www-authenticate": header("The scheme, and what is wrong with the credentials") },
-  403: { "www-authenticate": header("The scope that is missing") },
-  405: { allow: header("The methods that the address takes") },
+  401: { "www-authenticate": header("The authentication scheme, and the fault of the credentials") },
+  403: { "www-authenticate": header("The missing scope") },
+  405: { allow: header("The allowed methods") },
   429: { "retry-after": header("Seconds") },
   503: { "retry-after": header("Seconds") },
 };
@@ -56,22 +56,29 @@ const errorAnswer = (status: string, description: string): JsonSchema => ({
   content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
 });
 
-const conflict = 409;
+/** Transport failures that any operation can answer, and those of reading a body. */
+const transportOf = (method: string): readonly (keyof typeof transportStatuses)[] => [
+  ...(["methodNotAllowed", "requestTimeout", "headersTooLarge"] as const),
+  ...(method === "GET" ? [] : (["bodyTooLarge", "mediaTypeNotSupported"] as const)),
+];
 
-/** Every status that an operation can answer, with the codes behind it: from the one registry, so that nothing is forgotten. */
-const errorAnswers = ({ scope }: Operation): Record<string, JsonSchema> => {
-  const names = new Map<number, string[]>();
-  const add = (status: number, text: string): void => {
-    names.set(status, [...(names.get(status) ?? []), text]);
-  };
-  for (const [code, { name, status }] of Object.entries(errorKinds)) add(status, `${code} ${name}`);
-  for (const [kind, { status, code }] of Object.entries(transportStatuses))
-    if (!names.has(status)) add(status, `${code} ${errorKinds[code as ErrorCode].name} (${kind})`);
+/** The error statuses of an operation, each with the codes behind it. */
+const errorAnswers = (operation: Operation, method: string): Record<string, JsonSchema> => {
+  const answers = [
+    ...errorsOf(operation).map((code) => ({
+      status: errorKinds[code].status,
+      text: `${code} ${errorKinds[code].name}`,
+    })),
+    ...transportOf(method).map((kind) => {
+      const { status, code } = transportStatuses[kind];
+      return { status, text: `${code} ${errorKinds[code].name} (${kind})` };
+    }),
+  ];
   return Object.fromEntries(
-    [...names]
-      // Who changes nothing conflicts with nobody.
-      .filter(([status]) => status !== conflict || scope === "tags:write")
-      .map(([status, texts]) => [status, errorAnswer(String(status), texts.join(", "))]),
+    Object.entries(Object.groupBy(answers, ({ status }) => status)).map(([status, of]) => [
+      status,
+      errorAnswer(status, of.map(({ text }) => text).join(", ")),
+    ]),
   );
 };
 
@@ -82,7 +89,7 @@ const requestBody = (operation: Operation, definitions: Definitions): JsonSchema
   const shared = toSchema(common, "input", definitions);
   const properties = { ...(shared.properties as object), ...(own.properties as object) };
   const required = (own.required as readonly string[] | undefined) ?? [];
-  // A body that may be empty may be null as well: one client family sends it so.
+  // One client family sends null for an empty body.
   const schema =
     required.length > 0 ? { type: "object", properties, required } : { type: ["object", "null"], properties };
   return {
@@ -93,7 +100,7 @@ const requestBody = (operation: Operation, definitions: Definitions): JsonSchema
 
 const idDescriptions: Readonly<Record<keyof Targets, string | undefined>> = {
   table: "Namespaces and table name, joined by the delimiter",
-  namespace: "Names of a namespace, joined by the delimiter; the delimiter alone is the root",
+  namespace: "Names of the namespace, joined by the delimiter; the delimiter alone is the root namespace",
   root: undefined,
 };
 
@@ -105,7 +112,7 @@ const delimiter: JsonSchema = {
 
 const ownParameters = (operation: Operation, definitions: Definitions): readonly JsonSchema[] => {
   if (operation.parameters === undefined) return [];
-  // They arrive as text: what the text is read to is what a caller wants to know.
+  // Parameters arrive as text: the output schema has the types that callers expect.
   const { properties = {}, required = [] } = toSchema(operation.parameters, "output", definitions) as {
     properties?: Record<string, JsonSchema>;
     required?: readonly string[];
@@ -144,13 +151,12 @@ const pathItem = (operation: Operation, definitions: Definitions): JsonSchema =>
         tags: [operation.target],
         operationId: method === "POST" ? operation.name : `${operation.name}_${method.toLowerCase()}`,
         summary: operation.summary,
-        description:
-          operation.scope === null ? "Needs any scope of this service." : `Needs the scope \`${operation.scope}\`.`,
+        description: operation.scope === null ? "Requires any scope." : `Requires the scope \`${operation.scope}\`.`,
         parameters: parameters(operation, definitions),
         ...(method === "GET" ? {} : { requestBody: requestBody(operation, definitions) }),
         responses: {
           "200": {
-            description: "Done",
+            description: "Success",
             headers: {
               ...requestId,
               ...Object.fromEntries(
@@ -159,13 +165,13 @@ const pathItem = (operation: Operation, definitions: Definitions): JsonSchema =>
             },
             ...content(operation, definitions),
           },
-          ...errorAnswers(operation),
+          ...errorAnswers(operation, method),
         },
       },
     ]),
   );
 
-/** The document as it is served: made once, with its entity tag. */
+/** The OpenAPI document as text, and its entity tag. */
 export const createOpenApi = (version: string): { readonly text: string; readonly etag: string } => {
   const definitions: Definitions = {};
   const document = {
@@ -174,7 +180,7 @@ export const createOpenApi = (version: string): { readonly text: string; readonl
       title: "Lakehead table service",
       version,
       description:
-        "Query plans, statistics, tags and the read side of Lance tables, as the Lance Namespace REST catalog has them",
+        "Query plans, statistics, tags and read operations of Lance tables, as in the Lance Namespace REST catalog",
     },
     security: [{ bearer: [] }, { apiKey: [] }],
     paths: Object.fromEntries(operations.map((operation) => [addressOf(operation), pathItem(operation, definitions)])),
@@ -186,7 +192,7 @@ export const createOpenApi = (version: string): { readonly text: string; readonl
       schemas: { Error: errorSchema, ...fullTextDefinitions, ...definitions },
     },
   };
-  // JavaScript has no number 2^63-1: the document shows what clients write.
+  // JavaScript rounds 2^63-1: the document shows the digits that clients write.
   const text = JSON.stringify(document).replaceAll(String(unlimited), "9223372036854775807");
   return { text, etag: `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"` };
 };

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { invalid } from "../errors.ts";
-import { mostTold } from "../query/lists.ts";
+import { maxReportedFaults } from "../query/lists.ts";
 
 const maxLength = 300;
 
@@ -10,7 +10,7 @@ const pathOf = (path: readonly PropertyKey[]): string =>
     .join("")
     .replace(/^\./, "");
 
-/** Zod's own words, turned into the rest of a sentence that begins with the key. */
+/** Zod's message as the rest of a sentence that begins with the key. */
 const rest = (message: string): string =>
   message
     .replace(/^Invalid input: expected (\w+), received undefined$/, "is missing: send a value of type $1")
@@ -20,19 +20,19 @@ const sentence = ({ path, message }: z.core.$ZodIssue): string =>
   `${pathOf(path) || "the body"} ${rest(message)}`.slice(0, maxLength);
 
 /**
- * Reads a body, or the parameters of path and query string, by an operation's schema.
- * @throws ServiceError code 13: the first issue as its message, the first ten as its detail. Keys are named, values are
- * not, because a value may be a filter.
+ * Parses a body, or the parameters of path and query string, with an operation's schema.
+ * @throws ServiceError code 13: the first issue as its message, the first ten as its detail. Issues name keys and no
+ * values, because a value may be a filter.
  */
 export const parseInput = <T>(schema: z.ZodType<T>, input: unknown): T => {
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
   const { issues } = parsed.error;
   const [first] = issues;
-  // How many is not known: lists stop at some.
-  const more = issues.length > mostTold ? ["and more"] : [];
+  // The total is unknown: lists stop after some faults.
+  const more = issues.length > maxReportedFaults ? ["and more"] : [];
   throw invalid(
     first === undefined ? "the request is not valid" : sentence(first),
-    issues.length > 1 ? [...issues.slice(0, mostTold).map(sentence), ...more].join("; ") : undefined,
+    issues.length > 1 ? [...issues.slice(0, maxReportedFaults).map(sentence), ...more].join("; ") : undefined,
   );
 };

@@ -1,7 +1,7 @@
 import { ServiceError } from "../errors.ts";
 
-/** Bounds what one principal may have in flight in all gates together; within each, the gate is fair by itself. */
-export class PrincipalCap {
+/** Bounds the calls of one principal that run or wait, over all admission classes. */
+export class PrincipalLimit {
   readonly #max: number;
   readonly #inFlight = new Map<string, number>();
 
@@ -14,7 +14,7 @@ export class PrincipalCap {
     const now = this.#inFlight.get(principal) ?? 0;
     if (now >= this.#max)
       throw new ServiceError(21, {
-        message: `more than ${this.#max} requests of this principal at once; retry`,
+        message: `more than ${this.#max} concurrent requests of this principal; retry`,
         retryAfter: 1,
       });
     this.#inFlight.set(principal, now + 1);

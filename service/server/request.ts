@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Context } from "hono";
 import { ServiceError } from "../errors.ts";
 
-/** What the pipeline learns of a request on its way, for the log line and the span. */
+/** Facts that the pipeline collects about a request, for its log line and span. */
 export interface RequestRecord {
   readonly id: string;
   readonly startedAt: number;
@@ -14,12 +14,12 @@ export interface RequestRecord {
   failure?: ServiceError;
 }
 
-/** Hono's environment of this app: the record travels with the request. */
+/** Hono's environment: the record travels with the request. */
 export interface AppEnv {
   Variables: { record: RequestRecord };
 }
 
-/** A caller's own id is kept if it is harmless, so that a retry and its first try can be found together. */
+/** A caller's request id of this form is kept, so that a retry can be found together with its first attempt. */
 const usable = /^[\w.:-]{1,128}$/;
 
 export const newRecord = (context: Context<AppEnv>): RequestRecord => {
@@ -31,14 +31,14 @@ export const newRecord = (context: Context<AppEnv>): RequestRecord => {
   };
 };
 
-/** Headers of every answer. */
+/** Headers of every response. */
 export const answerHeaders = ({ id }: RequestRecord) => ({
   "x-request-id": id,
   "x-content-type-options": "nosniff",
   "cache-control": "no-store",
 });
 
-/** The one form of every refusal. */
+/** The body of every error response. */
 export const errorBody = (failure: ServiceError, requestId: string): Record<string, unknown> => ({
   error: failure.message,
   code: failure.code,

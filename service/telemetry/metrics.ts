@@ -13,8 +13,8 @@ export interface Metrics {
 }
 
 export interface Readings {
-  /** Native calls that run and calls that wait, by gate. */
-  readonly gates: Readonly<Record<string, { readonly running: number; readonly waiting: number }>>;
+  /** Calls that run and calls that wait, by admission class. */
+  readonly admission: Readonly<Record<string, { readonly running: number; readonly waiting: number }>>;
   /** Table handles of this process, and how often one was found. */
   readonly handles: {
     readonly kept: number;
@@ -40,9 +40,10 @@ const labelled = (label: string, values: Readonly<Record<string, number>>): Samp
 
 /** What is read at each scrape. */
 const readAtScrape: Partial<Record<MetricName, (readings: Readings) => readonly Sample[]>> = {
-  lakehead_native_calls_in_flight: ({ gates }) =>
-    Object.entries(gates).map(([gate, { running }]) => [{ gate }, running]),
-  lakehead_calls_waiting: ({ gates }) => Object.entries(gates).map(([gate, { waiting }]) => [{ gate }, waiting]),
+  lakehead_native_calls_in_flight: ({ admission }) =>
+    Object.entries(admission).map(([gate, { running }]) => [{ gate }, running]),
+  lakehead_calls_waiting: ({ admission }) =>
+    Object.entries(admission).map(([gate, { waiting }]) => [{ gate }, waiting]),
   lakehead_workers: ({ workers }) =>
     Object.entries(workers).flatMap(([pool, states]) =>
       labelled("state", states).map(([labels, count]): Sample => [{ pool, ...labels }, count]),

@@ -65,7 +65,7 @@ describe("npm start", () => {
     const second = workplace.start({ LAKEHEAD_PORT: String(port) });
     expect(await second.exited()).toBe(1);
     expect(second.output()).toContain(
-      `port ${port} on 127.0.0.1 is taken: stop what listens there, or choose another port`,
+      `port ${port} on 127.0.0.1 is in use: stop the process that listens there, or choose another port`,
     );
     taken.close();
   });

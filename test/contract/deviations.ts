@@ -90,7 +90,7 @@ const shared: readonly Deviation[] = [
     part: "status",
     kind: "added",
     fields: ["404", "405", "406", "408", "409", "413", "415", "429", "431"],
-    reason: "what HTTP and the Lance codes can say of any request is documented for every operation; 409 for writers",
+    reason: "every operation documents the statuses of its transport and of its Lance codes",
   },
   {
     operations: ["stats", "count_rows", "tags/list", "branches/list", "index/{index_name}/stats"],

@@ -79,7 +79,7 @@ export const startTestService = async (options: ServiceOptions = {}): Promise<Te
   const base = `http://127.0.0.1:${service.api.port}`;
   return {
     base,
-    operationsBase: `http://127.0.0.1:${service.operations.port}`,
+    operationsBase: `http://127.0.0.1:${service.health.port}`,
     directory,
     token: testToken,
     log,

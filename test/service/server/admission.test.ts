@@ -4,9 +4,9 @@ import { type Authenticator, compileTablePatterns, scopes } from "../../../servi
 import { readConfig } from "../../../service/config/config.ts";
 import type { Database } from "../../../service/lance/database.ts";
 import type { Tools } from "../../../service/operations/operation.ts";
-import { Gate } from "../../../service/server/admission.ts";
+import { AdmissionLimit } from "../../../service/server/admission.ts";
 import { createApp } from "../../../service/server/app.ts";
-import { PrincipalCap } from "../../../service/server/principal-limit.ts";
+import { PrincipalLimit } from "../../../service/server/principal-limit.ts";
 import { createLog } from "../../../service/telemetry/log.ts";
 import { createMetrics } from "../../../service/telemetry/metrics.ts";
 import { staticToken } from "../../support/static-token.ts";
@@ -21,13 +21,13 @@ const deferred = () => {
 
 const config = { concurrency: 1, queue: 1, maxWaitMs: 60_000 };
 
-describe("Gate", () => {
+describe("an admission limit", () => {
   test("refuses with 503 and Retry-After when the queue is full", async () => {
-    const gate = new Gate(config);
+    const limit = new AdmissionLimit(config);
     const first = deferred();
-    const running = gate.run(() => first.promise);
-    const waiting = gate.run(async () => "second");
-    await expect(gate.run(async () => "third")).rejects.toMatchObject({
+    const running = limit.run(() => first.promise);
+    const waiting = limit.run(async () => "second");
+    await expect(limit.run(async () => "third")).rejects.toMatchObject({
       code: 17,
       status: 503,
       headers: { "retry-after": "1" },
@@ -37,75 +37,75 @@ describe("Gate", () => {
     expect(await waiting).toBe("second");
   });
 
-  test("refuses who waits too long and says why", async () => {
+  test("refuses a call that waits too long and reports the reason", async () => {
     const refusals: string[] = [];
-    const gate = new Gate({ ...config, maxWaitMs: 1 }, (refusal) => refusals.push(refusal));
+    const limit = new AdmissionLimit({ ...config, maxWaitMs: 1 }, (refusal) => refusals.push(refusal));
     const first = deferred();
-    const running = gate.run(() => first.promise);
-    await expect(gate.run(async () => {})).rejects.toMatchObject({ code: 17 });
+    const running = limit.run(() => first.promise);
+    await expect(limit.run(async () => {})).rejects.toMatchObject({ code: 17 });
     expect(refusals).toEqual(["waited too long"]);
     first.settle();
     await running;
   });
 
-  test("drops who has hung up while waiting, and keeps the place of who runs", async () => {
-    const gate = new Gate(config);
+  test("drops a waiting call whose client disconnects, and still counts the running one", async () => {
+    const limit = new AdmissionLimit(config);
     const first = deferred();
-    const running = gate.run(() => first.promise);
+    const running = limit.run(() => first.promise);
     const client = new AbortController();
-    const waiting = gate.run(async () => {}, { signal: client.signal });
+    const waiting = limit.run(async () => {}, { signal: client.signal });
     client.abort();
     await expect(waiting).rejects.toMatchObject({ code: 17 });
-    expect(gate).toMatchObject({ running: 1, waiting: 0 });
+    expect(limit).toMatchObject({ running: 1, waiting: 0 });
     first.settle();
     await running;
-    expect(gate.running).toBe(0);
+    expect(limit.running).toBe(0);
   });
 
-  test("a failed call frees its place", async () => {
-    const gate = new Gate(config);
-    await expect(gate.run(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
-    expect(gate.running).toBe(0);
+  test("stops counting a call that fails", async () => {
+    const limit = new AdmissionLimit(config);
+    await expect(limit.run(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
+    expect(limit.running).toBe(0);
   });
 
-  test("callers take turns, however long the line of one is", async () => {
-    const gate = new Gate({ ...config, queue: 10 });
+  test("gives callers turns, whatever the length of their queues", async () => {
+    const limit = new AdmissionLimit({ ...config, queue: 10 });
     const first = deferred();
     const served: string[] = [];
-    const send = (caller: string) => gate.run(async () => void served.push(caller), { caller });
-    const running = gate.run(() => first.promise, { caller: "many" });
+    const send = (caller: string) => limit.run(async () => void served.push(caller), { caller });
+    const running = limit.run(() => first.promise, { caller: "many" });
     const waiting = ["many", "many", "many", "few", "few", "one"].map(send);
     first.settle();
     await Promise.all([running, ...waiting]);
     expect(served).toEqual(["many", "few", "one", "many", "few", "many"]);
-    expect(gate).toMatchObject({ running: 0, waiting: 0 });
+    expect(limit).toMatchObject({ running: 0, waiting: 0 });
   });
 
-  test("one caller alone may fill the queue, and gives way to another", async () => {
-    const gate = new Gate({ ...config, queue: 4 });
+  test("evicts calls of the caller that fills the queue when another caller arrives", async () => {
+    const limit = new AdmissionLimit({ ...config, queue: 4 });
     const first = deferred();
-    const send = (caller: string) => gate.run(async () => caller, { caller }).catch(({ code }) => code);
-    const running = gate.run(() => first.promise, { caller: "burst" });
+    const send = (caller: string) => limit.run(async () => caller, { caller }).catch(({ code }) => code);
+    const running = limit.run(() => first.promise, { caller: "burst" });
     const burst = Array.from({ length: 6 }, () => send("burst"));
     const others = ["other", "other", "other", "third"].map(send);
-    expect(gate.waiting).toBe(4);
+    expect(limit.waiting).toBe(4);
     first.settle();
     await running;
     expect(await Promise.all(burst)).toEqual(["burst", 17, 17, 17, 17, 17]);
     expect(await Promise.all(others)).toEqual(["other", "other", 17, "third"]);
   });
 
-  test("never runs more than it may, never loses a place, serves in order", async () => {
+  test("keeps its concurrency, counts every call once and serves in order", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 4 }),
         fc.array(fc.boolean(), { maxLength: 40 }),
         async (concurrency, calls) => {
-          const gate = new Gate({ concurrency, queue: 100, maxWaitMs: 60_000 });
+          const limit = new AdmissionLimit({ concurrency, queue: 100, maxWaitMs: 60_000 });
           let running = 0;
           const started: number[] = [];
           const all = calls.map((fails, index) =>
-            gate.run(async () => {
+            limit.run(async () => {
               started.push(index);
               expect(++running).toBeLessThanOrEqual(concurrency);
               await new Promise(setImmediate);
@@ -115,7 +115,7 @@ describe("Gate", () => {
           );
           await Promise.allSettled(all);
           expect(started).toEqual(calls.map((_, index) => index));
-          expect(gate).toMatchObject({ running: 0, waiting: 0 });
+          expect(limit).toMatchObject({ running: 0, waiting: 0 });
         },
       ),
       { numRuns: 50 },
@@ -129,7 +129,7 @@ describe("an operation", () => {
     LAKEHEAD_AUTH_STATIC_TOKENS: JSON.stringify([staticToken("ci", "token")]),
   });
 
-  /** Two callers that have one name: `Bearer jwt` and `Bearer static-token`. */
+  /** Two callers with the same subject: `Bearer jwt` and `Bearer static-token`. */
   const authenticator: Authenticator = {
     authenticate: async ({ bearer }) => ({
       subject: "ci",
@@ -141,15 +141,15 @@ describe("an operation", () => {
     close() {},
   };
 
-  const serve = (database: Partial<Database>, { most = 10, deadlineSeconds = 1 } = {}) => {
-    const open = (): Gate => new Gate({ ...config, queue: 0 });
-    const gates = { analyze: open(), plan: open(), metadata: new Gate({ ...config, concurrency: 10 }) };
+  const serve = (database: Partial<Database>, { max = 10, deadlineSeconds = 1 } = {}) => {
+    const open = () => new AdmissionLimit({ ...config, queue: 0 });
+    const admission = { analyze: open(), plan: open(), metadata: new AdmissionLimit({ ...config, concurrency: 10 }) };
     const app = createApp({
       tools: { database, deadlineSeconds, verifyBranch: () => undefined } as unknown as Tools,
       authenticator,
       limits,
-      gates,
-      cap: new PrincipalCap(most),
+      admission,
+      principalLimit: new PrincipalLimit(max),
       log: createLog("error", { write() {} }),
       metrics: createMetrics("0.0.0-test"),
       openapi: { text: "{}", etag: "" },
@@ -160,15 +160,15 @@ describe("an operation", () => {
       return app.request(path, { method: "POST", headers, body: JSON.stringify(body) });
     };
     const get = async (path: string) => app.request(path, { headers: { authorization: "Bearer jwt" } });
-    return { gates, post, get };
+    return { admission, post, get };
   };
 
   const described = { version: 1, schema: { fields: [] } };
 
-  test("passes the gate that its body and its parameters ask for", async () => {
-    const { gates, post } = serve({ describe: async () => described, versions: async () => [] });
+  test("is admitted in the class that its body and its parameters call for", async () => {
+    const { admission, post } = serve({ describe: async () => described, versions: async () => [] });
     const first = deferred();
-    const running = gates.analyze.run(() => first.promise);
+    const running = admission.analyze.run(() => first.promise);
     const describe = "/v1/table/docs/describe";
     const status = async (query: string, body: object) => (await post(describe + query, body)).status;
     expect(await status("", {})).toBe(200);
@@ -180,23 +180,23 @@ describe("an operation", () => {
     expect(await status("?load_detailed_metadata=true", {})).toBe(200);
   });
 
-  test("is not refused to one caller for what another of the same name has under way", async () => {
+  test("counts callers with the same subject but different authentication methods apart", async () => {
     const first = deferred();
     const describe = async () => first.promise.then(() => described);
-    const { post } = serve({ describe }, { most: 1 });
+    const { post } = serve({ describe }, { max: 1 });
     const answers = ["jwt", "static-token", "jwt"].map((bearer) => post("/v1/table/docs/describe", {}, bearer));
     expect((await answers[2])?.status).toBe(429);
     first.settle();
     expect([(await answers[0])?.status, (await answers[1])?.status]).toEqual([200, 200]);
   });
 
-  test("that would never end gives up at its deadline, and frees its place", async () => {
-    // Each namespace has another one in it.
+  test("that would never end fails at its deadline and stops counting", async () => {
+    // Each namespace contains another one.
     const endless = { tables: async () => [], namespaces: async () => ["deeper"] };
-    const { gates, get } = serve(endless, { deadlineSeconds: 0.01 });
+    const { admission, get } = serve(endless, { deadlineSeconds: 0.01 });
     const answer = await get("/v1/table");
     expect(await answer.json()).toMatchObject({ code: 17, error: expect.stringContaining("one namespace at a time") });
     expect(answer.headers.get("retry-after")).toBe("1");
-    expect(gates.analyze.running).toBe(0);
+    expect(admission.analyze.running).toBe(0);
   });
 });
