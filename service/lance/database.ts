@@ -3,11 +3,11 @@ import type { NamespaceId, TableId } from "../guard/table-id.ts";
 import type { VerifiedQuery } from "../guard/verify-query.ts";
 import type { Snapshot } from "../query/model.ts";
 import type { CacheSizes, DatabaseAddress } from "./connection.ts";
-import type { HandleCounts } from "./handle-cache.ts";
 import type { Freshness } from "./handles.ts";
 import type { IndexRecord, IndexStatisticsRecord } from "./indices.ts";
 import type { Names } from "./lists.ts";
 import type { Place } from "./location.ts";
+import type { MemoizerCounts } from "./memoizer.ts";
 import type { RowCount, Rows } from "./reading.ts";
 import type { BranchRecord, TagRecord, TagTarget } from "./refs.ts";
 import type { JsonSchema, Vocabulary } from "./schema.ts";
@@ -65,7 +65,7 @@ export interface Database extends IsolatableCalls {
   connect(): Promise<void>;
   close(): Promise<void>;
   /** Use of the cache of table handles. */
-  handleCounts(): HandleCounts;
+  handleCounts(): MemoizerCounts;
 }
 
 export interface DatabaseConfig extends DatabaseAddress, Freshness {

@@ -5,78 +5,69 @@ import type { TableId } from "../guard/table-id.ts";
 import type { AtLeast, Snapshot } from "../query/model.ts";
 import { classify, classifyAccess, isGone } from "./classify.ts";
 import type { LazyConnection } from "./connection.ts";
-import { HandleCache, type HandleCounts, sumOfCounts } from "./handle-cache.ts";
-import { Windowed } from "./windowed.ts";
+import { Memoizer, type MemoizerCounts, sumOfCounts } from "./memoizer.ts";
 
 export interface Freshness {
-  /**
-   * Seconds that an answer about "latest" may lag behind another process's write. 0 asks the store at every request.
-   */
+  /** Maximum staleness of the latest version, in seconds. 0 checks the store at every request. */
   readonly consistencySeconds: number;
   /**
-   * Seconds that a version's handle is trusted, and a name in a namespace: bounds how long a table dropped and made anew
-   * may answer as its old self, and one by a name that was taken from it.
+   * Maximum age of the handle of a version, and of a table in a namespace, in seconds. It bounds how long a request may
+   * read a table that was dropped and created again, or a table that no longer has that name.
    */
   readonly pinnedSeconds: number;
-  /** Handles to keep, of each kind. */
+  /** Maximum number of handles of each kind. */
   readonly maxHandles: number;
 }
 
-/** Requests for the newest state that arrive within this many milliseconds share one look at the store. */
-const strongWindowMs = 2;
-
-/** A client's clock may be so many milliseconds ahead of ours; a time beyond that says nothing. */
+/** A client's clock may be ahead of this machine's by so many milliseconds; a later timestamp is ignored. */
 const clockSkewMs = 60_000;
 
-/** For so many milliseconds after a version was looked for in vain, no other that is not there is looked for. */
-const vainWindowMs = 1000;
+/** After a requested minimum version was not found, requests for versions do not reopen the table for so many milliseconds. */
+const absentVersionMs = 1000;
 
-const branchOrMain = "main";
+const defaultBranch = "main";
 
 /**
- * Every handle in here stays as it was opened: nothing is ever checked out on a handle that another request may hold,
- * because a handle is one mutable state (a shared one answered 97 % of racing queries from a wrong version).
+ * Cached table handles. A handle is never checked out to another version once it is cached, because its version is
+ * mutable state that concurrent requests share (`test/service/store/race.test.ts` shows the wrong results).
  */
 export class TableHandles {
   readonly #connection: LazyConnection;
-  readonly #latest: HandleCache;
-  readonly #pinned: HandleCache;
-  readonly #strong: Windowed<Table> | undefined;
-  readonly #renewals = new Windowed<Table>(strongWindowMs);
+  readonly #latest: Memoizer<string, Table>;
+  readonly #pinned: Memoizer<string, Table>;
+  /** Whether every request checks the store. */
+  readonly #strong: boolean;
   /** When a handle was opened, in milliseconds since 1970. */
   readonly #openedAt = new WeakMap<Table, number>();
-  /** The newest version that a handle was seen at. */
+  /** The newest version that a handle has reported. */
   readonly #versions = new WeakMap<Table, number>();
-  /** Tables of which a version that is not there was asked for a moment ago. */
-  readonly #soughtInVain: LRUCache<string, true>;
-  /** Milliseconds that the handle of a branch's head is kept. */
+  /** Tables that did not have a requested minimum version a moment ago. */
+  readonly #absentVersions: LRUCache<string, true>;
+  /** Milliseconds for which the handle of a branch's newest version is kept. */
   readonly #headMs: number;
-  /** Milliseconds that a handle of a table in a namespace is kept, whose name may come to lead to another or to none. */
+  /** Milliseconds for which the handle of a table in a namespace is kept: its name may be moved to another table. */
   readonly #namedMs: number;
 
-  constructor(connection: LazyConnection, freshness: Freshness) {
+  constructor(connection: LazyConnection, { consistencySeconds, pinnedSeconds, maxHandles: max }: Freshness) {
     this.#connection = connection;
-    // The SDK itself looks for newer versions behind a "latest" handle, once per interval however many ask.
-    this.#latest = new HandleCache(freshness.maxHandles);
-    this.#pinned = new HandleCache(freshness.maxHandles, Math.max(1, freshness.pinnedSeconds * 1000));
-    this.#headMs = freshness.consistencySeconds * 1000;
-    // A version's handle comes from one of the newest state, so that the two ages add up.
-    this.#namedMs = Math.max(1, freshness.pinnedSeconds * 500);
-    this.#soughtInVain = new LRUCache({
-      max: freshness.maxHandles,
-      ttl: Math.max(1, Math.min(vainWindowMs, this.#headMs)),
-    });
-    this.#strong = freshness.consistencySeconds === 0 ? new Windowed(strongWindowMs) : undefined;
+    this.#strong = consistencySeconds === 0;
+    // Within the staleness bound, the SDK itself checks for newer versions, once per interval for all callers.
+    this.#latest = new Memoizer({ max, ttlMs: this.#strong ? 0 : Number.POSITIVE_INFINITY });
+    this.#pinned = new Memoizer({ max, ttlMs: Math.max(1, pinnedSeconds * 1000) });
+    this.#headMs = consistencySeconds * 1000;
+    // Half, because the handle of a version derives from one of the latest version: their ages add up.
+    this.#namedMs = Math.max(1, pinnedSeconds * 500);
+    this.#absentVersions = new LRUCache({ max, ttl: Math.max(1, Math.min(absentVersionMs, this.#headMs)) });
   }
 
-  /** For the metrics. Where every request looks at the store, handles of the newest state are not kept and not counted. */
-  get counts(): HandleCounts {
-    return sumOfCounts([this.#latest.counts, this.#pinned.counts]);
+  /** For the metrics. With strong consistency, handles of the latest version are neither kept nor counted. */
+  get counts(): MemoizerCounts {
+    return this.#strong ? this.#pinned.counts : sumOfCounts(this.#latest.counts, this.#pinned.counts);
   }
 
   /**
-   * Runs `action` on a handle of the snapshot. Where the data behind a kept handle turns out to be gone, the table is
-   * opened anew and the action runs once more: it may have been dropped and made again.
+   * Runs `action` on a handle of the snapshot. If the data of a cached handle no longer exists, the table is reopened
+   * and the action runs once more, because the table may have been dropped and created again.
    * @throws ServiceError
    */
   async use<T>(id: TableId, snapshot: Snapshot, action: (table: Table) => Promise<T>): Promise<T> {
@@ -98,45 +89,45 @@ export class TableHandles {
   async #open(id: TableId, snapshot: Snapshot): Promise<Table> {
     if (snapshot.version !== undefined || snapshot.branch !== undefined) return this.#openPinned(id, snapshot);
     const latest = await this.#openLatest(id);
-    // Where every request looks at the store, nothing newer can be had.
-    if (snapshot.atLeast === undefined || this.#strong !== undefined) return latest;
+    // With strong consistency, this is already the newest state.
+    if (snapshot.atLeast === undefined || this.#strong) return latest;
     try {
-      return await this.#asNewAs(snapshot.atLeast, id, latest);
+      return await this.#openAtLeast(snapshot.atLeast, id, latest);
     } catch (error) {
-      // What is kept may have lost its data; using it shows that, and has it opened anew.
+      // The cached handle may have lost its data: its use fails as well, and then the table is reopened.
       if (isGone(error)) return latest;
       throw classify(error);
     }
   }
 
   #openLatest(id: TableId): Promise<Table> {
-    if (this.#strong !== undefined) return this.#strong.get(id.key, () => this.#openTable(id));
-    return this.#latest.get(id.key, () => this.#openTable(id), this.#namedMsOf(id));
+    const open = () => this.#openTable(id);
+    return this.#strong
+      ? this.#latest.renew(id.key, open)
+      : this.#latest.get(id.key, open, { ttlMs: this.#namedMsOf(id) });
   }
 
-  /** Undefined for a table at the root, whose name is its place: it is there or it is gone. */
+  /** Undefined for a table at the root: its name is its directory, so it cannot be moved to another table. */
   #namedMsOf(id: TableId): number | undefined {
     return id.namespace.length > 0 ? this.#namedMs : undefined;
   }
 
   /**
-   * Opens the table anew where the client has seen more than a kept handle may know. All who ask within a moment share
-   * that; what is there then is the answer, whatever was asked for. What no client can have seen, a time to come or a
-   * version that is not there, must not keep the table cold for the others.
+   * Reopens the table if the client has observed a newer state than the cached handle may have. Concurrent requests
+   * share that, and use the result even if it is older than requested. A state that cannot exist, such as a future time
+   * or a missing version, must not make the service reopen the table at every request.
    */
-  async #asNewAs(atLeast: AtLeast, id: TableId, kept: Table): Promise<Table> {
+  async #openAtLeast(atLeast: AtLeast, id: TableId, cached: Table): Promise<Table> {
     const { time = 0, version = 0 } = atLeast;
     const now = Date.now();
-    const isRecent = time > now + clockSkewMs || (this.#openedAt.get(kept) ?? 0) >= Math.min(time, now);
-    if (isRecent && (this.#soughtInVain.has(id.key) || (await this.#reaches(kept, version)))) return kept;
-    const newest = await this.#renewals.get(id.key, () =>
-      this.#latest.renew(id.key, () => this.#openTable(id), this.#namedMsOf(id)),
-    );
-    if (!(await this.#reaches(newest, version))) this.#soughtInVain.set(id.key, true);
+    const isRecent = time > now + clockSkewMs || (this.#openedAt.get(cached) ?? 0) >= Math.min(time, now);
+    if (isRecent && (this.#absentVersions.has(id.key) || (await this.#reaches(cached, version)))) return cached;
+    const newest = await this.#latest.renew(id.key, () => this.#openTable(id), this.#namedMsOf(id));
+    if (!(await this.#reaches(newest, version))) this.#absentVersions.set(id.key, true);
     return newest;
   }
 
-  /** A handle's version only grows, so that one native call answers until a client has seen a newer one. */
+  /** A handle's version only grows, so it is read again only for a version newer than it has reported. */
   async #reaches(table: Table, version: number): Promise<boolean> {
     if ((this.#versions.get(table) ?? -1) >= version) return true;
     const now = await table.version();
@@ -148,24 +139,24 @@ export class TableHandles {
     const checkout = async (): Promise<Table> => {
       const latest = await this.#openLatest(id);
       try {
-        // Gives a handle of its own and leaves `latest` as it is.
-        return await (await latest.branches()).checkout(snapshot.branch ?? branchOrMain, snapshot.version);
+        // Returns a new handle and leaves `latest` unchanged.
+        return await (await latest.branches()).checkout(snapshot.branch ?? defaultBranch, snapshot.version);
       } catch (error) {
         if (!isGone(error)) throw classify(error);
         throw await this.#explainAbsence(id, snapshot, error);
       }
     };
-    const key = JSON.stringify([id.key, snapshot.branch ?? branchOrMain, snapshot.version ?? null]);
+    const key = JSON.stringify([id.key, snapshot.branch ?? defaultBranch, snapshot.version ?? null]);
     const namedMs = this.#namedMsOf(id);
-    if (snapshot.version !== undefined) return this.#pinned.get(key, checkout, namedMs);
-    // A branch's head moves: it is looked up anew as often as "latest" is.
-    const headMs = Math.min(this.#headMs, namedMs ?? this.#headMs);
-    return this.#strong === undefined ? this.#pinned.get(key, checkout, headMs) : checkout();
+    if (snapshot.version !== undefined) return this.#pinned.get(key, checkout, { ttlMs: namedMs });
+    // The newest version of a branch has the same staleness bound as that of the table.
+    const ttlMs = Math.min(this.#headMs, namedMs ?? this.#headMs);
+    return this.#strong ? checkout() : this.#pinned.get(key, checkout, { ttlMs });
   }
 
   /**
-   * The version or branch is not there: is it the version, the branch or the whole table? Only the last is a reason to
-   * give up what is kept, or whoever asks for versions that never were would keep the others' handles cold.
+   * Finds out whether the version, the branch or the table is missing. Only a missing table evicts its handles:
+   * otherwise requests for missing versions would evict the handles of other requests.
    */
   async #explainAbsence(id: TableId, snapshot: Snapshot, cause: unknown): Promise<ServiceError> {
     const table = await this.#openTable(id).catch((error: unknown) => {

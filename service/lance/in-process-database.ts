@@ -1,3 +1,4 @@
+import type { Table } from "@lancedb/lancedb";
 import type { Snapshot } from "../query/model.ts";
 import { analyze } from "./analyze.ts";
 import { classifyAccess } from "./classify.ts";
@@ -7,7 +8,7 @@ import { TableHandles } from "./handles.ts";
 import { indexStatistics, listIndices } from "./indices.ts";
 import { describeNamespace, listNamespaces, listTables } from "./lists.ts";
 import { placeOf } from "./location.ts";
-import { PerVersion } from "./per-version.ts";
+import { Memoizer } from "./memoizer.ts";
 import { presentPlan } from "./plan-text.ts";
 import { buildQuery } from "./query.ts";
 import { countRows, readRows } from "./reading.ts";
@@ -18,15 +19,40 @@ import { listVersions } from "./versions.ts";
 
 const onBranch = (branch: string | undefined): Snapshot => (branch === undefined ? {} : { branch });
 
-/** The database in this process. */
+/** The share of the staleness bound for which a handle's version is not read again. */
+const versionShare = 0.01;
+
+/**
+ * Memoizes what is read of a version, which never changes but costs many requests to the store. A result is kept per
+ * handle and expires with the staleness bound, because a table that is dropped and created again reuses its version
+ * numbers. Reading the version is most of the cost of a memoized result, so that is memoized as well.
+ */
+const memoizePerVersion = (consistencySeconds: number, ttlMs: number) => {
+  const versions = new Memoizer<Table, number>({
+    ttlMs: consistencySeconds * 1000 * versionShare,
+    joinSlowLoads: true,
+  });
+  return <T>(read: (table: Table) => Promise<T>): ((table: Table) => Promise<T>) => {
+    const results = new Memoizer<Table, T>({ ttlMs });
+    return async (table) => {
+      const stamp = await versions.get(table, () => table.version());
+      return results.get(table, () => read(table), { stamp });
+    };
+  };
+};
+
+/** Opens the database in this process. */
 export const openInProcess = (config: DatabaseConfig): Database => {
   const { consistencySeconds } = config;
   const connection = new LazyConnection(config, config.caches, consistencySeconds > 0 ? consistencySeconds : undefined);
   const handles = new TableHandles(connection, config);
-  const statistics = new PerVersion(consistencySeconds, readStatistics);
-  const tags = new Tags(consistencySeconds);
-  const indices = new PerVersion(consistencySeconds, listIndices);
-  const versions = new PerVersion(consistencySeconds, listVersions);
+  // With strong consistency, a handle serves only the requests that opened it together: all that it reads is fresh.
+  const ttlMs = consistencySeconds > 0 ? consistencySeconds * 1000 : Number.POSITIVE_INFINITY;
+  const tags = new Tags(ttlMs);
+  const perVersion = memoizePerVersion(consistencySeconds, ttlMs);
+  const statistics = perVersion(readStatistics);
+  const indices = perVersion(listIndices);
+  const versions = perVersion(listVersions);
   const present = presentPlan(config.uri);
   const connected = () =>
     connection.get().catch((error: unknown) => {
@@ -37,7 +63,7 @@ export const openInProcess = (config: DatabaseConfig): Database => {
       handles.use(id, query, async (table) => present(await (await buildQuery(table, query)).explainPlan(verbose))),
     analyze: (id, query) =>
       handles.use(id, query, async (table) => present(await analyze(await buildQuery(table, query)))),
-    statistics: (id, snapshot) => handles.use(id, snapshot, (table) => statistics.of(table)),
+    statistics: (id, snapshot) => handles.use(id, snapshot, statistics),
     // A Tags object of the SDK does not support concurrent calls, so each call creates one.
     createTag: (id, tag, version, branch) =>
       handles.use(id, onBranch(branch), async (table) => (await table.tags()).create(tag, version)),
@@ -47,8 +73,8 @@ export const openInProcess = (config: DatabaseConfig): Database => {
     deleteTag: (id, tag) => handles.use(id, {}, async (table) => (await table.tags()).delete(tag)),
     tags: (id) => handles.use(id, {}, (table) => tags.list(table)),
     branches: (id) => handles.use(id, {}, listBranches),
-    versions: (id, branch) => handles.use(id, onBranch(branch), (table) => versions.of(table)),
-    indices: (id, snapshot) => handles.use(id, snapshot, (table) => indices.of(table)),
+    versions: (id, branch) => handles.use(id, onBranch(branch), versions),
+    indices: (id, snapshot) => handles.use(id, snapshot, indices),
     indexStatistics: (id, snapshot, name) => handles.use(id, snapshot, (table) => indexStatistics(table, name)),
     requireTable: (id, snapshot) =>
       handles.use(id, snapshot, async (table) => {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type Principal, seesNamespace } from "../auth/index.ts";
 import { invalid, ServiceError } from "../errors.ts";
-import { limited } from "../lance/limited.ts";
+import { mapConcurrently } from "../lance/map-concurrently.ts";
 import { tableListParameters } from "./list-tables.ts";
 import { defineOperation, type Tools } from "./operation.ts";
 import { phalanxVersion } from "./shared/headers.ts";
@@ -47,7 +47,7 @@ const tablesBeneath: List = async (tools, principal, parts) => {
   };
   const found: (readonly string[])[] = [];
   for (let level: Ids = [parts]; level.length > 0; ) {
-    const asked = await limited(concurrency, level, (namespace) => ask(namespace).catch(nothingWhereDropped));
+    const asked = await mapConcurrently(concurrency, level, (namespace) => ask(namespace).catch(nothingWhereDropped));
     found.push(...asked.flatMap(([tables]) => tables));
     const beneath = level.flatMap((namespace, index) => (asked[index]?.[1] ?? []).map((name) => [...namespace, name]));
     level = beneath.filter((namespace) => seesNamespace(principal, namespace));

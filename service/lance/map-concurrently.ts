@@ -1,5 +1,5 @@
-/** Runs `task` for every item, so many at once at the most; results in the order of the items. The first failure ends it. */
-export const limited = async <T, R>(
+/** Maps items by at most `concurrency` concurrent tasks; results in the order of the items. Rejects with the first failure. */
+export const mapConcurrently = async <T, R>(
   concurrency: number,
   items: readonly T[],
   task: (item: T) => Promise<R>,

@@ -1,0 +1,152 @@
+import { LRUCache } from "lru-cache";
+
+/** Use of a memoizer since it was created, and the number of results that it holds. */
+export interface MemoizerCounts {
+  readonly kept: number;
+  /** Calls that found a result or joined a load. */
+  readonly hits: number;
+  readonly misses: number;
+  /** Removed results, by reason: no space, too old, or invalid. */
+  readonly evictions: Readonly<Record<"full" | "expired" | "gone", number>>;
+}
+
+export const sumOfCounts = (a: MemoizerCounts, b: MemoizerCounts): MemoizerCounts => ({
+  kept: a.kept + b.kept,
+  hits: a.hits + b.hits,
+  misses: a.misses + b.misses,
+  evictions: {
+    full: a.evictions.full + b.evictions.full,
+    expired: a.evictions.expired + b.evictions.expired,
+    gone: a.evictions.gone + b.evictions.gone,
+  },
+});
+
+export interface MemoizerOptions {
+  /** Maximum age of a result in milliseconds, counted from the start of its load. 0: a result is shared only while it loads. */
+  readonly ttlMs: number;
+  /** Maximum number of results. Absent: keys are objects, and a result lives as long as its key. */
+  readonly max?: number;
+  /** Whether callers join a load that takes longer than `ttlMs`. */
+  readonly joinSlowLoads?: boolean;
+}
+
+interface Entry<V> {
+  readonly result: Promise<V>;
+  /** Time of `performance.now()` when the result expires. */
+  readonly expiresAt: number;
+  /** What the result was derived from. */
+  readonly stamp: unknown;
+  loading: boolean;
+  value?: V;
+}
+
+interface Entries<K, V> {
+  get(key: K): Entry<V> | undefined;
+  set(key: K, entry: Entry<V>): unknown;
+  delete(key: K): boolean;
+}
+
+/** `renew` joins callers within this many milliseconds. */
+const windowMs = 2;
+
+/** Settles with `running`, or after the window if that is earlier. */
+const settledOrWindow = (running: Promise<unknown>): Promise<unknown> => {
+  const window = Promise.withResolvers<void>();
+  const timer = setTimeout(window.resolve, windowMs);
+  return Promise.race([running.catch(() => undefined).finally(() => clearTimeout(timer)), window.promise]);
+};
+
+/** Results of asynchronous loads by key. Concurrent callers share a load. A failed load is not kept. */
+export class Memoizer<K extends string | WeakKey, V> {
+  readonly #options: MemoizerOptions;
+  readonly #lru: LRUCache<K, Entry<V>> | undefined;
+  readonly #entries: Entries<K, V>;
+  /** Loads that `renew` has postponed. */
+  readonly #next = new Map<K, Promise<V>>();
+  readonly #counts = { hits: 0, misses: 0 };
+  readonly #evictions = { full: 0, expired: 0, gone: 0 };
+
+  constructor(options: MemoizerOptions) {
+    this.#options = options;
+    if (options.max !== undefined)
+      this.#lru = new LRUCache({
+        max: options.max,
+        dispose: (_entry, _key, reason) => {
+          if (reason === "evict") this.#evictions.full++;
+        },
+      });
+    this.#entries = this.#lru ?? (new WeakMap() as unknown as Entries<K, V>);
+  }
+
+  get counts(): MemoizerCounts {
+    return { kept: this.#lru?.size ?? 0, ...this.#counts, evictions: { ...this.#evictions } };
+  }
+
+  /**
+   * Returns the result of the key, or loads it.
+   * @param ttlMs overrides the memoizer's own.
+   * @param stamp a result with another stamp is not used.
+   */
+  get(key: K, load: () => Promise<V>, { ttlMs, stamp }: { ttlMs?: number | undefined; stamp?: unknown } = {}) {
+    const entry = this.#valid(key, stamp);
+    if (entry === undefined) return this.#load(key, load, ttlMs, stamp);
+    this.#counts.hits++;
+    return entry.result;
+  }
+
+  /** The value, if it is loaded and valid. */
+  known(key: K): V | undefined {
+    return this.#valid(key, undefined)?.value;
+  }
+
+  /**
+   * Returns a result whose load began after this call, and replaces the kept one.
+   *
+   * Without a load in flight, it starts one at once. Otherwise all callers share the next load, which starts when the
+   * one in flight ends or the window has passed: under load, a slow load runs at most once per window.
+   */
+  renew(key: K, load: () => Promise<V>, ttlMs?: number): Promise<V> {
+    const running = this.#entries.get(key);
+    if (running?.loading !== true) return this.#load(key, load, ttlMs, undefined);
+    const shared = this.#next.get(key);
+    if (shared !== undefined) return shared;
+    const next = settledOrWindow(running.result).then(() => {
+      this.#next.delete(key);
+      return this.#load(key, load, ttlMs, undefined);
+    });
+    this.#next.set(key, next);
+    return next;
+  }
+
+  /** Removes results whose data no longer exists. Callers that hold one may continue to use it. */
+  evict(matches: (key: K) => boolean): void {
+    for (const key of [...(this.#lru?.keys() ?? [])])
+      if (matches(key) && this.#entries.delete(key)) this.#evictions.gone++;
+  }
+
+  #valid(key: K, stamp: unknown): Entry<V> | undefined {
+    const entry = this.#entries.get(key);
+    if (entry === undefined || entry.stamp !== stamp) return undefined;
+    if (performance.now() < entry.expiresAt || (entry.loading && this.#options.joinSlowLoads === true)) return entry;
+    this.#entries.delete(key);
+    this.#evictions.expired++;
+    return undefined;
+  }
+
+  #load(key: K, load: () => Promise<V>, ttlMs: number | undefined, stamp: unknown): Promise<V> {
+    this.#counts.misses++;
+    const lifetimeMs = ttlMs ?? this.#options.ttlMs;
+    const result = load();
+    const entry: Entry<V> = { result, expiresAt: performance.now() + lifetimeMs, stamp, loading: true };
+    this.#entries.set(key, entry);
+    const forget = (): void => {
+      if (this.#entries.get(key) === entry) this.#entries.delete(key);
+    };
+    result.then((value) => {
+      entry.loading = false;
+      entry.value = value;
+      if (lifetimeMs === 0) forget();
+    }, forget);
+    return result;
+  }
+}
