@@ -1,13 +1,10 @@
 const firstMs = 100;
 const maxMs = 30_000;
 
-/** Failed starts in a row after which workers count as not to be had. */
-const hopelessAfter = 3;
+/** Consecutive failed starts after which the pool is unavailable. */
+const exhaustedAfter = 3;
 
-/**
- * The wait between failed starts: none after the first, then doubling up to half a minute. A worker that a query ended
- * is no failed start; it is replaced at once.
- */
+/** The delay between failed starts: none after the first, then 100 ms, doubled after each failure up to 30 s. */
 export class Backoff {
   #failures = 0;
 
@@ -15,8 +12,8 @@ export class Backoff {
     return this.#failures < 2 ? 0 : Math.min(maxMs, firstMs * 2 ** (this.#failures - 2));
   }
 
-  get hopeless(): boolean {
-    return this.#failures >= hopelessAfter;
+  get exhausted(): boolean {
+    return this.#failures >= exhaustedAfter;
   }
 
   failed(): void {

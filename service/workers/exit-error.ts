@@ -1,35 +1,38 @@
 /**
- * What a native engine prints when it ends quotes the query that it ran, so nothing of it is ever kept or logged but
- * what these patterns take out: a kind of failure, a place in the engine's source, a number of bytes.
+ * The native engine's output quotes the query, which must not be logged. Only what these patterns capture is kept: the
+ * kind of error, a position in the engine's source, a number of bytes.
  */
-const patterns: readonly { readonly pattern: RegExp; readonly say: (found: string) => string }[] = [
-  { pattern: /has overflowed its stack/, say: () => "a native thread overflowed its stack" },
-  { pattern: /memory allocation of (\d{1,20}) bytes failed/, say: (bytes) => `an allocation of ${bytes} bytes failed` },
-  { pattern: /capacity overflow/, say: () => "an allocation larger than any memory" },
-  { pattern: /JavaScript heap out of memory/, say: () => "the JavaScript heap was full" },
+const patterns: readonly { readonly pattern: RegExp; readonly describe: (captured: string) => string }[] = [
+  { pattern: /has overflowed its stack/, describe: () => "a native thread overflowed its stack" },
+  {
+    pattern: /memory allocation of (\d{1,20}) bytes failed/,
+    describe: (bytes) => `an allocation of ${bytes} bytes failed`,
+  },
+  { pattern: /capacity overflow/, describe: () => "an allocation exceeded the address space" },
+  { pattern: /JavaScript heap out of memory/, describe: () => "the JavaScript heap was full" },
   {
     pattern: /panicked at (?:[^\s:]*\/)?([\w.-]{1,64}\/src\/[\w/-]{1,96}\.rs:\d{1,6})/,
-    say: (place) => `a panic at ${place}`,
+    describe: (position) => `a panic at ${position}`,
   },
 ];
 
-/** Characters kept between two chunks, so that a line that is cut in two is still found. */
+/** Characters kept between chunks, to match a line that is split. */
 const overlap = 512;
 
-/** Reads a worker's standard error and keeps the last thing that it recognizes. */
-export class LastWords {
+/** Reads a worker's standard error and keeps the last error that it recognizes. */
+export class ExitErrorReader {
   #tail = "";
-  #found: string | undefined;
+  #error: string | undefined;
 
-  get found(): string | undefined {
-    return this.#found;
+  get error(): string | undefined {
+    return this.#error;
   }
 
   read(chunk: string): void {
     const text = this.#tail + chunk;
-    for (const { pattern, say } of patterns) {
+    for (const { pattern, describe } of patterns) {
       const match = pattern.exec(text);
-      if (match !== null) this.#found = say(match[1] ?? "");
+      if (match !== null) this.#error = describe(match[1] ?? "");
     }
     this.#tail = text.slice(-overlap);
   }

@@ -1,16 +1,16 @@
 import { ServiceError } from "../errors.ts";
 import type { Method } from "./protocol.ts";
 
-/** Why a worker process ended. The first four are the supervisor's own decisions. */
-export type EndReason = "deadline" | "memory" | "recycled" | "stopped" | "crash" | "killed" | "start";
+/** Why a worker process ended. The first four are decisions of the supervisor. */
+export type ExitReason = "deadline" | "memory" | "recycled" | "stopped" | "crash" | "killed" | "start";
 
 export interface WorkerLimits {
   readonly deadlineSeconds: number;
   readonly memoryBytes: number;
 }
 
-/** Signals by which a process ends through its own fault. */
-const faults: ReadonlySet<string | null> = new Set([
+/** Signals that a process raises by its own fault. */
+const crashSignals: ReadonlySet<string | null> = new Set([
   "SIGSEGV",
   "SIGABRT",
   "SIGBUS",
@@ -20,37 +20,37 @@ const faults: ReadonlySet<string | null> = new Set([
   "SIGSYS",
 ]);
 
-/** What an exit means that the supervisor has not asked for. */
-export const exitReason = (ready: boolean, code: number | null, signal: string | null): EndReason => {
+/** The reason of an exit that the supervisor did not cause. */
+export const exitReason = (ready: boolean, code: number | null, signal: string | null): ExitReason => {
   if (!ready) return "start";
-  return faults.has(signal) || (code !== null && code !== 0) ? "crash" : "killed";
+  return crashSignals.has(signal) || (code !== null && code !== 0) ? "crash" : "killed";
 };
 
 const mebibytes = (bytes: number): number => Math.floor(bytes / 2 ** 20);
 
-/** How an ended call is spoken of, and what its caller can do about each end. */
-interface Wording {
+/** The name of a call in messages, and what its caller can do about each exit reason. */
+interface Advice {
   readonly name: string;
   readonly deadline: string;
   readonly memory: string;
   readonly crash: string;
 }
 
-const query: Wording = {
+const query: Advice = {
   name: "the query",
-  deadline: "ask for less, narrow it, index what it searches, or have the operator raise the deadline",
-  memory: "ask for fewer rows or columns, or simplify its expressions",
-  crash: "simplify its expressions, or ask for less",
+  deadline: "reduce k, narrow the filter, index the searched columns, or ask the operator to raise the deadline",
+  memory: "request fewer rows or columns, or simplify its expressions",
+  crash: "simplify its expressions, or request fewer rows",
 };
 
-const list: Wording = {
+const list: Advice = {
   name: "reading all versions of the table",
-  deadline: "have old versions cleaned up, or have the operator raise the deadline",
-  memory: "have old versions cleaned up",
-  crash: "have old versions cleaned up",
+  deadline: "clean up old versions, or ask the operator to raise the deadline",
+  memory: "clean up old versions",
+  crash: "clean up old versions",
 };
 
-const wordings: Readonly<Record<Method, Wording>> = {
+const advice: Readonly<Record<Method, Advice>> = {
   analyze: query,
   explain: query,
   query,
@@ -60,36 +60,36 @@ const wordings: Readonly<Record<Method, Wording>> = {
 };
 
 /**
- * The answer to a request whose worker has ended while it ran there alone.
+ * The error of a call whose worker ended while it ran no other call.
  *
- * A query that ends its worker by itself would end the next one too, so it is the caller's to change (13, which no
- * client retries); what may go better another time is 17.
+ * A query that crashes its worker would crash the next one too, so its code is 13, which no client retries. Where a
+ * retry may succeed, the code is 17.
  */
-export const verdict = (
-  reason: EndReason,
+export const exitToError = (
+  reason: ExitReason,
   { deadlineSeconds, memoryBytes }: WorkerLimits,
   method: Method,
 ): ServiceError => {
-  const { name, ...wayOut } = wordings[method];
+  const { name, ...advised } = advice[method];
   switch (reason) {
     case "deadline":
       return new ServiceError(17, {
-        message: `${name} ran for more than ${deadlineSeconds} s and was ended: ${wayOut.deadline}`,
+        message: `${name} ran for more than ${deadlineSeconds} s and was stopped: ${advised.deadline}`,
         retryAfter: Math.ceil(deadlineSeconds),
       });
     case "memory":
       return new ServiceError(13, {
-        message: `${name} took more than the ${mebibytes(memoryBytes)} MiB of memory that one call may have and was ended: ${wayOut.memory}`,
+        message: `${name} exceeded the memory limit of ${mebibytes(memoryBytes)} MiB and was stopped: ${advised.memory}`,
       });
     case "crash":
-      return new ServiceError(13, { message: `${name} ended the process that ran it: ${wayOut.crash}` });
+      return new ServiceError(13, { message: `${name} crashed its worker process: ${advised.crash}` });
     case "stopped":
       return new ServiceError(17, { message: "the service is stopping; retry", retryAfter: 1 });
     case "killed":
     case "start":
     case "recycled":
       return new ServiceError(17, {
-        message: "the process that ran the query was ended from outside; retry",
+        message: "the worker process was killed; retry",
         retryAfter: 1,
       });
   }

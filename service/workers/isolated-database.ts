@@ -1,8 +1,8 @@
 import type { Database, DatabaseConfig, IsolatableCalls } from "../lance/database.ts";
-import { type EndReport, Pool, type PoolConfig, type PoolReading } from "./pool.ts";
+import { type ExitReport, Pool, type PoolConfig, type PoolReading } from "./pool.ts";
 import { workerEntry } from "./worker-process.ts";
 
-export type { EndReport, PoolConfig, PoolReading } from "./pool.ts";
+export type { ExitReport, PoolConfig, PoolReading } from "./pool.ts";
 
 export type PoolName = "analyze" | "plan";
 
@@ -31,10 +31,10 @@ export interface Isolation {
 export const openIsolated = (
   inProcess: Database,
   config: IsolationConfig,
-  onEnd: (pool: PoolName, report: EndReport) => void,
+  onExit: (pool: PoolName, report: ExitReport) => void,
 ): Isolation => {
   const open = (name: PoolName, pool: PoolConfig): Pool =>
-    new Pool(pool, workerEntry, config.database, (report) => onEnd(name, report));
+    new Pool(pool, workerEntry, config.database, (report) => onExit(name, report));
   const analyze = open("analyze", config.analyze);
   const plan = config.plan === undefined ? undefined : open("plan", config.plan);
   const isolated: IsolatableCalls = {

@@ -1,17 +1,17 @@
 import { ServiceError } from "../errors.ts";
 import type { DatabaseConfig } from "../lance/database.ts";
 import { Backoff } from "./backoff.ts";
-import { type EndReason, verdict, type WorkerLimits } from "./exit-reason.ts";
+import { type ExitReason, exitToError, type WorkerLimits } from "./exit-reason.ts";
 import { type Call, type CallOutcome, fromFailure, type Method, type Result } from "./protocol.ts";
-import { lookMs } from "./resident-memory.ts";
-import { type WorkerEnd, WorkerProcess } from "./worker-process.ts";
+import { measureEveryMs } from "./resident-memory.ts";
+import { type WorkerExit, WorkerProcess } from "./worker-process.ts";
 
 export interface PoolConfig extends WorkerLimits {
-  /** Worker processes at the most. */
+  /** Maximum number of worker processes. */
   readonly workers: number;
-  /** Calls that one worker makes at once. */
+  /** Concurrency limit of one worker. */
   readonly callsPerWorker: number;
-  /** Milliseconds that a call waits for a worker, which happens only while one starts. */
+  /** Timeout of a call that waits for a worker to start, in milliseconds. */
   readonly maxWaitMs: number;
 }
 
@@ -21,11 +21,11 @@ export interface PoolReading {
   readonly busy: number;
 }
 
-/** The end of one worker process, for log and metrics. */
-export interface EndReport extends WorkerEnd {
+/** The exit of a worker process, for log and metrics. */
+export interface ExitReport extends WorkerExit {
   readonly pid: number | undefined;
   readonly peakBytes: number;
-  /** Calls that it ran when it ended. */
+  /** Calls that were running on it. */
   readonly calls: number;
 }
 
@@ -34,58 +34,58 @@ interface Task {
   /** A ServiceError fails the call; anything else is its result. */
   readonly settle: (outcome: unknown) => void;
   /**
-   * Set for the second run of a call whose worker's end may have been another's fault: with a worker to itself that has
-   * most of its memory free, so that another end shows whose fault it is.
+   * Set for the second run of a call whose worker may have ended because of another call. It runs alone, on a worker
+   * with most of its memory free, so that a second exit is certainly caused by this call.
    */
   alone: boolean;
   timer: NodeJS.Timeout | undefined;
 }
 
-/** Memory that an idle worker keeps beyond this share of its limit is freed by replacing it. */
-const keepShare = 0.75;
+/** An idle worker that uses more than this share of its memory limit is replaced. */
+const maxIdleShare = 0.75;
 
-/** Memory that a worker may already have, as a share of its limit, if a call's second run is to be a fair trial. */
-const fairShare = 0.5;
+/** A call's second run needs a worker that uses at most this share of its memory limit. */
+const maxSecondRunShare = 0.5;
 
 /**
- * Worker processes for one kind of call. Starts one ahead of need and more when calls wait for them, ends one whose
- * call outlives its deadline or which outgrows its memory, and replaces every one that has ended.
+ * Worker processes for one kind of call. It starts one worker in advance and more when calls wait, kills a worker whose
+ * call exceeds its deadline or which exceeds its memory limit, and replaces each worker that has ended.
  */
 export class Pool {
   readonly #config: PoolConfig;
   readonly #start: () => WorkerProcess;
-  readonly #onEnd: (report: EndReport) => void;
+  readonly #onExit: (report: ExitReport) => void;
   readonly #workers = new Map<WorkerProcess, Map<number, Task>>();
   readonly #waiting: Task[] = [];
   readonly #backoff = new Backoff();
-  /** Workers that have had calls since their memory was last looked at. */
-  readonly #unseen = new Set<WorkerProcess>();
-  readonly #watch: NodeJS.Timeout;
-  /** Workers that the calls so far have made necessary. */
-  #wanted = 1;
+  /** Workers that ran calls since the last measurement of their memory. */
+  readonly #unmeasured = new Set<WorkerProcess>();
+  readonly #measuring: NodeJS.Timeout;
+  /** Target number of workers; it grows with the number of concurrent calls. */
+  #target = 1;
   #lastId = 0;
   #restart: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(config: PoolConfig, entry: string, database: DatabaseConfig, onEnd: (report: EndReport) => void) {
+  constructor(config: PoolConfig, entry: string, database: DatabaseConfig, onExit: (report: ExitReport) => void) {
     this.#config = config;
-    this.#onEnd = onEnd;
+    this.#onExit = onExit;
     this.#start = () =>
       new WorkerProcess(entry, database, {
         onReady: () => {
           this.#replenish();
           this.#dispatch();
         },
-        onAnswer: (worker, id, answer) => this.#answered(worker, id, answer),
-        onEnd: (worker, end) => this.#ended(worker, end),
+        onOutcome: (worker, id, outcome) => this.#complete(worker, id, outcome),
+        onExit: (worker, exit) => this.#onWorkerExit(worker, exit),
       });
-    this.#watch = setInterval(() => this.#lookAtMemory(), lookMs).unref();
+    this.#measuring = setInterval(() => this.#measureMemory(), measureEveryMs).unref();
     this.#replenish();
   }
 
-  /** @throws ServiceError what the worker answers, or what its end means for this call. */
+  /** @throws ServiceError the worker's error, or that of its exit. */
   run<M extends Method>(call: Call<M>): Promise<Result<M>> {
-    if (this.#closed) return Promise.reject(verdict("stopped", this.#config, call.method));
+    if (this.#closed) return Promise.reject(exitToError("stopped", this.#config, call.method));
     return new Promise((resolve, reject) => {
       const settle = (outcome: unknown): void =>
         outcome instanceof ServiceError ? reject(outcome) : resolve(outcome as Result<M>);
@@ -101,34 +101,35 @@ export class Pool {
     return reading;
   }
 
-  /** Memory of all workers together, each as it was last seen. */
+  /** Memory of all workers at their last measurements, in bytes. */
   get residentBytes(): number {
     return [...this.#workers.keys()].reduce((total, { residentBytes }) => total + residentBytes, 0);
   }
 
-  /** Whether calls find workers. One that was just ended by its query changes nothing: its successor is on the way. */
+  /** Whether the pool can take calls. The exit of a worker after a call does not change that: it is replaced at once. */
   get available(): boolean {
-    return !this.#backoff.hopeless || [...this.#workers.keys()].some((worker) => worker.ready);
+    return !this.#backoff.exhausted || [...this.#workers.keys()].some((worker) => worker.ready);
   }
 
-  /** Ends all workers. Calls that still run or wait are answered with code 17. */
+  /** Kills all workers. Calls that run or wait fail with code 17. */
   async close(): Promise<void> {
     this.#closed = true;
-    clearInterval(this.#watch);
+    clearInterval(this.#measuring);
     clearTimeout(this.#restart);
-    for (const task of this.#waiting.splice(0)) this.#settle(task, verdict("stopped", this.#config, task.call.method));
+    for (const task of this.#waiting.splice(0))
+      this.#settle(task, exitToError("stopped", this.#config, task.call.method));
     const workers = [...this.#workers.keys()];
     for (const worker of workers) worker.end("stopped");
     await Promise.all(workers.map((worker) => worker.ended));
   }
 
-  #enqueue(task: Task, place: "first" | "last"): void {
+  #enqueue(task: Task, position: "first" | "last"): void {
     task.timer = setTimeout(() => {
       this.#waiting.splice(this.#waiting.indexOf(task), 1);
-      const message = "no process can run the query at the moment; retry";
+      const message = "no worker process is available; retry";
       this.#settle(task, new ServiceError(17, { message, retryAfter: 1 }));
     }, this.#config.maxWaitMs);
-    if (place === "first") this.#waiting.unshift(task);
+    if (position === "first") this.#waiting.unshift(task);
     else this.#waiting.push(task);
   }
 
@@ -137,13 +138,13 @@ export class Pool {
     task.settle(outcome);
   }
 
-  /** Gives waiting calls to workers, in order: a call that needs a worker to itself is not overtaken. */
+  /** Assigns waiting calls to workers, in order: no call overtakes one that must run alone. */
   #dispatch(): void {
     for (let task = this.#waiting[0]; task !== undefined; task = this.#waiting[0]) {
       const worker = this.#findWorker(task);
       if (worker === undefined) {
-        if (task.alone) this.#makeRoom();
-        this.#wanted = Math.min(this.#config.workers, Math.max(this.#wanted, this.#needed()));
+        if (task.alone) this.#recycleIdle();
+        this.#target = Math.min(this.#config.workers, Math.max(this.#target, this.#needed()));
         this.#replenish();
         return;
       }
@@ -152,27 +153,27 @@ export class Pool {
     }
   }
 
-  /** Workers for all that run or wait. */
+  /** Number of workers for all calls that run or wait. */
   #needed(): number {
     let running = 0;
     for (const tasks of this.#workers.values()) running += tasks.size;
     return Math.ceil((running + this.#waiting.length) / this.#config.callsPerWorker);
   }
 
-  /** The first that has room: the same few workers are used again, so that their caches stay warm. */
+  /** The first worker with free capacity, so that few workers are used and their caches stay warm. */
   #findWorker({ alone }: Task): WorkerProcess | undefined {
     for (const [worker, tasks] of this.#workers) {
-      const occupied = [...tasks.values()].some((task) => task.alone);
-      const room = alone
-        ? tasks.size === 0 && worker.residentBytes <= this.#config.memoryBytes * fairShare
-        : tasks.size < this.#config.callsPerWorker && !occupied;
-      if (worker.ready && room) return worker;
+      const isReserved = [...tasks.values()].some((task) => task.alone);
+      const isFree = alone
+        ? tasks.size === 0 && worker.residentBytes <= this.#config.memoryBytes * maxSecondRunShare
+        : tasks.size < this.#config.callsPerWorker && !isReserved;
+      if (worker.ready && isFree) return worker;
     }
     return undefined;
   }
 
-  /** Replaces an idle worker whose memory is too full for a fair trial, unless another worker is on its way. */
-  #makeRoom(): void {
+  /** Replaces an idle worker that uses too much memory for a second run, unless another worker is starting. */
+  #recycleIdle(): void {
     const workers = [...this.#workers];
     if (workers.every(([worker]) => worker.ready)) workers.find(([, tasks]) => tasks.size === 0)?.[0].end("recycled");
   }
@@ -187,94 +188,102 @@ export class Pool {
       return;
     }
     this.#workers.get(worker)?.set(id, task);
-    this.#unseen.add(worker);
+    this.#unmeasured.add(worker);
     task.timer = setTimeout(() => this.#expire(worker, id, task), this.#config.deadlineSeconds * 1000);
   }
 
-  #answered(worker: WorkerProcess, id: number, answer: CallOutcome): void {
+  #complete(worker: WorkerProcess, id: number, outcome: CallOutcome): void {
     const tasks = this.#workers.get(worker);
     const task = tasks?.get(id);
     if (tasks === undefined || task === undefined) return;
     tasks.delete(id);
     this.#backoff.succeeded();
-    this.#settle(task, answer.kind === "result" ? answer.result : fromFailure(answer.failure));
+    this.#settle(task, outcome.kind === "result" ? outcome.result : fromFailure(outcome.failure));
     this.#dispatch();
   }
 
-  /** The deadline of one call: it is answered when its worker is gone, because only then it has stopped costing. */
+  /** Ends a call at its deadline. It settles when its worker has ended, because until then it uses resources. */
   #expire(worker: WorkerProcess, id: number, task: Task): void {
     const tasks = this.#workers.get(worker);
     tasks?.delete(id);
-    // Who only shared the worker runs again with all its time: its own deadline must not fall due while this one's ends.
+    // The other calls of the worker run again with a new deadline, so the current one must not expire meanwhile.
     for (const other of tasks?.values() ?? []) clearTimeout(other.timer);
     worker.end("deadline");
-    void worker.ended.then(() => this.#settle(task, verdict("deadline", this.#config, task.call.method)));
+    void worker.ended.then(() => this.#settle(task, exitToError("deadline", this.#config, task.call.method)));
   }
 
-  #ended(worker: WorkerProcess, end: WorkerEnd): void {
+  #onWorkerExit(worker: WorkerProcess, exit: WorkerExit): void {
     const tasks = [...(this.#workers.get(worker)?.values() ?? [])];
     this.#workers.delete(worker);
-    this.#unseen.delete(worker);
+    this.#unmeasured.delete(worker);
     const { pid, peakBytes } = worker;
-    // The call whose deadline ended the worker is not among the tasks any more, but ran on it.
-    const calls = tasks.length + (end.reason === "deadline" ? 1 : 0);
-    this.#onEnd({ ...end, pid, peakBytes, calls });
-    if (isFailedStart(end.reason, worker.completed, calls)) this.#backoff.failed();
-    // Of several nobody knows which; a kill is nobody's fault; memory may have been kept from calls before.
-    const before = worker.completed > 0;
-    const unclear = !this.#closed && (calls > 1 || end.reason === "killed" || (end.reason === "memory" && before));
+    // The call that exceeded its deadline is no longer among the tasks, but was running.
+    const calls = tasks.length + (exit.reason === "deadline" ? 1 : 0);
+    this.#onExit({ ...exit, pid, peakBytes, calls });
+    if (isFailedStart(exit.reason, worker.completed, calls)) this.#backoff.failed();
+    // The cause is unknown after several concurrent calls, after a kill, or if earlier calls may have left memory.
+    const { reason } = exit;
+    const isUnknown = calls > 1 || reason === "killed" || (reason === "memory" && worker.completed > 0);
     for (const task of tasks.reverse()) {
       clearTimeout(task.timer);
-      if (unclear && !task.alone) {
+      if (isUnknown && !this.#closed && !task.alone) {
         task.alone = true;
         this.#enqueue(task, "first");
-      } else this.#settle(task, verdict(end.reason, this.#config, task.call.method));
+      } else this.#settle(task, exitToError(reason, this.#config, task.call.method));
     }
     this.#replenish();
     this.#dispatch();
   }
 
   #replenish(): void {
-    while (!this.#closed && this.#restart === undefined && this.#workers.size < this.#wanted) {
+    while (!this.#closed && this.#restart === undefined && this.#workers.size < this.#target) {
       const wait = this.#backoff.milliseconds;
       if (wait === 0) this.#startOne();
       else this.#restart = setTimeout(() => this.#restartOne(), wait);
     }
   }
 
-  /** One try at a time as long as starts fail: the next follows when this one has failed or is ready. */
+  /** While starts fail, one worker is started at a time. */
   #restartOne(): void {
     this.#restart = undefined;
     if (!this.#startOne()) this.#replenish();
   }
 
-  /** @returns whether there is a process now. */
+  /** @returns whether the process could be created. */
   #startOne(): boolean {
     try {
       this.#workers.set(this.#start(), new Map());
       return true;
     } catch (error) {
-      // No process could be made at all: the system is out of them, or of memory.
+      // The system has reached its limit of processes or memory.
       this.#backoff.failed();
-      const lastWords = error instanceof Error ? error.message : undefined;
-      this.#onEnd({ reason: "start", pid: undefined, peakBytes: 0, calls: 0, exitCode: null, signal: null, lastWords });
+      const exitError = error instanceof Error ? error.message : undefined;
+      this.#onExit({
+        reason: "start",
+        pid: undefined,
+        peakBytes: 0,
+        calls: 0,
+        exitCode: null,
+        signal: null,
+        exitError,
+      });
       return false;
     }
   }
 
-  #lookAtMemory(): void {
+  #measureMemory(): void {
     const { memoryBytes } = this.#config;
-    for (const worker of this.#unseen) {
+    for (const worker of this.#unmeasured) {
       const idle = (): boolean => (this.#workers.get(worker)?.size ?? 0) === 0;
-      if (idle()) this.#unseen.delete(worker);
+      if (idle()) this.#unmeasured.delete(worker);
       void worker.measure().then((bytes) => {
         if (bytes > memoryBytes) worker.end("memory");
-        else if (bytes > memoryBytes * keepShare && idle()) worker.end("recycled");
+        else if (bytes > memoryBytes * maxIdleShare && idle()) worker.end("recycled");
       });
     }
   }
 }
 
-/** A worker that ends before it is ready, or without ever having had a call, has failed for a reason of its own. */
-const isFailedStart = (reason: EndReason, completed: number, calls: number): boolean =>
+/** Whether a worker ended before it was ready, or without having run a call: no call can be the cause. */
+const isFailedStart = (reason: ExitReason, completed: number, calls: number): boolean =>
   reason === "start" || (completed === 0 && calls === 0 && (reason === "crash" || reason === "killed"));

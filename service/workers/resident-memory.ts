@@ -12,12 +12,13 @@ const fromPs = async (pid: number): Promise<string | undefined> =>
 
 const read = process.platform === "linux" ? fromProc : fromPs;
 
-/** Milliseconds between two looks at one process: a thread touches 2 GB of new memory in a second at the most. */
-export const lookMs = process.platform === "linux" ? 50 : 500;
+/** Interval of measurements of one process, in milliseconds. A thread can allocate about 2 GB per second. */
+export const measureEveryMs = process.platform === "linux" ? 50 : 500;
 
 /**
- * Bytes of memory that another process has resident, seen from outside: one that is stuck in native code cannot tell.
- * @returns undefined where the process has ended.
+ * Resident memory of another process, in bytes. The system reports it, because a process that is blocked in native code
+ * cannot.
+ * @returns undefined if the process has ended.
  */
 export const residentBytes = async (pid: number): Promise<number | undefined> => {
   const kibibytes = await read(pid).catch(() => undefined);

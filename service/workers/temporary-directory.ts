@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /**
- * Makes sure that temporary files can be written: the engine makes a directory for them when it opens a database, and
- * ends the process without a word where it cannot.
- * @throws Error that says what to do.
+ * Checks that temporary files can be written. The engine creates a directory for them when it opens a database, and if it
+ * cannot, it exits the process without an error message.
+ * @throws Error that says what to change.
  */
 export const requireTemporaryDirectory = async (): Promise<void> => {
   const directory = tmpdir();
@@ -14,11 +14,11 @@ export const requireTemporaryDirectory = async (): Promise<void> => {
   } catch (error) {
     const { code = String(error) } = error as NodeJS.ErrnoException;
     throw new Error(
-      `the directory for temporary files, ${directory}, cannot be written (${code}): mount one there, or name another by TMPDIR`,
+      `the directory for temporary files, ${directory}, is not writable (${code}): mount a writable one, or set TMPDIR to another`,
       { cause: error },
     );
   }
 };
 
-/** A worker process's own: one that is ended by a signal leaves what it has written, and its supervisor removes it. */
+/** The temporary directory of a worker process. Its supervisor removes it, because a killed process cannot. */
 export const temporaryDirectoryOf = (pid: number): string => join(tmpdir(), `lakehead-worker-${pid}`);

@@ -1,4 +1,4 @@
-/** Entry point of a worker process: a database of its own, asked by messages, ended by its supervisor. */
+/** Entry point of a worker process: opens its own database, runs the calls of its supervisor, which also ends it. */
 import { mkdirSync, rmSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import type { Database } from "../lance/database.ts";
@@ -8,14 +8,14 @@ import { temporaryDirectoryOf } from "./temporary-directory.ts";
 
 const temporary = temporaryDirectoryOf(process.pid);
 mkdirSync(temporary, { recursive: true });
-// biome-ignore lint/style/noProcessEnv: the only way to tell the engine, which looks when it opens the database
+// biome-ignore lint/style/noProcessEnv: the engine reads TMPDIR when it opens the database
 process.env.TMPDIR = temporary;
 
-/** Of the processes of a container, the kernel should end a worker before it ends the service. */
-const preferAsVictim = (): Promise<void> => writeFile("/proc/self/oom_score_adj", "500").catch(() => undefined);
+/** When a container runs out of memory, the kernel should kill a worker rather than the service. */
+const raiseOomScore = (): Promise<void> => writeFile("/proc/self/oom_score_adj", "500").catch(() => undefined);
 
-const answer = (message: FromWorker): void => {
-  // The channel may be gone because the supervisor is: nobody waits for the answer then.
+const send = (message: FromWorker): void => {
+  // An error means that the supervisor has ended: there is no receiver.
   process.send?.(message, undefined, undefined, () => undefined);
 };
 
@@ -24,22 +24,22 @@ let database: Database | undefined;
 process.on("message", async (message: ToWorker) => {
   if (message.kind === "open") {
     database = openInProcess(message.database);
-    answer({ kind: "ready" });
+    send({ kind: "ready" });
     return;
   }
   const { id, call } = message;
   try {
-    if (database === undefined) throw new Error("a call arrived before the database's address");
-    answer({ kind: "result", id, result: await perform(database, call) });
+    if (database === undefined) throw new Error("a call was received before the configuration of the database");
+    send({ kind: "result", id, result: await perform(database, call) });
   } catch (error) {
-    answer({ kind: "failure", id, failure: toFailure(error) });
+    send({ kind: "failure", id, failure: toFailure(error) });
   }
 });
 
-// A terminal sends its signals to the whole group of processes: the supervisor alone decides when a worker ends.
+// A terminal sends signals to the whole process group, but only the supervisor decides when a worker ends.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
 
-// Without a supervisor nobody would ever end this process; native threads would keep a mere exit waiting.
+// Ends without the supervisor. SIGKILL, because process.exit would wait for native threads.
 const end = (): void => {
   rmSync(temporary, { recursive: true, force: true });
   process.kill(process.pid, "SIGKILL");
@@ -47,4 +47,4 @@ const end = (): void => {
 process.on("disconnect", end);
 if (!process.connected) end();
 
-await preferAsVictim();
+await raiseOomScore();

@@ -3,8 +3,8 @@ import { rm } from "node:fs/promises";
 import { setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { DatabaseConfig } from "../lance/database.ts";
-import { LastWords } from "./exit-error.ts";
-import { type EndReason, exitReason } from "./exit-reason.ts";
+import { ExitErrorReader } from "./exit-error.ts";
+import { type ExitReason, exitReason } from "./exit-reason.ts";
 import type { Call, CallOutcome, FromWorker, ToWorker } from "./protocol.ts";
 import { residentBytes } from "./resident-memory.ts";
 import { temporaryDirectoryOf } from "./temporary-directory.ts";
@@ -13,31 +13,31 @@ export const workerEntry: string = fileURLToPath(new URL("./worker-entry.ts", im
 
 export interface WorkerEvents {
   onReady(worker: WorkerProcess): void;
-  onAnswer(worker: WorkerProcess, id: number, answer: CallOutcome): void;
-  /** Once, when the process is gone. */
-  onEnd(worker: WorkerProcess, end: WorkerEnd): void;
+  onOutcome(worker: WorkerProcess, id: number, outcome: CallOutcome): void;
+  /** Called once, when the process has ended. */
+  onExit(worker: WorkerProcess, exit: WorkerExit): void;
 }
 
-export interface WorkerEnd {
-  readonly reason: EndReason;
+export interface WorkerExit {
+  readonly reason: ExitReason;
   readonly exitCode: number | null;
   readonly signal: string | null;
-  /** What could be recognized in what the process printed. */
-  readonly lastWords: string | undefined;
+  /** The error that the process printed, if it was recognized. */
+  readonly exitError: string | undefined;
 }
 
-/** A process that needs longer than this until it can take calls will never be ready. */
+/** A process that is not ready after so many milliseconds has failed to start. */
 const startMs = 30_000;
 
-/** What runs in a worker is bulk: probes, tags and plans of the main process go first where processors are short. */
+/** Workers have a lower priority than the service's process, so that probes, tags and plans stay fast under load. */
 const niceness = 10;
 
-/** Before the process makes threads: on Linux only those that it makes afterwards follow. */
-const yieldToOthers = (pid: number | undefined): void => {
+/** Called before the process creates threads: on Linux, existing threads keep their priority. */
+const lowerPriority = (pid: number | undefined): void => {
   try {
     if (pid !== undefined) setPriority(pid, niceness);
   } catch {
-    // Ended already, or a system that does not let us: nothing depends on it.
+    // The process has ended, or the system does not permit it: nothing depends on it.
   }
 };
 
@@ -45,12 +45,12 @@ const removeTemporary = async (pid: number | undefined): Promise<void> => {
   if (pid !== undefined) await rm(temporaryDirectoryOf(pid), { recursive: true, force: true }).catch(() => undefined);
 };
 
-/** One worker process as its supervisor sees it. */
+/** A worker process, from its supervisor's side. */
 export class WorkerProcess {
   readonly #child: ChildProcess;
-  readonly #words = new LastWords();
+  readonly #errors = new ExitErrorReader();
   readonly #startTimer: NodeJS.Timeout;
-  #endReason: EndReason | undefined;
+  #exitReason: ExitReason | undefined;
   #ready = false;
   #completed = 0;
   #residentBytes = 0;
@@ -64,84 +64,84 @@ export class WorkerProcess {
       stdio: ["ignore", "ignore", "pipe", "ipc"],
     });
     const child = this.#child;
-    yieldToOthers(child.pid);
+    lowerPriority(child.pid);
     const { promise, resolve } = Promise.withResolvers<void>();
     this.ended = promise;
     this.#startTimer = setTimeout(() => this.end("start"), startMs);
-    child.stderr?.setEncoding("latin1").on("data", (chunk: string) => this.#words.read(chunk));
+    child.stderr?.setEncoding("latin1").on("data", (chunk: string) => this.#errors.read(chunk));
     child.on("message", (message: FromWorker) => {
       if (message.kind === "ready") {
         clearTimeout(this.#startTimer);
         this.#ready = true;
-        if (this.#endReason === undefined) events.onReady(this);
+        if (this.#exitReason === undefined) events.onReady(this);
         return;
       }
       this.#completed++;
-      events.onAnswer(this, message.id, message);
+      events.onOutcome(this, message.id, message);
     });
-    const onGone = (exitCode: number | null, signal: string | null): void => {
+    const onExit = (exitCode: number | null, signal: string | null): void => {
       clearTimeout(this.#startTimer);
-      const reason = this.#endReason ?? exitReason(this.#ready, exitCode, signal);
+      const reason = this.#exitReason ?? exitReason(this.#ready, exitCode, signal);
       void removeTemporary(child.pid).then(resolve);
-      events.onEnd(this, { reason, exitCode, signal, lastWords: this.#words.found });
+      events.onExit(this, { reason, exitCode, signal, exitError: this.#errors.error });
     };
-    // "close" comes after all that the process has printed and answered; without a process there is only "error".
-    child.once("close", onGone);
+    // "close" follows all output and messages of the process. If it could not be started, there is only "error".
+    child.once("close", onExit);
     child.on("error", () => {
       if (child.pid !== undefined) return;
       child.removeAllListeners("close");
-      onGone(null, null);
+      onExit(null, null);
     });
     this.#send({ kind: "open", database });
   }
 
-  /** Settles when the process is gone, and its temporary files with it. */
+  /** Settles when the process has ended and its temporary files are removed. */
   readonly ended: Promise<void>;
 
   get pid(): number | undefined {
     return this.#child.pid;
   }
 
-  /** Whether it takes calls. */
+  /** Whether it accepts calls. */
   get ready(): boolean {
-    return this.#ready && this.#endReason === undefined && this.#child.connected;
+    return this.#ready && this.#exitReason === undefined && this.#child.connected;
   }
 
-  /** Calls that it has answered. */
+  /** Completed calls. */
   get completed(): number {
     return this.#completed;
   }
 
-  /** The memory that was seen last. */
+  /** Resident memory at the last measurement, in bytes. */
   get residentBytes(): number {
     return this.#residentBytes;
   }
 
-  /** The most memory that was seen so far. */
+  /** Maximum of all measurements, in bytes. */
   get peakBytes(): number {
     return this.#peakBytes;
   }
 
-  /** @throws what keeps the call from being cloned. */
+  /** @throws DOMException if the call cannot be cloned. */
   call(id: number, call: Call): void {
     this.#send({ kind: "call", id, call });
   }
 
-  /** Looks at the memory of the process; 0 when it is gone. */
+  /** Measures resident memory, in bytes; 0 if the process has ended. */
   async measure(): Promise<number> {
     this.#residentBytes = (this.pid === undefined ? undefined : await residentBytes(this.pid)) ?? 0;
     this.#peakBytes = Math.max(this.#peakBytes, this.#residentBytes);
     return this.#residentBytes;
   }
 
-  /** Ends the process at once: it only reads, so it has nothing to finish. The first reason stands. */
-  end(reason: EndReason): void {
-    this.#endReason ??= reason;
+  /** Kills the process: it only reads, so it has no state to save. The first reason is the one that counts. */
+  end(reason: ExitReason): void {
+    this.#exitReason ??= reason;
     this.#child.kill("SIGKILL");
   }
 
   #send(message: ToWorker): void {
-    // A channel that is closed belongs to a process that has ended: its end says the rest.
+    // A closed channel means that the process has ended, which onExit handles.
     this.#child.send(message, () => undefined);
   }
 }

@@ -57,6 +57,6 @@ test("a place for temporary files that cannot be written is told of, before the 
   });
   expect({ code, output }).toEqual({
     code: 1,
-    output: expect.stringMatching(/\/nowhere\/at\/all, cannot be written \(ENOENT\): mount one there, or .* TMPDIR/),
+    output: expect.stringMatching(/\/nowhere\/at\/all, is not writable \(ENOENT\): mount a writable one, or .* TMPDIR/),
   });
 });

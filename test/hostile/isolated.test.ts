@@ -94,7 +94,7 @@ describe("with the guard off and isolation on", () => {
   it.each(deadly.map(({ name }) => [name]))("%s ends the process that runs it and is answered so", (name) => {
     const answer = answers.get(name);
     expect(answer?.body).toMatchObject({
-      error: expect.stringMatching(/and was ended|ended the process that ran it/),
+      error: expect.stringMatching(/and was stopped|crashed its worker process/),
       code: answer?.status === 503 ? 17 : 13,
     });
     expect([400, 503]).toContain(answer?.status);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestService, type TestService } from "../../support/service.ts";
-import { analyze, canary, ends, explain, lives, slowToPlan, slowToRun, until, workersOf } from "./support.ts";
+import { analyze, canary, exits, explain, lives, slowToPlan, slowToRun, until, workersOf } from "./support.ts";
 
 const environment = {
   LAKEHEAD_ISOLATION: "all",
@@ -27,26 +27,23 @@ describe("a deadline", () => {
     ["analyze", () => analyze(service, slowToRun)],
     ["analyze", () => service.call("count_rows", "docs", { predicate: slowToRun })],
     ["plan", () => explain(service, slowToPlan)],
-  ])("ends the worker of a slow query (%s): 503, with what happened and the way out", async (pool, slow) => {
+  ])("ends the worker of a slow query (%s): 503 with the reason and advice", async (pool, slow) => {
     const [late, other, third] = await Promise.all([slow(), explain(service, "id = 1"), analyze(service, "id = 1")]);
     expect([other.status, third.status]).toEqual([200, 200]);
     expect(late).toMatchObject({
       status: 503,
-      body: { code: 17, error: expect.stringMatching(/ran for more than 2 s and was ended: ask for less/) },
+      body: { code: 17, error: expect.stringMatching(/ran for more than 2 s and was stopped: reduce k/) },
     });
     expect(late.headers.get("retry-after")).toBe("2");
-    const line = ends(service).at(-1);
+    const line = exits(service).at(-1);
     expect(line).toMatchObject({ pool, reason: "deadline", calls: 1 });
     expect(lives(line?.pid ?? 0)).toBe(false);
     expect(JSON.stringify(service.log)).not.toContain(canary);
-  });
-
-  test("and the next query finds a worker", async () => {
-    expect(await analyze(service, "id = 1")).toMatchObject({ status: 200 });
+    expect((await analyze(service, "id = 1")).status).toBe(200);
   });
 });
 
-describe("without a deadline in reach", () => {
+describe("a killed worker", () => {
   let service: TestService;
   let stopped = false;
   const stop = async (): Promise<void> => {
@@ -65,27 +62,27 @@ describe("without a deadline in reach", () => {
   });
   afterAll(stop);
 
-  test("a query whose worker is killed from outside runs once more, and a second kill invites a retry", async () => {
+  test("its query runs a second time, and fails with 503 after a second kill", async () => {
     const slow = analyze(service, slowToRun);
     for (const round of [1, 2]) {
       await until(async () => /pool="analyze",state="busy"} 1/.test(await metricsOf(service)));
       const busy = await onlyWorker();
       process.kill(busy, "SIGKILL");
-      await until(() => ends(service).length === round);
-      expect(ends(service).at(-1)).toMatchObject({ pool: "analyze", reason: "killed", calls: 1, pid: busy });
+      await until(() => exits(service).length === round);
+      expect(exits(service).at(-1)).toMatchObject({ pool: "analyze", reason: "killed", calls: 1, pid: busy });
     }
     expect(await slow).toMatchObject({ status: 503, body: { code: 17, error: expect.stringMatching(/retry/) } });
     expect(await analyze(service, "id = 1")).toMatchObject({ status: 200 });
   });
 
-  test("an idle worker that is killed is replaced and nobody notices", async () => {
+  test("an idle one is replaced before the next query", async () => {
     const before = await onlyWorker();
     process.kill(before, "SIGKILL");
     expect(await analyze(service, "id = 1")).toMatchObject({ status: 200 });
     expect(await workersOf()).not.toContain(before);
   });
 
-  test("stopping waits no longer than it may, and leaves no process behind", async () => {
+  test("stopping the service kills a busy worker after the shutdown timeout and leaves no process", async () => {
     const slow = analyze(service, slowToRun).catch(() => "connection closed");
     await until(async () => /pool="analyze",state="busy"} 1/.test(await metricsOf(service)));
     await stop();
@@ -94,7 +91,7 @@ describe("without a deadline in reach", () => {
   });
 });
 
-/** Never a default: a signal to process 0 goes to the whole process group, the test runner included. */
+/** Throws rather than returning 0: a signal to process 0 reaches the whole process group, the test runner included. */
 const onlyWorker = async (): Promise<number> => {
   const [pid, ...others] = await workersOf();
   if (pid === undefined || others.length > 0) throw new Error("expected exactly one worker process");

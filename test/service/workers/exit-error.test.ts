@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { LastWords } from "../../../service/workers/exit-error.ts";
+import { ExitErrorReader } from "../../../service/workers/exit-error.ts";
 
 const read = (...chunks: string[]): string | undefined => {
-  const words = new LastWords();
-  for (const chunk of chunks) words.read(chunk);
-  return words.found;
+  const reader = new ExitErrorReader();
+  for (const chunk of chunks) reader.read(chunk);
+  return reader.error;
 };
 
 test.each([
@@ -19,12 +19,12 @@ test.each([
   expect(read(text)).toBe(found);
 });
 
-test("a sentence that arrives in pieces is recognized, and the last one counts", () => {
+test("an error that is split over chunks is recognized, and the last error is kept", () => {
   expect(read("has overflowed its stack\nmemory alloc", "ation of 12 by", "tes failed")).toBe(
     "an allocation of 12 bytes failed",
   );
 });
 
-test("whatever else a process prints is forgotten", () => {
+test("other output is ignored", () => {
   expect(read("thread 'main' panicked: filter id = 'secret' failed", " at secret.rs")).toBeUndefined();
 });

@@ -4,16 +4,16 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, afterEach, beforeAll, expect, inject, test } from "vitest";
 import { uncheckedQuery } from "../../../service/guard/verify-query.ts";
-import { type EndReport, Pool, type PoolConfig } from "../../../service/workers/pool.ts";
+import { type ExitReport, Pool, type PoolConfig } from "../../../service/workers/pool.ts";
 import type { Call } from "../../../service/workers/protocol.ts";
 import { workerEntry } from "../../../service/workers/worker-process.ts";
 import { dimensions, vectorOf } from "../../support/tables.ts";
 import { until } from "./support.ts";
 
-/** The pool over real processes: working ones, and programs that are no workers at all. */
+/** The pool with real processes: workers, and programs that misbehave. */
 let home: string;
 const pools: Pool[] = [];
-const reports: EndReport[] = [];
+const reports: ExitReport[] = [];
 
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "lakehead-pool-"));
@@ -64,14 +64,14 @@ const nearest = (name = "docs", vector = Float32Array.from(vectorOf(7))): Call<"
   ],
 });
 
-test("a query with its vectors reaches the worker as it was", async () => {
+test("a query with its vectors reaches the worker unchanged", async () => {
   const buffer = new Float32Array(dimensions * 2);
   buffer.set(vectorOf(7), dimensions);
   // A view into a larger buffer, as a multi-vector query may have it.
   expect(await open().run(nearest("docs", buffer.subarray(dimensions)))).toMatch(/ANNSubIndex: name=vector_idx, k=3/);
 });
 
-test("an error keeps its code, its sentence and its cause for the log", async () => {
+test("an error of the worker keeps its code, message and cause", async () => {
   const pool = open();
   await expect(pool.run(nearest("absent"))).rejects.toMatchObject({ name: "TableNotFound", code: 4, status: 404 });
   await expect(pool.run(nearest("docs", new Float32Array(3)))).rejects.toMatchObject({
@@ -81,21 +81,21 @@ test("an error keeps its code, its sentence and its cause for the log", async ()
   });
 });
 
-test("starts more workers as calls wait for them, and never more than it may", async () => {
+test("starts more workers when calls wait, up to the maximum", async () => {
   const pool = open({ workers: 2 });
   await Promise.all(Array.from({ length: 20 }, () => pool.run(nearest())));
   await until(() => pool.reading.starting === 0);
   expect(pool.reading).toEqual({ starting: 0, idle: 2, busy: 0 });
 });
 
-test("a program that ends at once is started ever less often, calls are refused, and readiness says so", async () => {
+test("after failed starts, calls fail with 503, the delay grows, and the pool is unavailable until a start succeeds", async () => {
   const entry = join(home, "broken.mjs");
   await writeFile(entry, "process.exit(3)");
   const pool = open({ maxWaitMs: 1500 }, entry);
   await expect(pool.run(nearest())).rejects.toMatchObject({ code: 17, status: 503, headers: { "retry-after": "1" } });
   await until(() => !pool.available);
   expect(reports[0]).toMatchObject({ reason: "start", exitCode: 3, calls: 0 });
-  // Waits of 0, 100, 200, 400 and 800 ms: more than seven tries in this time would be a loop.
+  // The delays are 0, 0, 100, 200, 400 and 800 ms: more than seven starts in this time would be a loop.
   expect(reports.length).toBeLessThan(8);
 
   await writeFile(entry, `await import(${JSON.stringify(pathToFileURL(workerEntry).href)})`);
@@ -103,14 +103,14 @@ test("a program that ends at once is started ever less often, calls are refused,
   expect(await pool.run(nearest())).toMatch(/ANNSubIndex/);
 });
 
-test("a program that cannot be found is a failed start like any other", async () => {
+test("a missing program counts as a failed start", async () => {
   const pool = open({ maxWaitMs: 500 }, join(home, "nothing-here.mjs"));
   await expect(pool.run(nearest())).rejects.toMatchObject({ code: 17 });
 });
 
-/** A program that keeps so many MiB more of each call, and answers its process id when that could be seen. */
-const hoarder = async (mebibytes: number): Promise<string> => {
-  const entry = join(home, `hoarder-${mebibytes}.mjs`);
+/** A program that leaks memory with each call, and returns its process id after the leak can be measured. */
+const leakingProgram = async (mebibytes: number): Promise<string> => {
+  const entry = join(home, `leaking-${mebibytes}.mjs`);
   await writeFile(
     entry,
     `const kept = [];
@@ -123,37 +123,37 @@ const hoarder = async (mebibytes: number): Promise<string> => {
   return entry;
 };
 
-test("memory that earlier calls have left is not blamed on the one that finds it", async () => {
-  const pool = open({ memoryBytes: 420 * 2 ** 20 }, await hoarder(190));
+test("a call is not charged for memory that earlier calls left: it runs a second time", async () => {
+  const pool = open({ memoryBytes: 420 * 2 ** 20 }, await leakingProgram(190));
   const first = await pool.run(nearest());
   const second = await pool.run(nearest());
   expect(second).not.toBe(first);
   expect(reports).toMatchObject([{ reason: "memory", calls: 1, pid: Number(first) }]);
 });
 
-test("a list of versions that is ended is not told to simplify its expressions", async () => {
-  const pool = open({ memoryBytes: 300 * 2 ** 20 }, await hoarder(600));
+test("a list of versions that exceeds the memory limit gets advice on versions", async () => {
+  const pool = open({ memoryBytes: 300 * 2 ** 20 }, await leakingProgram(600));
   const listing = pool.run({ method: "versions", values: [table("docs"), undefined] });
   await expect(listing).rejects.toMatchObject({
     code: 13,
-    message: expect.stringMatching(/^reading all versions .* 300 MiB .* have old versions cleaned up$/),
+    message: expect.stringMatching(/^reading all versions .* 300 MiB .* clean up old versions$/),
   });
 });
 
-test("memory that a call takes by itself is blamed on it", async () => {
-  const pool = open({ memoryBytes: 300 * 2 ** 20 }, await hoarder(600));
+test("a call that exceeds the memory limit alone fails", async () => {
+  const pool = open({ memoryBytes: 300 * 2 ** 20 }, await leakingProgram(600));
   await expect(pool.run(nearest())).rejects.toMatchObject({ code: 13, message: expect.stringMatching(/300 MiB/) });
 });
 
-test("one that keeps too much memory after a query is replaced without a call", async () => {
-  const pool = open({ memoryBytes: 420 * 2 ** 20 }, await hoarder(320));
+test("an idle worker that uses too much memory is replaced", async () => {
+  const pool = open({ memoryBytes: 420 * 2 ** 20 }, await leakingProgram(320));
   const first = await pool.run(nearest());
   await until(() => reports.length > 0);
   expect(reports[0]).toMatchObject({ reason: "recycled", calls: 0, pid: Number(first) });
   expect(await pool.run(nearest())).not.toBe(first);
 });
 
-test("closed, it answers what runs and what comes, and its processes are gone", async () => {
+test("when it is closed, running and later calls fail and no process remains", async () => {
   const pool = open();
   const calls = [pool.run(nearest()), pool.run(nearest()), pool.close().then(() => pool.run(nearest()))];
   for (const outcome of await Promise.allSettled(calls))

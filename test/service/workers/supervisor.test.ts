@@ -16,7 +16,7 @@ const start = async (): Promise<number[]> => {
     LAKEHEAD_DATABASE: inject("tables"),
     LAKEHEAD_PORT: "0",
     LAKEHEAD_OPERATIONS_PORT: "0",
-    LAKEHEAD_AUTH_STATIC_TOKENS: JSON.stringify([staticToken("nobody", "a token that nobody sends")]),
+    LAKEHEAD_AUTH_STATIC_TOKENS: JSON.stringify([staticToken("unused", "an unused token")]),
     LAKEHEAD_ISOLATION: "all",
     LAKEHEAD_PLAN_WORKERS: "1",
     LAKEHEAD_DRAIN_SECONDS: "0",
@@ -28,7 +28,7 @@ const start = async (): Promise<number[]> => {
   return workers;
 };
 
-test("workers end by themselves when the service is killed", async () => {
+test("workers exit when the service is killed", async () => {
   const workers = await start();
   running.child.kill("SIGKILL");
   await running.exited();

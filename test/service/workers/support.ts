@@ -7,13 +7,13 @@ const run = promisify(execFile);
 
 export const vector = Array.from({ length: dimensions }, () => 0.5);
 
-/** A word that stands in every killer and must not come out anywhere. */
+/** Part of every harmful query; it must not appear in logs or metrics. */
 export const canary = "xyzzycanary";
 
-/** Runs for minutes in a few megabytes, at planning. */
+/** Plans for minutes with little memory. */
 export const slowToPlan = `levenshtein(repeat('ab', 100000), repeat('${canary}', 20000)) > 0`;
 
-/** Plans at once and runs for minutes: what it repeats is known only row by row. */
+/** Plans at once and runs for minutes, because the repeated text is not a constant. */
 export const slowToRun = `levenshtein(repeat(text, 1000), repeat('${canary}', 3000)) > 0`;
 
 export const explain = (service: TestService, filter: string) =>
@@ -21,7 +21,7 @@ export const explain = (service: TestService, filter: string) =>
 
 export const analyze = (service: TestService, filter: string) => service.call("analyze_plan", "docs", { k: 1, filter });
 
-/** Process ids of the workers of a supervisor, as the system sees them. */
+/** Process ids of a supervisor's workers, read from the system. */
 export const workersOf = async (supervisor: number | undefined = process.pid): Promise<number[]> => {
   const { stdout } = await run("ps", ["-A", "-o", "pid=,ppid=,args="]);
   return stdout
@@ -44,17 +44,18 @@ export const until = async (condition: () => boolean | Promise<boolean>): Promis
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20));
 };
 
-export interface EndLine {
+export interface ExitLine {
   readonly pool: string;
   readonly reason: string;
   readonly pid: number;
   readonly peakBytes: number;
   readonly calls: number;
+  readonly exitError?: string;
 }
 
-/** What the log says about ended workers. */
-export const ends = (service: TestService): EndLine[] =>
-  service.log.filter(({ msg }) => msg === "a worker process has ended") as unknown as EndLine[];
+/** The log lines of worker exits. */
+export const exits = (service: TestService): ExitLine[] =>
+  service.log.filter(({ msg }) => msg === "a worker process has ended") as unknown as ExitLine[];
 
 export const get = async (service: TestService, path: string) => {
   const response = await fetch(`${service.operationsBase}${path}`);
