@@ -6,6 +6,7 @@ import { createServer, type IncomingMessage } from "node:http";
 import { compileTablePatterns, type Principal, scopes } from "../service/auth/index.ts";
 import { readConfig } from "../service/config/config.ts";
 import { verifyExpression } from "../service/guard/expression/index.ts";
+import { requestLimits } from "../service/guard/limits.ts";
 import { verifyBranchName, verifyNewTagName, verifyTagName } from "../service/guard/ref-name.ts";
 import { readTableId } from "../service/guard/table-id.ts";
 import { verifyQuery } from "../service/guard/verify-query.ts";
@@ -14,7 +15,8 @@ import { operations } from "../service/operations/index.ts";
 import { Answer, type Tools } from "../service/operations/operation.ts";
 import { parseInput } from "../service/server/parse-input.ts";
 
-const { database: databaseConfig, limits, deadlineSeconds, port, healthPort } = readConfig(process.env);
+const { database: databaseConfig, limits: configured, deadlineSeconds, port, healthPort } = readConfig(process.env);
+const limits = requestLimits(configured);
 const database = openInProcess(databaseConfig);
 await database.connect();
 

@@ -21,10 +21,13 @@ export const entry = "service/main.ts";
 /** Seconds that a pod needs from SIGTERM to its exit at the most: readiness delay, drain, close. */
 export const terminationGraceSeconds = 60;
 
+/** The scopes that an issuer grants. An operation needs one of them (`plan`: explain_plan, `analyze`: analyze_plan, …). */
+export const scopes = ["plan", "analyze", "stats", "read", "tags:read", "tags:write"] as const;
+
 /** Storage options that hold the address of a store, which a deployment must let the service reach. */
 export const storageAddress = /^(aws_)?endpoint(_url)?$|^(google_)?base_url$/i;
 
-/** Names of the environment variables that a deployment sets. `service/config/variables.ts` gives each its meaning. */
+/** Names of the environment variables that a deployment sets. `service/config/schema.ts` describes them. */
 export const environment = {
   database: "LAKEHEAD_DATABASE",
   storageOptions: "LAKEHEAD_STORAGE_OPTIONS",

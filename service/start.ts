@@ -1,6 +1,7 @@
 import { createAuthenticator } from "./auth/index.ts";
 import type { Config } from "./config/config.ts";
 import { uncheckedExpression, verifyExpression } from "./guard/expression/index.ts";
+import { requestLimits } from "./guard/limits.ts";
 import { verifyBranchName, verifyNewTagName, verifyTagName } from "./guard/ref-name.ts";
 import { uncheckedQuery, verifyQuery } from "./guard/verify-query.ts";
 import type { Database } from "./lance/database.ts";
@@ -25,16 +26,19 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-const createTools = (database: Database, { limits, guard, deadlineSeconds }: Config): Tools => ({
-  database,
-  verifyQuery: (query, executes) => (guard === "on" ? verifyQuery(query, executes, limits) : uncheckedQuery(query)),
-  verifyPredicate: (predicate) =>
-    guard === "on" ? verifyExpression(predicate, limits.expression, "predicate") : uncheckedExpression(predicate),
-  verifyTag: (tag) => verifyTagName(tag, limits.maxTagLength),
-  verifyNewTag: (tag) => verifyNewTagName(tag, limits.maxTagLength),
-  verifyBranch: (branch) => verifyBranchName(branch, limits.maxTagLength),
-  deadlineSeconds,
-});
+const createTools = (database: Database, { guard, deadlineSeconds, ...config }: Config): Tools => {
+  const limits = requestLimits(config.limits);
+  return {
+    database,
+    verifyQuery: (query, executes) => (guard === "on" ? verifyQuery(query, executes, limits) : uncheckedQuery(query)),
+    verifyPredicate: (predicate) =>
+      guard === "on" ? verifyExpression(predicate, limits.expression, "predicate") : uncheckedExpression(predicate),
+    verifyTag: (tag) => verifyTagName(tag, limits.maxTagLength),
+    verifyNewTag: (tag) => verifyNewTagName(tag, limits.maxTagLength),
+    verifyBranch: (branch) => verifyBranchName(branch, limits.maxTagLength),
+    deadlineSeconds,
+  };
+};
 
 /** Opens the database in this process or, if the configuration says so, with worker processes. */
 const openDatabase = (config: Config, log: Log, metrics: Metrics): Isolation => {

@@ -10,7 +10,6 @@ import type { AuthConfig, Authenticator, AuthLog, AuthOptions, Principal } from 
 import { createVerifiedTokens } from "./verified.ts";
 
 export { authorize, authorizeNamespace, seesNamespace } from "./authorize.ts";
-export { authDefaults, supportedAlgorithms, validateAuthConfig } from "./config.ts";
 export { readCredentials } from "./credentials.ts";
 export { compileTablePatterns } from "./tables.ts";
 export {

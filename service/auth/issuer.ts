@@ -1,5 +1,5 @@
 import type { JSONWebKeySet } from "jose";
-import { addressProblem } from "./config.ts";
+import { addressProblem } from "../config/auth-problems.ts";
 import { createGetJson, type GetJson, IssuerError } from "./get-json.ts";
 
 const mostKeys = 100;

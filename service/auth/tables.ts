@@ -1,3 +1,5 @@
+import { separator, tablePatternProblem, unrestricted } from "../config/auth-problems.ts";
+
 /** Compiled table patterns of one principal. */
 export interface TablePatterns {
   /** The patterns as they were written. */
@@ -6,21 +8,6 @@ export interface TablePatterns {
   permits(parts: readonly string[]): boolean;
   /** Whether one of the patterns matches something beneath the namespace, so that its holder may know that it is there. */
   reaches(parts: readonly string[]): boolean;
-}
-
-const separator = "$";
-const unrestricted = "**";
-
-/** Why a pattern cannot be used, or undefined when it can. */
-export function tablePatternProblem(pattern: string): string | undefined {
-  const segments = pattern.split(separator);
-  if (segments.includes(""))
-    return `has an empty segment; write segments joined by "${separator}", for instance prod$*`;
-  if (segments.slice(0, -1).some((segment) => segment.includes(unrestricted)))
-    return `has "**" before its end; "**" is allowed as the last segment only`;
-  if (segments.at(-1) !== unrestricted && segments.at(-1)?.includes(unrestricted))
-    return `mixes "**" with other characters in one segment; "**" stands alone as the last segment`;
-  return undefined;
 }
 
 /**
@@ -37,7 +24,7 @@ export function tablePatternProblem(pattern: string): string | undefined {
 export function compileTablePatterns(source: readonly string[]): TablePatterns {
   const matchers = source.map((pattern) => {
     const problem = tablePatternProblem(pattern);
-    if (problem) throw new Error(`table pattern ${JSON.stringify(pattern)} ${problem}`);
+    if (problem) throw new Error(`table ${problem}`);
     return matcher(pattern.split(separator));
   });
   return {

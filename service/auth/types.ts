@@ -1,7 +1,7 @@
+import { scopes } from "../contract.ts";
 import type { TablePatterns } from "./tables.ts";
 
-/** What a principal may do; one operation needs one of them (`plan`: explain_plan, `analyze`: analyze_plan, …). */
-export const scopes = ["plan", "analyze", "stats", "read", "tags:read", "tags:write"] as const;
+export { scopes };
 export type Scope = (typeof scopes)[number];
 
 export const isScope = (text: string): text is Scope => (scopes as readonly string[]).includes(text);

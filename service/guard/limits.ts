@@ -1,7 +1,7 @@
-import type { ExpressionLimits } from "./expression/index.ts";
+import { defaultExpressionLimits, type ExpressionLimits } from "./expression/index.ts";
 import type { IdLimits } from "./table-id.ts";
 
-/** Every bound on a request, after defaults. `variables.ts` gives each its variable, default and meaning. */
+/** Every bound on a request. `config/schema.ts` has the variable, default and description of each configurable one. */
 export interface RequestLimits extends IdLimits {
   readonly maxBodyBytes: number;
   readonly maxJsonDepth: number;
@@ -22,3 +22,14 @@ export interface RequestLimits extends IdLimits {
   readonly maxTagLength: number;
   readonly expression: ExpressionLimits;
 }
+
+/** The bounds that an operator can set. */
+export interface ConfigurableLimits extends Omit<RequestLimits, "expression"> {
+  readonly expression: Pick<ExpressionLimits, "maxBytes" | "maxDepth" | "maxOperators" | "maxListItems">;
+}
+
+/** Adds the bounds that an operator cannot set. */
+export const requestLimits = (limits: ConfigurableLimits): RequestLimits => ({
+  ...limits,
+  expression: { ...defaultExpressionLimits, ...limits.expression },
+});

@@ -4,7 +4,7 @@ import { invalid, ServiceError } from "../errors.ts";
 import { nestsDeeperThan } from "../guard/json-depth.ts";
 import type { RequestLimits } from "../guard/limits.ts";
 
-type BodyLimits = Pick<RequestLimits, "maxBodyBytes" | "maxJsonDepth">;
+export type BodyLimits = Pick<RequestLimits, "maxBodyBytes" | "maxJsonDepth">;
 
 const tooLarge = (limit: number): ServiceError =>
   new ServiceError(13, {

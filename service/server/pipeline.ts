@@ -1,7 +1,13 @@
 import type { Context } from "hono";
 import { type Authenticator, authorize, authorizeNamespace, readCredentials } from "../auth/index.ts";
-import type { RequestLimits } from "../guard/limits.ts";
-import { type IdInRequest, readDelimiter, readNamespaceId, readTableId, rootNamespace } from "../guard/table-id.ts";
+import {
+  type IdInRequest,
+  type IdLimits,
+  readDelimiter,
+  readNamespaceId,
+  readTableId,
+  rootNamespace,
+} from "../guard/table-id.ts";
 import {
   type AdmissionClass,
   Answer,
@@ -13,7 +19,7 @@ import {
 } from "../operations/operation.ts";
 import { commonBody } from "../operations/shared/common-fields.ts";
 import type { AdmissionLimit } from "./admission.ts";
-import { readBody } from "./body.ts";
+import { type BodyLimits, readBody } from "./body.ts";
 import { readAtLeast } from "./consistency-headers.ts";
 import { contextEntries } from "./context-entries.ts";
 import { parseInput } from "./parse-input.ts";
@@ -23,7 +29,7 @@ import { type AppEnv, answerHeaders } from "./request.ts";
 export interface PipelineParts {
   readonly tools: Tools;
   readonly authenticator: Authenticator;
-  readonly limits: RequestLimits;
+  readonly limits: IdLimits & BodyLimits;
   readonly admission: Readonly<Record<AdmissionClass, AdmissionLimit>>;
   readonly principalLimit: PrincipalLimit;
 }
@@ -41,7 +47,7 @@ const endsWithSlash = (url: string): boolean => {
 };
 
 const readTarget: {
-  readonly [Kind in keyof Targets]: (request: IdInRequest, limits: RequestLimits) => Targets[Kind];
+  readonly [Kind in keyof Targets]: (request: IdInRequest, limits: IdLimits) => Targets[Kind];
 } = {
   table: readTableId,
   namespace: readNamespaceId,

@@ -1,7 +1,7 @@
 import { dirname, join, relative } from "node:path";
 import { expect, test } from "vitest";
 import packageFile from "../../package.json" with { type: "json" };
-import { settings } from "../../service/config/variables.ts";
+import { variables } from "../../service/config/schema.ts";
 import { entry, ports } from "../../service/contract.ts";
 import { containerConfig, isIgnored, parseDockerfile } from "../image/dockerfile.ts";
 import { readProjectFile } from "../image/perform.ts";
@@ -29,7 +29,7 @@ test("its health check asks by the environment of the service", () => {
 test("it exposes the ports that the service listens on, on every address", () => {
   expect(config.ports).toEqual([ports.api, ports.operations]);
   expect(config.environment).toEqual({ NODE_ENV: "production", LAKEHEAD_HOST: "0.0.0.0" });
-  expect(Object.keys(settings)).toContain("LAKEHEAD_HOST");
+  expect(variables.map(({ name }) => name)).toContain("LAKEHEAD_HOST");
 });
 
 test("it installs by the lock file, without what is for development, and runs nobody's install script", () => {

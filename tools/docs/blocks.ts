@@ -1,5 +1,4 @@
-import type { Setting } from "../../service/config/settings.ts";
-import { settings } from "../../service/config/variables.ts";
+import { variables as environmentVariables } from "../../service/config/schema.ts";
 import { errorKinds, transportStatuses } from "../../service/errors.ts";
 import { operations } from "../../service/operations/index.ts";
 import { addressOf } from "../../service/operations/operation.ts";
@@ -14,14 +13,12 @@ import { configTable } from "./stack-keys.ts";
 const variables = (): string =>
   markdownTable(
     ["variable", "meaning", "default"],
-    Object.entries(settings as Readonly<Record<string, Setting<unknown>>>).map(
-      ([name, { description, defaultText }]) => [
-        inlineCode(name),
-        description,
-        // Prose defaults ("the number of CPUs") are no code.
-        defaultText === undefined || defaultText.includes(" ") ? (defaultText ?? "") : inlineCode(defaultText),
-      ],
-    ),
+    environmentVariables.map(({ name, description, defaultText }) => [
+      inlineCode(name),
+      description,
+      // Prose defaults ("the number of CPUs") are no code.
+      defaultText === undefined || defaultText.includes(" ") ? (defaultText ?? "") : inlineCode(defaultText),
+    ]),
   );
 
 const operationTable = (): string =>

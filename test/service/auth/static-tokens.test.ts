@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { authDefaults, readCredentials, type StaticToken } from "../../../service/auth/index.ts";
+import { readCredentials, type StaticToken } from "../../../service/auth/index.ts";
 import {
+  authDefaults,
   bench,
   canary,
   challengeOf,

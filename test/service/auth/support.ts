@@ -3,8 +3,10 @@ import type { AddressInfo } from "node:net";
 import { inspect } from "node:util";
 import { type JwtTransform, OAuth2Issuer, OAuth2Service } from "oauth2-mock-server";
 import { expect } from "vitest";
-import { type AuthConfig, type Authenticator, authDefaults, createAuthenticator } from "../../../service/auth/index.ts";
+import { type AuthConfig, type Authenticator, createAuthenticator } from "../../../service/auth/index.ts";
+import { readConfig } from "../../../service/config/config.ts";
 import { ServiceError } from "../../../service/errors.ts";
+import { staticToken } from "../../support/static-token.ts";
 
 export const audience = "lakehead";
 
@@ -85,6 +87,13 @@ export async function startIssuer(): Promise<TestIssuer> {
 }
 
 export const discoveryPath = "/.well-known/openid-configuration";
+
+/** The defaults of every option of authentication, with no way to authenticate. */
+export const authDefaults: AuthConfig = {
+  ...readConfig({ LAKEHEAD_DATABASE: "/unused", LAKEHEAD_AUTH_STATIC_TOKENS: JSON.stringify([staticToken("x", "x")]) })
+    .auth,
+  staticTokens: [],
+};
 
 export const configFor = (issuer: Pick<TestIssuer, "url">, changes: Partial<AuthConfig> = {}): AuthConfig => ({
   ...authDefaults,

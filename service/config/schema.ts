@@ -1,0 +1,280 @@
+import { availableParallelism } from "node:os";
+import { z } from "zod";
+import { ports } from "../contract.ts";
+import { auth } from "./auth.ts";
+import { storageFaults } from "./storage-options.ts";
+import { choice, decimal, integer, json, text, variable, variablesOf } from "./variable.ts";
+
+const mebibyte = 2 ** 20;
+const cpus = availableParallelism();
+
+const port = integer(0, 65_535);
+const bytes = integer(256 * mebibyte, Number.MAX_SAFE_INTEGER);
+
+const server = z.object({
+  host: variable("LAKEHEAD_HOST", "Address that both ports listen on", text.default("127.0.0.1")),
+  port: variable("LAKEHEAD_PORT", "Port of the API; 0 lets the system choose", port.default(ports.api)),
+  healthPort: variable(
+    "LAKEHEAD_OPERATIONS_PORT",
+    "Port of /livez, /readyz and /metrics; 0 lets the system choose",
+    port.default(ports.operations),
+  ),
+  logLevel: variable(
+    "LAKEHEAD_LOG_LEVEL",
+    "Minimum log level",
+    choice("debug", "info", "warn", "error").default("info"),
+  ),
+  drainSeconds: variable(
+    "LAKEHEAD_DRAIN_SECONDS",
+    "Time between SIGTERM, which makes the service not ready, and the end of accepting connections, in seconds",
+    decimal(0, 60).default(5),
+  ),
+  shutdownSeconds: variable(
+    "LAKEHEAD_SHUTDOWN_SECONDS",
+    "Time that requests in flight have to finish after that, in seconds",
+    decimal(0, 600).default(30),
+  ),
+  guard: variable(
+    "LAKEHEAD_UNSAFE_GUARD",
+    "off disables the verification of queries: one request can then end the process. For tests only",
+    choice("on", "off").default("on"),
+  ),
+  docs: variable(
+    "LAKEHEAD_DOCS",
+    "on serves an API page at /docs, for development (`npm start` sets it); the page needs no token and shows no data",
+    choice("on", "off").default("off"),
+  ),
+  otlpEndpoint: variable(
+    "LAKEHEAD_OTLP_ENDPOINT",
+    "OTLP endpoint for OpenTelemetry traces; absent: no traces",
+    text.exactOptional(),
+  ),
+});
+
+const storageOptions = z
+  .record(z.string(), z.string())
+  .superRefine((options, context) =>
+    storageFaults(options).forEach((message) => void context.addIssue({ code: "custom", message })),
+  );
+
+const database = z.object({
+  uri: variable(
+    "LAKEHEAD_DATABASE",
+    "Location of the tables: a directory, s3://bucket/prefix or gs://bucket/prefix",
+    text,
+  ),
+  storageOptions: variable(
+    "LAKEHEAD_STORAGE_OPTIONS",
+    "Storage options of the SDK as JSON, for instance aws_region, aws_endpoint, allow_http; for s3:// and gs:// they override the service's timeouts and retries",
+    json(storageOptions, '{"aws_region": "eu-central-1"}').default({}),
+    { secret: true, defaultText: "{}" },
+  ),
+  showLocations: variable(
+    "LAKEHEAD_TABLE_LOCATIONS",
+    "Whether describe returns a table's location, for clients that open the table themselves; never with credentials",
+    choice("on", "off")
+      .transform((value) => value === "on")
+      .default(true),
+    { defaultText: "on" },
+  ),
+  consistencySeconds: variable(
+    "LAKEHEAD_CONSISTENCY_SECONDS",
+    "Maximum staleness of table metadata, in seconds; 0 checks the store at every request (tags are always read)",
+    decimal(0, 3600).default(1),
+  ),
+  pinnedSeconds: variable(
+    "LAKEHEAD_PINNED_SECONDS",
+    "Time that the handle of a version, and a name in a namespace, are cached, in seconds; a table that was dropped and created again, or a name that was reassigned, may serve stale data for that time",
+    decimal(1, 86_400).default(60),
+  ),
+  maxHandles: variable(
+    "LAKEHEAD_MAX_HANDLES",
+    "Maximum number of open table handles, and of version handles",
+    integer(1, 100_000).default(1000),
+  ),
+  maxResultBytes: variable(
+    "LAKEHEAD_MAX_RESULT_BYTES",
+    "Maximum size of the rows of a query response, in bytes; each response in flight takes up to four times as much memory in its worker process and twice as much in the main process",
+    integer(1024, 512 * mebibyte).default(32 * mebibyte),
+  ),
+});
+
+const limits = z.object({
+  maxBodyBytes: variable(
+    "LAKEHEAD_MAX_BODY_BYTES",
+    "Maximum bytes of a request body",
+    integer(1, 64 * mebibyte).default(mebibyte),
+  ),
+  maxJsonDepth: variable("LAKEHEAD_MAX_JSON_DEPTH", "Maximum nesting of a request body", integer(1, 1000).default(32)),
+  maxParts: variable("LAKEHEAD_MAX_ID_PARTS", "Maximum parts of a table id", integer(1, 100).default(16)),
+  maxPartLength: variable(
+    "LAKEHEAD_MAX_ID_PART_LENGTH",
+    "Maximum characters of one part of a table id",
+    integer(1, 255).default(128),
+  ),
+  maxK: variable(
+    "LAKEHEAD_MAX_K",
+    "Maximum k with a vector, full_text_query or order_by",
+    integer(1, 1_000_000).default(10_000),
+  ),
+  maxOffset: variable("LAKEHEAD_MAX_OFFSET", "Maximum offset", integer(0, 2 ** 32 - 1).default(1_000_000)),
+  maxNprobes: variable(
+    "LAKEHEAD_MAX_NPROBES",
+    "Maximum nprobes, minimum_nprobes and maximum_nprobes",
+    integer(1, 1_000_000).default(4096),
+  ),
+  maxEf: variable("LAKEHEAD_MAX_EF", "Maximum ef", integer(1, 1_000_000).default(20_000)),
+  maxRefineFactor: variable("LAKEHEAD_MAX_REFINE_FACTOR", "Maximum refine_factor", integer(1, 100_000).default(1000)),
+  maxCandidates: variable(
+    "LAKEHEAD_MAX_CANDIDATES",
+    "Maximum (k + offset) × refine_factor × number of vectors",
+    integer(1, 100_000_000).default(1_000_000),
+  ),
+  maxDimensions: variable(
+    "LAKEHEAD_MAX_DIMENSIONS",
+    "Maximum dimensions of a query vector",
+    integer(1, 65_536).default(8192),
+  ),
+  maxVectors: variable("LAKEHEAD_MAX_VECTORS", "Maximum query vectors of a request", integer(1, 10_000).default(100)),
+  maxColumns: variable(
+    "LAKEHEAD_MAX_COLUMNS",
+    "Maximum columns in columns, order_by or a full-text clause",
+    integer(1, 10_000).default(500),
+  ),
+  maxFullTextDepth: variable(
+    "LAKEHEAD_MAX_FULL_TEXT_DEPTH",
+    "Maximum nesting of a full-text query",
+    integer(1, 64).default(8),
+  ),
+  maxFullTextClauses: variable(
+    "LAKEHEAD_MAX_FULL_TEXT_CLAUSES",
+    "Maximum match and phrase clauses of a full-text query",
+    integer(1, 1000).default(64),
+  ),
+  maxFullTextBytes: variable(
+    "LAKEHEAD_MAX_FULL_TEXT_BYTES",
+    "Maximum bytes of all terms of a full-text query; the time of a search grows with the number of words",
+    integer(1, mebibyte).default(1024),
+  ),
+  maxFullTextExpansions: variable(
+    "LAKEHEAD_MAX_FULL_TEXT_EXPANSIONS",
+    "Maximum max_expansions, prefix_length and slop",
+    integer(1, 100_000).default(1000),
+  ),
+  maxTagLength: variable("LAKEHEAD_MAX_TAG_LENGTH", "Maximum characters of a tag", integer(1, 200).default(128)),
+  expression: z.object({
+    maxBytes: variable(
+      "LAKEHEAD_MAX_EXPRESSION_BYTES",
+      "Maximum bytes of an SQL expression",
+      integer(1, 65_536).default(8192),
+    ),
+    maxOperators: variable(
+      "LAKEHEAD_MAX_EXPRESSION_OPERATORS",
+      "Maximum operators, casts and calls of an SQL expression; several hundred can overflow the engine's stack",
+      integer(1, 256).default(128),
+    ),
+    maxDepth: variable(
+      "LAKEHEAD_MAX_EXPRESSION_DEPTH",
+      "Maximum nesting of an SQL expression; planning time grows exponentially with it",
+      integer(1, 20).default(16),
+    ),
+    maxListItems: variable(
+      "LAKEHEAD_MAX_EXPRESSION_LIST",
+      "Maximum items of one list in an SQL expression",
+      integer(1, 10_000).default(1000),
+    ),
+  }),
+});
+
+const admission = z.object({
+  analyze: z.object({
+    concurrency: variable(
+      "LAKEHEAD_ANALYZE_CONCURRENCY",
+      "Concurrency limit of calls that execute a query or read without bound: analyze_plan, query, count_rows with a predicate, lists of versions, of branches and of all tables, describe with load_detailed_metadata",
+      integer(1, 256).default(Math.max(2, cpus)),
+      { defaultText: "the number of CPUs, at least 2" },
+    ),
+    queue: variable(
+      "LAKEHEAD_ANALYZE_QUEUE",
+      "Maximum number of these calls in the queue; principals take turns, and a full queue evicts the newest call of the principal with most calls in it",
+      integer(0, 10_000).default(64),
+    ),
+  }),
+  plan: z.object({
+    concurrency: variable(
+      "LAKEHEAD_PLAN_CONCURRENCY",
+      "Concurrency limit of explain_plan; raise it with LAKEHEAD_CONSISTENCY_SECONDS=0, where each call reads from the store",
+      integer(1, 1024).default(16 * cpus),
+      { defaultText: "16 times the number of CPUs" },
+    ),
+    queue: variable(
+      "LAKEHEAD_PLAN_QUEUE",
+      "Maximum number of explain_plan calls in the queue",
+      integer(0, 10_000).default(256),
+    ),
+  }),
+  metadata: z.object({
+    concurrency: variable(
+      "LAKEHEAD_METADATA_CONCURRENCY",
+      "Concurrency limit of all other calls (statistics, tags, descriptions, lists)",
+      integer(1, 4096).default(64),
+    ),
+    queue: variable(
+      "LAKEHEAD_METADATA_QUEUE",
+      "Maximum number of all other calls in the queue",
+      integer(0, 10_000).default(512),
+    ),
+  }),
+});
+
+const load = z.object({
+  queueSeconds: variable(
+    "LAKEHEAD_QUEUE_SECONDS",
+    "Maximum time of a call in the queue, in seconds; then 503",
+    decimal(0.01, 600).default(10),
+  ),
+  maxInFlightPerPrincipal: variable(
+    "LAKEHEAD_MAX_IN_FLIGHT_PER_PRINCIPAL",
+    "Maximum calls of one principal that run or wait, of all kinds together; more are answered with 429",
+    integer(1, 100_000).default(256),
+  ),
+  memoryBytes: variable(
+    "LAKEHEAD_MEMORY_LIMIT_BYTES",
+    "Memory that the service may use, in bytes; absent: that of the container or machine",
+    bytes.exactOptional(),
+  ),
+});
+
+const isolation = z.object({
+  mode: variable(
+    "LAKEHEAD_ISOLATION",
+    "Calls that run in worker processes, which can be ended without ending the service: off, analyze (with queries, counts with a predicate, and lists that read every version), or all (also explain_plan)",
+    choice("off", "analyze", "all").default("analyze"),
+  ),
+  analyzeDeadlineSeconds: variable(
+    "LAKEHEAD_ANALYZE_DEADLINE_SECONDS",
+    "Deadline of an isolated call other than explain_plan, and of a list of all tables, in seconds; then 503",
+    decimal(0.1, 3600).default(30),
+  ),
+  planDeadlineSeconds: variable(
+    "LAKEHEAD_PLAN_DEADLINE_SECONDS",
+    "Deadline of an isolated explain_plan, in seconds; then 503",
+    decimal(0.1, 3600).default(15),
+  ),
+  planWorkers: variable(
+    "LAKEHEAD_PLAN_WORKERS",
+    "Number of worker processes for isolated explain_plan calls",
+    integer(1, 256).default(2),
+  ),
+  workerMemoryBytes: variable(
+    "LAKEHEAD_WORKER_MEMORY_BYTES",
+    "Memory at which a worker process is ended, in bytes; absent: its share of three quarters of the memory, at least 512 MiB. Fewer than LAKEHEAD_ANALYZE_CONCURRENCY run where more would not fit",
+    bytes.exactOptional(),
+  ),
+});
+
+/** The environment of the service: names, descriptions, defaults, bounds and secrets of its variables. */
+export const schema = z.object({ server, database, auth, limits, admission, load, isolation });
+
+/** Every environment variable of the service. */
+export const variables = variablesOf(schema);
