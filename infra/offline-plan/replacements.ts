@@ -1,9 +1,10 @@
 /**
- * Inputs whose change makes a provider delete the resource and create another one. Offline nobody can ask the provider,
- * so this is a table of what its sources say (`ForceNew` or `RequiresReplace` in the Terraform providers that @pulumi/aws 7
- * and @pulumi/gcp 9 wrap; `forceNewProperties` in pulumi-kubernetes, provider/pkg/provider/diff.go) for the types that the
- * stacks use. A type that is missing here is never marked. Some changes are replaced only in one direction (a subnetwork
- * may grow in place); those are marked as well, for a plan should warn too often rather than too seldom.
+ * Inputs whose change makes a provider delete the resource and create another one, for the types that the stacks use. The
+ * offline plan cannot ask the provider. A type that is not listed is never marked. Some inputs force a replacement in one
+ * direction only (a subnetwork may grow in place); they are listed, because a missing warning is worse than one too many.
+ *
+ * A test compares the AWS and Google entries with documents of the clouds and providers (test/support/infra). Kubernetes:
+ * `forceNewProperties` in pulumi-kubernetes, provider/pkg/provider/diff.go.
  */
 
 const terraformAws = "the AWS provider replaces on this input";
@@ -38,7 +39,7 @@ const aws: Readonly<Record<string, readonly string[]>> = {
     "policyArn",
     "accessScope",
   ],
-  "aws:eks/addon:Addon": ["clusterName", "addonName"],
+  "aws:eks/addon:Addon": ["clusterName", "addonName", "namespaceConfig"],
   "aws:eks/cluster:Cluster": [
     "name",
     "roleArn",
@@ -86,71 +87,159 @@ const aws: Readonly<Record<string, readonly string[]>> = {
 };
 
 const google: Readonly<Record<string, readonly string[]>> = {
-  "gcp:compute/address:Address": ["name", "region", "address", "addressType", "networkTier"],
-  "gcp:compute/firewall:Firewall": ["name", "network", "direction"],
-  "gcp:compute/globalAddress:GlobalAddress": ["name", "address", "addressType", "ipVersion"],
-  "gcp:compute/network:Network": ["name", "autoCreateSubnetworks", "description"],
-  "gcp:compute/router:Router": ["name", "network", "region"],
-  "gcp:compute/routerNat:RouterNat": ["name", "router", "region", "type"],
-  "gcp:compute/sSLPolicy:SSLPolicy": ["name", "description"],
-  "gcp:compute/subnetwork:Subnetwork": ["name", "network", "region", "ipCidrRange", "purpose"],
-  "gcp:container/cluster:Cluster": [
+  "gcp:compute/address:Address": [
+    "address",
+    "addressType",
+    "description",
+    "ipCollection",
+    "ipVersion",
+    "ipv6EndpointType",
     "name",
-    "location",
     "network",
+    "networkTier",
+    "prefixLength",
+    "purpose",
+    "region",
     "subnetwork",
-    "networkingMode",
+  ],
+  "gcp:compute/firewall:Firewall": ["direction", "name"],
+  "gcp:compute/globalAddress:GlobalAddress": [
+    "address",
+    "addressType",
+    "description",
+    "ipVersion",
+    "name",
+    "network",
+    "prefixLength",
+    "purpose",
+  ],
+  "gcp:compute/network:Network": [
+    "autoCreateSubnetworks",
+    "description",
+    "internalIpv6Range",
+    "name",
+    "networkProfile",
+    "params",
+  ],
+  "gcp:compute/router:Router": ["encryptedInterconnectRouter", "name", "nccGateway", "network", "region"],
+  "gcp:compute/routerNat:RouterNat": ["endpointTypes", "initialNatIps", "name", "region", "router", "type"],
+  "gcp:compute/sSLPolicy:SSLPolicy": ["description", "name"],
+  "gcp:compute/subnetwork:Subnetwork": [
+    "description",
+    "externalIpv6Prefix",
+    "internalIpv6Prefix",
+    "ipCidrRange",
+    "name",
+    "network",
+    "params",
+    "region",
+    "reservedInternalRange",
+    "resolveSubnetMask",
+  ],
+  "gcp:container/cluster:Cluster": [
+    "clusterAutoscaling.autoProvisioningDefaults.bootDiskKmsKey",
+    "clusterIpv4Cidr",
+    "confidentialNodes",
     "datapathProvider",
-    "enableAutopilot",
+    "dataplaneOptimizationMode",
     "defaultMaxPodsPerNode",
+    "description",
+    "enableAutopilot",
+    "enableKubernetesAlpha",
+    "enableTpu",
     "initialNodeCount",
     "ipAllocationPolicy",
-    "privateClusterConfig.masterIpv4CidrBlock",
-    "confidentialNodes",
+    "location",
+    "masterAuth.clientCertificateConfig.issueClientCertificate",
+    "name",
+    "network",
+    "networkingMode",
     "nodeConfig",
+    "nodePools",
+    "privateClusterConfig.masterIpv4CidrBlock",
+    "privateClusterConfig.privateEndpointSubnetwork",
+    "subnetwork",
+    "tpuConfig",
+    "userManagedKeysConfig",
   ],
-  // Not machineType, diskType and diskSizeGb: those roll the nodes in place (terraform-provider-google 5.10.0).
+  // Not machineType, diskType and diskSizeGb, which replace the nodes in place (terraform-provider-google 5.10.0).
   "gcp:container/nodePool:NodePool": [
+    "cluster",
+    "initialNodeCount",
+    "location",
+    "maxPodsPerNode",
     "name",
     "namePrefix",
-    "cluster",
-    "location",
-    "initialNodeCount",
-    "maxPodsPerNode",
-    "placementPolicy",
-    "nodeConfig.serviceAccount",
-    "nodeConfig.oauthScopes",
-    "nodeConfig.spot",
-    "nodeConfig.preemptible",
+    "networkConfig.acceleratorNetworkProfile",
+    "networkConfig.additionalNodeNetworkConfigs",
+    "networkConfig.additionalPodNetworkConfigs",
+    "networkConfig.createPodRange",
+    "networkConfig.podIpv4CidrBlock",
+    "networkConfig.podRange",
+    "networkConfig.subnetwork",
+    "nodeConfig.advancedMachineFeatures.enableNestedVirtualization",
+    "nodeConfig.advancedMachineFeatures.threadsPerCore",
+    "nodeConfig.bootDiskKmsKey",
+    "nodeConfig.confidentialNodes",
+    "nodeConfig.enableConfidentialStorage",
+    "nodeConfig.ephemeralStorageConfig",
+    "nodeConfig.ephemeralStorageLocalSsdConfig",
+    "nodeConfig.flexStart",
     "nodeConfig.guestAccelerators",
+    "nodeConfig.hostMaintenancePolicy",
+    "nodeConfig.localNvmeSsdBlockConfig",
+    "nodeConfig.localSsdCount",
+    "nodeConfig.localSsdEncryptionMode",
+    "nodeConfig.maxRunDuration",
     "nodeConfig.metadata",
     "nodeConfig.minCpuPlatform",
-    "nodeConfig.localSsdCount",
-    "nodeConfig.bootDiskKmsKey",
+    "nodeConfig.nodeGroup",
+    "nodeConfig.oauthScopes",
+    "nodeConfig.preemptible",
+    "nodeConfig.reservationAffinity",
+    "nodeConfig.secondaryBootDisks",
+    "nodeConfig.serviceAccount",
     "nodeConfig.shieldedInstanceConfig",
-    "nodeConfig.confidentialNodes",
+    "nodeConfig.soleTenantConfig",
+    "nodeConfig.spot",
+    "placementPolicy",
+    "queuedProvisioning",
   ],
-  "gcp:kms/cryptoKey:CryptoKey": ["name", "keyRing", "purpose"],
-  "gcp:kms/cryptoKeyIAMMember:CryptoKeyIAMMember": ["cryptoKeyId", "role", "member", "condition"],
-  "gcp:kms/keyRing:KeyRing": ["name", "location"],
+  "gcp:kms/cryptoKey:CryptoKey": [
+    "cryptoKeyBackend",
+    "destroyScheduledDuration",
+    "importOnly",
+    "keyRing",
+    "name",
+    "purpose",
+    "versionTemplate.protectionLevel",
+  ],
+  "gcp:kms/cryptoKeyIAMMember:CryptoKeyIAMMember": ["condition", "cryptoKeyId", "member", "role"],
+  "gcp:kms/keyRing:KeyRing": ["location", "name"],
   "gcp:projects/iAMCustomRole:IAMCustomRole": ["roleId"],
-  "gcp:projects/iAMMember:IAMMember": ["role", "member", "condition"],
+  "gcp:projects/iAMMember:IAMMember": ["condition", "member", "role"],
   "gcp:projects/service:Service": ["service"],
   "gcp:serviceaccount/account:Account": ["accountId"],
-  "gcp:serviceaccount/iAMMember:IAMMember": ["serviceAccountId", "role", "member", "condition"],
-  "gcp:storage/bucket:Bucket": ["name", "location", "customPlacementConfig", "enableObjectRetention"],
-  "gcp:storage/bucketIAMMember:BucketIAMMember": ["bucket", "role", "member", "condition"],
+  "gcp:serviceaccount/iAMMember:IAMMember": ["condition", "member", "role", "serviceAccountId"],
+  "gcp:storage/bucket:Bucket": [
+    "customPlacementConfig",
+    "enableObjectRetention",
+    "hierarchicalNamespace",
+    "location",
+    "name",
+  ],
+  "gcp:storage/bucketIAMMember:BucketIAMMember": ["bucket", "condition", "member", "role"],
   "gcp:storage/managedFolder:ManagedFolder": ["bucket", "name"],
   "gcp:storage/managedFolderIamMember:ManagedFolderIamMember": [
     "bucket",
-    "managedFolder",
-    "role",
-    "member",
     "condition",
+    "managedFolder",
+    "member",
+    "role",
   ],
 };
 
-/** Every object's name and namespace besides. */
+/** In addition to the name and namespace of every object. */
 const objects: Readonly<Record<string, readonly string[]>> = {
   "kubernetes:apps/v1:DaemonSet": ["spec.selector"],
   "kubernetes:apps/v1:Deployment": ["spec.selector"],
@@ -173,10 +262,10 @@ const objects: Readonly<Record<string, readonly string[]>> = {
   "kubernetes:storage.k8s.io/v1:StorageClass": ["parameters", "provisioner"],
 };
 
-/** The types that the table knows, for a test that every type of the stacks is among them. */
+/** The listed types. A test requires that every type of the stacks is among them. */
 export const knownTypes: ReadonlySet<string> = new Set([...Object.keys(aws), ...Object.keys(google)]);
 
-/** Type to the paths of its inputs, for tests. */
+/** Paths of inputs by type, for tests. */
 export const tables: Readonly<Record<string, readonly string[]>> = { ...aws, ...google };
 
 const covers = (properties: readonly string[] | undefined, path: string): boolean =>
@@ -185,7 +274,7 @@ const covers = (properties: readonly string[] | undefined, path: string): boolea
   ) ?? false;
 
 /**
- * Why a change of this input likely replaces the resource; undefined where the table does not say so.
+ * Why a change of this input likely replaces the resource; undefined where it does not.
  *
  * @param path - The input's path without list indexes, such as `nodeConfig.spot`.
  */

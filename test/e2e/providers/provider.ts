@@ -4,10 +4,10 @@ import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { nameOf } from "../../../infra/offline-plan/capture.ts";
 import type { Wire } from "../../../infra/offline-plan/recorder.ts";
-import { replacementSource } from "../../../infra/offline-plan/replacements.ts";
 import { echoed } from "../../../infra/offline-plan/unknowns.ts";
 import { unknownMarker } from "../../../infra/offline-plan/values.ts";
 import { fabricate } from "../../infra/support/fabricate.ts";
+import { forcesReplacement } from "../../support/infra/forced-replacements.ts";
 import { type Cloud, names, record, valuesAt, World } from "./cloud.ts";
 import { durationOf } from "./durations.ts";
 import type { Item, Journal, Operation } from "./journal.ts";
@@ -78,7 +78,7 @@ export class StandIn {
     const changes = new Map<string, { kind: "add" | "delete" | "update"; replaces: boolean }>();
     for (const property of new Set([...Object.keys(before), ...Object.keys(after)]))
       compare(before[property], after[property], property, (path, kind) => {
-        changes.set(path, { kind, replaces: replacementSource(type, path.replaceAll(/\[\d+\]/g, "")) !== undefined });
+        changes.set(path, { kind, replaces: forcesReplacement(type, path.replaceAll(/\[\d+\]/g, "")) });
       });
     for (const [property, value] of Object.entries(this.#inherited(type, after)))
       if (!isDeepStrictEqual(value, outputs[property])) changes.set(property, { kind: "update", replaces: false });

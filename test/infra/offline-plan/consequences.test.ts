@@ -1,12 +1,10 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { inheriting } from "../../../infra/offline-plan/consequences.ts";
 import { diffPlans } from "../../../infra/offline-plan/diff.ts";
 import type { PlanEntry } from "../../../infra/offline-plan/plan.ts";
 import { renderDiff } from "../../../infra/offline-plan/render-diff.ts";
 import { knownTypes } from "../../../infra/offline-plan/replacements.ts";
-import { root } from "../support/stacks.ts";
+import { declarationOf } from "../../support/infra/forced-replacements.ts";
 import { entry, nodeGroup, planWith } from "./plans.ts";
 
 const template = "aws:ec2/launchTemplate:LaunchTemplate::cpu";
@@ -83,13 +81,7 @@ describe("what a change brings along", () => {
   it.each(Object.entries(inheriting))(
     "the types with %s are those of the SDKs, of all that the stacks use",
     (output, listed) => {
-      const carries = (type: string): boolean => {
-        const [pkg = "", path = ""] = type.split(":");
-        const [folder = "", file = ""] = path.split("/");
-        const directory = join(root, "node_modules/@pulumi", pkg, folder);
-        const found = readdirSync(directory).find((name) => name.toLowerCase() === `${file.toLowerCase()}.d.ts`) ?? "";
-        return new RegExp(`^ +readonly ${output}:`, "m").test(readFileSync(join(directory, found), "utf8"));
-      };
+      const carries = (type: string) => new RegExp(`^ +readonly ${output}:`, "m").test(declarationOf(type));
       expect([...knownTypes].filter(carries).sort()).toEqual([...listed].sort());
     },
   );

@@ -1,25 +1,27 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { knownTypes, replacementSource, tables } from "../../../infra/offline-plan/replacements.ts";
-import { root } from "../support/stacks.ts";
+import { documentedPaths, elsewhere, forcesReplacement, inputsOf } from "../../support/infra/forced-replacements.ts";
 
-/** The declaration of a resource's inputs in the provider's SDK. */
-function declaration(type: string): string {
-  const [pkg = "", module = ""] = type.split(":");
-  // Files spell abbreviations their own way: iAMMember is declared in iammember.d.ts.
-  const wanted = `${module.split("/")[1]}.d.ts`.toLowerCase();
-  const folder = join(root, "node_modules/@pulumi", pkg, module.split("/")[0] ?? "");
-  const file = readdirSync(folder).find((name) => name.toLowerCase() === wanted);
-  if (file === undefined) throw new Error(`${type} is no resource of @pulumi/${pkg}`);
-  return readFileSync(join(folder, file), "utf8").split(/export interface \w+Args /)[1] ?? "";
-}
+describe("the table of inputs that force a replacement", () => {
+  it.each([...knownTypes])("has no input of %s that no source names", (type) => {
+    const sources = [...documentedPaths(type), ...(elsewhere[type]?.slice(1) ?? [])];
+    // An entry for a whole block stands for the inputs in it.
+    const unsupported = (tables[type] ?? []).filter(
+      (path) => !forcesReplacement(type, path) && !sources.some((source) => source.startsWith(`${path}.`)),
+    );
+    expect(unsupported).toEqual([]);
+  });
 
-describe("the table of inputs that replace", () => {
-  it.each([...knownTypes])("names real inputs of %s", (type) => {
-    const declared = declaration(type);
-    for (const path of tables[type] ?? [])
-      expect(declared, path).toMatch(new RegExp(`^ +${path.split(".")[0]}\\??:`, "m"));
+  it.each([...knownTypes])("has every input of %s that a document says forces one", (type) => {
+    expect(documentedPaths(type).filter((path) => replacementSource(type, path) === undefined)).toEqual([]);
+  });
+
+  it.each(Object.entries(elsewhere))("names another source for %s only where no document speaks", (type, named) => {
+    const paths = named.slice(1);
+    const documents = documentedPaths(type);
+    expect(paths.filter((path) => documents.includes(path) || !tables[type]?.includes(path))).toEqual([]);
+    const inputs = inputsOf(type);
+    expect(paths.filter((path) => !new RegExp(`^ +${path.split(".")[0]}\\??:`, "m").test(inputs))).toEqual([]);
   });
 
   it.each([
@@ -39,5 +41,21 @@ describe("the table of inputs that replace", () => {
     ["lakehead:aws:Network", "name", false],
   ])("%s %s: %s", (type, path, replaces) => {
     expect(replacementSource(type, path) !== undefined).toBe(replaces);
+  });
+});
+
+describe("the documents", () => {
+  it.each([
+    ["the SDK's comment", "gcp:serviceaccount/account:Account", ["accountId"], ["displayName"]],
+    ["the SDK's comment", "gcp:compute/network:Network", ["description"], ["deletionPolicy"]],
+    ["the SDK's comment, not under a condition", "aws:ec2/subnet:Subnet", [], ["ipv6CidrBlock", "tags"]],
+    ["the documented identity", "aws:iam/rolePolicyAttachment:RolePolicyAttachment", ["role", "policyArn"], ["id"]],
+    ["the EKS API", "aws:eks/nodeGroup:NodeGroup", ["instanceTypes", "subnetIds"], ["version", "labels", "tags"]],
+    ["the EKS API", "aws:eks/cluster:Cluster", ["roleArn"], ["version", "vpcConfig", "deletionProtection"]],
+    ["the Google provider", "gcp:container/nodePool:NodePool", ["nodeConfig.spot"], ["nodeConfig.machineType"]],
+  ])("are read: %s on %s", (_source, type, forced, others) => {
+    const paths = documentedPaths(type);
+    expect(paths).toEqual(expect.arrayContaining(forced));
+    expect(paths.filter((path) => others.includes(path))).toEqual([]);
   });
 });

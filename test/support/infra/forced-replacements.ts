@@ -1,0 +1,220 @@
+/**
+ * Which inputs force a replacement, from documents that others wrote: the Pulumi SDKs' comments, AWS's own SDK, the source of
+ * the Google provider. The stand-ins for the clouds use this. The project's table, infra/offline-plan/replacements.ts, must
+ * not: a test compares the two.
+ */
+
+import { readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+
+const require = createRequire(import.meta.url);
+const folderOf = (packageName: string): string => dirname(require.resolve(`${packageName}/package.json`));
+
+/** The declaration file of a resource type in its Pulumi SDK. @throws Error when the SDK has no such type. */
+export function declarationOf(type: string): string {
+  const [pkg = "", module = ""] = type.split(":");
+  const [area = "", file = ""] = module.split("/");
+  const folder = join(folderOf(`@pulumi/${pkg}`), area);
+  // Some files spell abbreviations differently: iAMMember is declared in iammember.d.ts.
+  const found = readdirSync(folder).find((name) => name.toLowerCase() === `${file}.d.ts`.toLowerCase());
+  if (found === undefined) throw new Error(`@pulumi/${pkg} has no resource ${type}`);
+  return readFileSync(join(folder, found), "utf8");
+}
+
+/** The part that declares the inputs. */
+export const inputsOf = (type: string): string => declarationOf(type).split(/export interface \w+Args /)[1] ?? "";
+
+/**
+ * Sentences that say that any change of the input replaces the resource. Sentences with a condition ("If …") and
+ * negations do not count.
+ */
+const statements: readonly RegExp[] = [
+  /^(?:\*\*Warning:\*\* )?changing (?:this|the)\b[^.]*\bforces? (?:a new|recreation|resource recreation|the creation)/i,
+  /^changing this (?:value )?will force (?:a new|recreation)/i,
+  /^(?:the resource|it) must be recreated to modify/i,
+  /^this field can be set only at resource creation time/i,
+  /^the immutable /i,
+];
+
+/** Rule 1: the comment on the input contains such a sentence. */
+function documented(type: string): string[] {
+  return [...inputsOf(type).matchAll(/\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s+(\w+)\??:/g)].flatMap(
+    ([, comment = "", name = ""]) => {
+      const sentences = comment.replaceAll(/\s*\n\s*\* ?/g, " ").split(/(?<=[.!])\s+/);
+      return sentences.some((sentence) => statements.some((one) => one.test(sentence.trim()))) ? [name] : [];
+    },
+  );
+}
+
+/** Rule 2: the identity that the SDK documents for an import consists of these inputs. */
+function identifying(type: string): string[] {
+  const required = /#### Required\n((?: \*.*\n)*?)(?: \* ####| \* Using)/.exec(declarationOf(type))?.[1] ?? "";
+  const inputs = inputsOf(type);
+  return [...required.matchAll(/\* \* `(\w+)`/g)].flatMap(([, name = ""]) =>
+    new RegExp(`^ +${name}\\??:`, "m").test(inputs) ? [name] : [],
+  );
+}
+
+interface Updates {
+  readonly requests: readonly string[];
+  /** Inputs that these requests carry under another name, or that the provider keeps to itself. */
+  readonly otherwise: readonly string[];
+}
+
+/** The requests of the EKS API that update a resource. What none of them carries cannot change in place. */
+const eksUpdates: Readonly<Record<string, Updates>> = {
+  "aws:eks/accessEntry:AccessEntry": { requests: ["UpdateAccessEntryRequest"], otherwise: [] },
+  "aws:eks/accessPolicyAssociation:AccessPolicyAssociation": { requests: [], otherwise: [] },
+  "aws:eks/addon:Addon": {
+    requests: ["UpdateAddonRequest"],
+    otherwise: ["preserve", "resolveConflictsOnCreate", "resolveConflictsOnUpdate"],
+  },
+  "aws:eks/cluster:Cluster": {
+    requests: ["UpdateClusterConfigRequest", "UpdateClusterVersionRequest"],
+    otherwise: ["defaultAddonsToRemoves", "enabledClusterLogTypes", "forceUpdateVersion", "vpcConfig"],
+  },
+  "aws:eks/nodeGroup:NodeGroup": {
+    requests: ["UpdateNodegroupConfigRequest", "UpdateNodegroupVersionRequest"],
+    otherwise: ["forceUpdateVersion"],
+  },
+  "aws:eks/podIdentityAssociation:PodIdentityAssociation": {
+    requests: ["UpdatePodIdentityAssociationRequest"],
+    otherwise: [],
+  },
+};
+
+const fieldsOf = (interfaceText: string): string[] =>
+  [...interfaceText.matchAll(/^ {4}(\w+)\??:/gm)].map(([, name = ""]) => name);
+
+/** Rule 3: the name of an EKS resource, and every input that no update request carries. */
+function notUpdatable(type: string): string[] {
+  const updates = eksUpdates[type];
+  if (updates === undefined) return [];
+  const models = readFileSync(join(folderOf("@aws-sdk/client-eks"), "dist-types/models/models_0.d.ts"), "utf8");
+  const identity = ["clusterName", "name", "nodegroupName", "addonName", "principalArn"];
+  const carried = updates.requests.flatMap((request) => {
+    const text = new RegExp(`^export interface ${request} \\{\\n([\\s\\S]*?)^\\}`, "m").exec(models)?.[1];
+    if (text === undefined) throw new Error(`@aws-sdk/client-eks has no ${request}`);
+    return fieldsOf(text).filter((field) => !identity.includes(field));
+  });
+  const updatable = new Set([...carried, ...updates.otherwise, "tags"].map((name) => name.toLowerCase()));
+  return fieldsOf(inputsOf(type)).filter((name) => !updatable.has(name.toLowerCase()));
+}
+
+/**
+ * Rule 4: the source of the Google provider marks the input. Nested inputs by their path, without indexes; a block that is
+ * marked is represented by the marked inputs in it.
+ */
+const google = (
+  JSON.parse(readFileSync(new URL("google-force-new.json", import.meta.url), "utf8")) as {
+    readonly types: Readonly<Record<string, readonly string[]>>;
+  }
+).types;
+
+/** Rule 5: what no document on this machine says. `<source>: <inputs>`; files are those of hashicorp/terraform-provider-aws. */
+export const elsewhere: Readonly<Record<string, readonly [source: string, ...paths: string[]]>> = {
+  "aws:autoscaling/tag:Tag": ["internal/service/autoscaling/group_tag.go", "autoscalingGroupName", "tag.key"],
+  "aws:cloudwatch/logGroup:LogGroup": ["internal/service/logs/group.go", "namePrefix", "logGroupClass"],
+  "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup": ["internal/service/ec2/vpc_default_security_group.go", "vpcId"],
+  "aws:ec2/eip:Eip": ["internal/service/ec2/ec2_eip.go", "domain", "networkBorderGroup", "publicIpv4Pool"],
+  "aws:ec2/launchTemplate:LaunchTemplate": ["internal/service/ec2/ec2_launch_template.go", "name", "namePrefix"],
+  "aws:ec2/natGateway:NatGateway": [
+    "internal/service/ec2/vpc_nat_gateway.go",
+    "subnetId",
+    "allocationId",
+    "connectivityType",
+    "privateIp",
+  ],
+  "aws:ec2/route:Route": [
+    "internal/service/ec2/vpc_route.go",
+    "destinationCidrBlock",
+    "destinationIpv6CidrBlock",
+    "destinationPrefixListId",
+  ],
+  "aws:ec2/routeTable:RouteTable": ["internal/service/ec2/vpc_route_table.go", "vpcId"],
+  "aws:ec2/routeTableAssociation:RouteTableAssociation": [
+    "internal/service/ec2/vpc_route_table_association.go",
+    "subnetId",
+    "gatewayId",
+  ],
+  "aws:ec2/securityGroup:SecurityGroup": [
+    "internal/service/ec2/vpc_security_group.go",
+    "name",
+    "namePrefix",
+    "description",
+    "vpcId",
+  ],
+  "aws:ec2/subnet:Subnet": [
+    "internal/service/ec2/vpc_subnet.go",
+    "vpcId",
+    "cidrBlock",
+    "availabilityZone",
+    "availabilityZoneId",
+    "outpostArn",
+  ],
+  "aws:ec2/vpc:Vpc": ["internal/service/ec2/vpc_.go", "cidrBlock", "ipv4IpamPoolId", "ipv4NetmaskLength"],
+  "aws:ec2/vpcEndpoint:VpcEndpoint": [
+    "internal/service/ec2/vpc_endpoint.go",
+    "vpcId",
+    "serviceName",
+    "vpcEndpointType",
+  ],
+  "aws:eks/cluster:Cluster": [
+    "internal/service/eks/cluster.go",
+    "accessConfig.bootstrapClusterCreatorAdminPermissions",
+    "kubernetesNetworkConfig.ipFamily",
+    "kubernetesNetworkConfig.serviceIpv4Cidr",
+  ],
+  // UpdateNodegroupVersion: "you must specify the same launch template ID or name that was used to create the node group".
+  "aws:eks/nodeGroup:NodeGroup": ["@aws-sdk/client-eks", "launchTemplate.id", "launchTemplate.name"],
+  "aws:iam/openIdConnectProvider:OpenIdConnectProvider": ["internal/service/iam/openid_connect_provider.go", "url"],
+  "aws:iam/policy:Policy": ["internal/service/iam/policy.go", "name", "namePrefix", "path", "description"],
+  "aws:iam/role:Role": ["internal/service/iam/role.go", "namePrefix", "path"],
+  "aws:iam/rolePolicy:RolePolicy": ["internal/service/iam/role_policy.go", "namePrefix"],
+  "aws:kms/alias:Alias": ["internal/service/kms/alias.go", "namePrefix"],
+  "aws:kms/key:Key": [
+    "internal/service/kms/key.go",
+    "customerMasterKeySpec",
+    "keyUsage",
+    "multiRegion",
+    "customKeyStoreId",
+  ],
+  "aws:s3/bucket:Bucket": ["internal/service/s3/bucket.go", "bucketPrefix", "objectLockEnabled"],
+  "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration": [
+    "internal/service/s3/bucket_lifecycle_configuration.go",
+    "expectedBucketOwner",
+  ],
+  "aws:s3/bucketServerSideEncryptionConfiguration:BucketServerSideEncryptionConfiguration": [
+    "internal/service/s3/bucket_server_side_encryption_configuration.go",
+    "expectedBucketOwner",
+  ],
+  "aws:s3/bucketVersioning:BucketVersioning": ["internal/service/s3/bucket_versioning.go", "expectedBucketOwner"],
+  "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule": [
+    "internal/service/ec2/vpc_security_group_egress_rule.go",
+    "securityGroupId",
+  ],
+  "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": [
+    "internal/service/ec2/vpc_security_group_ingress_rule.go",
+    "securityGroupId",
+  ],
+};
+
+const isUnder = (path: string, property: string): boolean => path === property || path.startsWith(`${property}.`);
+
+/** Paths of a type that rules 1 to 4 find, sorted. */
+export const documentedPaths = (type: string): string[] =>
+  [...new Set([...documented(type), ...identifying(type), ...notUpdatable(type), ...(google[type] ?? [])])].sort();
+
+const known = new Map<string, readonly string[]>();
+
+/**
+ * Whether a change of this input replaces the resource.
+ *
+ * @param path - Without list indexes, such as `nodeConfig.spot`.
+ */
+export function forcesReplacement(type: string, path: string): boolean {
+  const paths = known.get(type) ?? [...documentedPaths(type), ...(elsewhere[type]?.slice(1) ?? [])];
+  known.set(type, paths);
+  return paths.some((property) => isUnder(path, property));
+}
