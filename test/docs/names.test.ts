@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { configSchema, secretKeys } from "../../infra/clouds/schema.ts";
 import packageFile from "../../package.json" with { type: "json" };
-import { settings } from "../../service/config/variables.ts";
+import { variables as serviceVariables } from "../../service/config/schema.ts";
 import { metricDefinitions } from "../../service/telemetry/metric-definitions.ts";
 import { configRows } from "../../tools/docs/stack-keys.ts";
 import { codeOf, pages, root, textOf } from "./pages.ts";
@@ -51,7 +51,7 @@ test("every metric that a page names exists", () => {
 
 /** Variables that the service's table has, or that some program takes from its environment. */
 const variables = new Set([
-  ...Object.keys(settings),
+  ...serviceVariables.map(({ name }) => name),
   ...all(sources, /\benv(?:ironment)?\.(LAKEHEAD_[A-Z0-9_]+)/g),
   ...all(sources, /\{([^{}]*)\} = process\.env\b/g).flatMap((names) => all(names, /\b(LAKEHEAD_[A-Z0-9_]+)/g)),
 ]);

@@ -1,7 +1,7 @@
 import { variables as environmentVariables } from "../../service/config/schema.ts";
 import { errorKinds, transportStatuses } from "../../service/errors.ts";
 import { operations } from "../../service/operations/index.ts";
-import { addressOf } from "../../service/operations/operation.ts";
+import { addressOf, errorsOf } from "../../service/operations/operation.ts";
 import { type MetricDefinition, metricDefinitions } from "../../service/telemetry/metric-definitions.ts";
 import clientCases from "../../test/clients/matrix.json" with { type: "json" };
 import { clientVersions, matrixRows, served } from "../../test/clients/matrix.ts";
@@ -37,6 +37,17 @@ const errorTable = (): string =>
     ["code", "name", "status", "message, unless a more exact one is sent"],
     Object.entries(errorKinds).map(([code, { name, status, message }]) => [code, name, String(status), message]),
   );
+
+/** The codes that only some operations return; the line below it has those of every operation. */
+const operationErrors = (): string => {
+  const all = operations.map((operation) => ({ operation, codes: errorsOf(operation).toSorted((a, b) => a - b) }));
+  const common = (all[0]?.codes ?? []).filter((code) => all.every(({ codes }) => codes.includes(code)));
+  const rows = all.map(({ operation, codes }) => [
+    inlineCode(addressOf(operation)),
+    codes.filter((code) => !common.includes(code)).join(", "),
+  ]);
+  return `${markdownTable(["operation", "codes"], rows)}\n\nEvery operation, besides: ${common.join(", ")}.`;
+};
 
 const transportTable = (): string =>
   markdownTable(
@@ -74,7 +85,7 @@ const deviationTable = (): string => markdownTable(["operations", "what differs"
 /** Every page that has generated parts, by its path from the repository's root, and what makes each part. */
 export const generatedPages: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
   "docs/api.md": { operations: operationTable },
-  "docs/errors.md": { errors: errorTable, transport: transportTable },
+  "docs/errors.md": { errors: errorTable, "operation-errors": operationErrors, transport: transportTable },
   "docs/service-configuration.md": { variables },
   "docs/operations.md": { metrics: metricTable },
   "docs/stack-configuration.md": { "config-keys": configTable },
