@@ -149,6 +149,12 @@ const meanings: readonly Meaning[] = [
     say: () => "the types in an SQL expression (filter or columns) do not fit together",
   },
   {
+    pattern: /^(?:failed to call '\w+' )?Compute error: Regular expression did not compile: /,
+    code: 13,
+    say: () =>
+      "an SQL expression (filter or columns) cannot be evaluated: a regular expression is not valid or too large; repeat less often, or use smaller classes",
+  },
+  {
     pattern:
       /^(?:(?:Execution|Parser|Compute|Invalid argument) error: |Arithmetic overflow: |regex parse error:|There is no built-in encoding|Error (?:optimizing sql filter|resolving filter expression): )/,
     code: 13,

@@ -1,6 +1,15 @@
+/** An argument that must be a string literal. */
+export interface LiteralRule {
+  /** From 0. */
+  readonly index: number;
+  readonly form: RegExp;
+  /** The form in words, for the error message and the documentation. */
+  readonly described: string;
+}
+
 /** How one function may be called. */
 export interface FunctionRule {
-  readonly arguments: readonly [least: number, most: number];
+  readonly arguments: readonly [minimum: number, maximum: number];
   /** Operators that the planner sees for one call, beside those of its arguments; per argument after the first if variadic. */
   readonly cost?: number;
   readonly variadic?: "args" | "items";
@@ -10,35 +19,43 @@ export interface FunctionRule {
   readonly growth?: number;
   /** Whether the first argument is a document: a column as it is, or a part of one. */
   readonly document?: true;
-  /** The argument (from 0) that must be a string literal of the given form, and how the form is described to the caller. */
-  readonly literal?: { readonly index: number; readonly form: RegExp; readonly described: string };
+  readonly literals?: readonly LiteralRule[];
+  /** Argument 2 is a regular expression for argument 1, with at most so many capturing groups. The last literal is its flags. */
+  readonly pattern?: { readonly maxGroups: number };
+  /** Whose value the result takes: it differs from row to row if that argument (or any of them) does. */
+  readonly takes?: "first" | "any";
+  /** Refused where every argument is constant: the planner computes the call, and its time is more than linear. */
+  readonly constants?: "refused";
 }
 
-const call = (least: number, most = least, rest: Omit<FunctionRule, "arguments"> = {}): FunctionRule => ({
-  arguments: [least, most],
+const call = (minimum: number, maximum = minimum, rest: Omit<FunctionRule, "arguments"> = {}): FunctionRule => ({
+  arguments: [minimum, maximum],
   ...rest,
 });
 
-/** Up to 30 µs a row and 10 MB a pattern (the engine's own bound), so three of them are the most. */
-const pattern = {
-  cost: 32,
-  literal: { index: 1, form: /^[\s\S]{0,1000}$/, described: "a literal pattern of at most 1000 characters" },
-} as const;
+const first = { takes: "first" } as const;
+const search = { constants: "refused" } as const;
 
-/** Gives a copy of what it matched for each group, and a list of those becomes one text where text is wanted. */
-const match = {
-  ...pattern,
-  growth: 4,
-  literal: {
-    index: 1,
-    form: /^(?!(?:[\s\S]*?\((?!\?:)){5})[\s\S]{0,1000}$/,
-    described: "a literal pattern of at most 1000 characters and 4 groups, others as (?:…)",
-  },
-} as const;
+const patternLiteral: LiteralRule = {
+  index: 1,
+  form: /^[\s\S]{0,1000}$/,
+  described: "a literal pattern of at most 1000 characters",
+};
 
-/** It is written once for each argument, so a separator that is a call of the same kind would multiply. */
+/** The engine writes flags in front of the pattern as they are, so that other characters there would be a pattern. */
+const flags = (index: number): LiteralRule => ({
+  index,
+  form: /^[imsU]{0,4}$/,
+  described: "literal flags of i, m, s and U",
+});
+
+/** A row takes up to 30 µs and a compiled pattern megabytes, so an expression holds at most three. */
+const pattern = (flagsIndex: number, rest: Omit<FunctionRule, "arguments"> = {}) =>
+  ({ cost: 32, literals: [patternLiteral, flags(flagsIndex)], pattern: { maxGroups: 1000 }, ...rest }) as const;
+
+/** The separator is written once for each argument, so a separator that is a call of the same kind would multiply. */
 const separator = {
-  literal: { index: 0, form: /^[\s\S]{0,100}$/, described: "a literal of at most 100 characters" },
+  literals: [{ index: 0, form: /^[\s\S]{0,100}$/, described: "a literal of at most 100 characters" }],
 } as const;
 
 /**
@@ -48,11 +65,14 @@ const separator = {
  */
 const jsonPath = {
   document: true,
-  literal: {
-    index: 1,
-    form: /^(?!.*\*\*)[\p{L}\p{N}_$.[\]*"' -]{1,256}$/u,
-    described: "a literal path of names and indexes such as '$.a[0].b', at most 256 characters",
-  },
+  takes: "first",
+  literals: [
+    {
+      index: 1,
+      form: /^(?!.*\*\*)[\p{L}\p{N}_$.[\]*"' -]{1,256}$/u,
+      described: "a literal path of names and indexes such as '$.a[0].b', at most 256 characters",
+    },
+  ],
 } as const;
 
 /**
@@ -60,84 +80,149 @@ const jsonPath = {
  * LargeBinary, the type of JSON documents.
  */
 const arrowType = {
-  literal: {
-    index: 1,
-    form: /^(Boolean|U?Int(8|16|32|64)|Float(16|32|64)|(Large)?Utf8|Binary|Date(32|64)|Timestamp\((s|ms|µs|us|ns|Second|Millisecond|Microsecond|Nanosecond)(, ?(None|(Some\()?"[A-Za-z0-9_/+:-]{1,40}"\)?))?\)|Decimal128\([1-9]\d?, ?\d{1,2}\))$/,
-    described: "the literal name of a plain type such as 'Int32', 'Utf8' or 'Timestamp(Millisecond, None)'",
-  },
+  takes: "first",
+  literals: [
+    {
+      index: 1,
+      form: /^(Boolean|U?Int(8|16|32|64)|Float(16|32|64)|(Large)?Utf8|Binary|Date(32|64)|Timestamp\((s|ms|µs|us|ns|Second|Millisecond|Microsecond|Nanosecond)(, ?(None|(Some\()?"[A-Za-z0-9_/+:-]{1,40}"\)?))?\)|Decimal128\([1-9]\d?, ?\d{1,2}\))$/,
+      described: "the literal name of a plain type such as 'Int32', 'Utf8' or 'Timestamp(Millisecond, None)'",
+    },
+  ],
 } as const;
 
 /** A list of binary values is written in hexadecimal where text is wanted. */
 export const listGrowth = 2;
 
-const rules: readonly (readonly [rule: FunctionRule, names: string])[] = [
-  // Numbers
-  [call(1), "abs acos acosh asin asinh atan atanh cbrt cos cosh cot degrees exp factorial isnan iszero ln log10 log2"],
-  [call(1), "radians signum sin sinh sqrt tan tanh"],
-  [call(1, 2), "log round trunc"],
-  [call(2), "atan2 gcd lcm nanvl pow power"],
-  [call(0), "pi"],
-  [call(1, 32, { variadic: "args" }), "greatest least"],
-  // Absent values
-  [call(1, 32, { variadic: "args", repeats: "all-but-last" }), "coalesce"],
-  [call(2, 2, { repeats: "first" }), "ifnull nvl"],
-  [call(3, 3, { repeats: "all-but-last" }), "nvl2"],
-  [call(2), "nullif"],
-  [call(1), "is_valid"],
-  // Text: what can lengthen its input says by how much. Changes of case can too, but not again what has been changed.
-  [call(1), "ascii bit_length char_length character_length chr initcap length lower octet_length reverse to_hex upper"],
-  [call(1, 2), "btrim ltrim rtrim"],
-  [call(2), "contains ends_with find_in_set instr left right starts_with strpos"],
-  [call(3), "split_part substr_index substring_index translate"],
-  [call(1, 32, { variadic: "args", cost: 4 }), "concat"],
-  [call(2, 32, { variadic: "args", cost: 4, ...separator }), "concat_ws"],
-  [call(1), "md5 sha224 sha256 sha384 sha512"],
-  [call(2, 2, { growth: 2 }), "encode"],
-  [call(2), "decode contains_tokens"],
-  [call(2, 3, pattern), "regexp_like"],
-  [call(2, 3, match), "regexp_match"],
-  [call(2, 4, pattern), "regexp_count"],
-  // Dates and times
-  [call(0), "now today current_date current_time current_timestamp"],
-  [call(2), "date_part date_trunc datepart datetrunc"],
-  [call(1, 3), "to_date to_timestamp to_timestamp_micros to_timestamp_millis to_timestamp_nanos to_timestamp_seconds"],
-  [call(1, 3), "to_unixtime"],
-  [call(1, 2), "from_unixtime"],
-  [call(3), "make_date"],
-  // Lists and structs
-  [call(2), "array_has array_has_all array_has_any array_contains arrays_overlap"],
-  [call(2), "list_has list_has_all list_has_any list_contains"],
-  [
-    call(1),
-    "array_length list_length cardinality empty array_empty list_empty array_max list_max array_min array_ndims",
+type Row = readonly [rule: FunctionRule, names: string, form: string];
+
+/** By title, in the order of the documentation. A form names the arguments, with optional ones in brackets. */
+const table: Readonly<Record<string, readonly Row[]>> = {
+  Numbers: [
+    [
+      call(1),
+      "abs acos acosh asin asinh atan atanh cbrt cos cosh cot degrees exp factorial isnan iszero ln log10 log2 radians signum sin sinh sqrt tan tanh",
+      "number",
+    ],
+    [call(1, 2), "log", "[base, ]number"],
+    [call(1, 2), "round trunc", "number[, decimal places]"],
+    [call(2), "atan2", "y, x"],
+    [call(2), "gcd lcm", "integer, integer"],
+    [call(2), "nanvl", "number, number if the first is NaN"],
+    [call(2), "pow power", "base, exponent"],
+    [call(0), "pi", ""],
+    [call(1, 32, { variadic: "args" }), "greatest least", "value, …"],
   ],
-  [call(2), "array_element array_extract list_element list_extract array_position list_position array_indexof"],
-  [call(2), "list_indexof"],
-  [call(0, Number.POSITIVE_INFINITY, { variadic: "items", growth: listGrowth }), "make_array make_list"],
-  [call(2), "array_distance list_distance cosine_distance inner_product"],
-  [call(2), "get_field"],
-  // JSON columns
-  [call(2, 2, jsonPath), "json_extract json_exists json_get json_get_string json_get_int json_get_float json_get_bool"],
-  [call(2, 2, jsonPath), "json_array_length"],
-  [call(3, 3, jsonPath), "json_array_contains"],
-  // Types
-  [call(2, 2, arrowType), "arrow_cast arrow_try_cast"],
-  [call(1), "arrow_typeof"],
-];
+  "Missing values": [
+    [call(1, 32, { variadic: "args", repeats: "all-but-last", ...first }), "coalesce", "value, …"],
+    [call(2, 2, { repeats: "first", ...first }), "ifnull nvl", "value, value if the first is NULL"],
+    [call(3, 3, { repeats: "all-but-last" }), "nvl2", "value, result if not NULL, result if NULL"],
+    [call(2), "nullif", "value, value that becomes NULL"],
+    [call(1), "is_valid", "value"],
+  ],
+  // A function that can lengthen its input has a growth. Changes of case can too, but not again what has been changed.
+  Text: [
+    [call(1), "ascii bit_length char_length character_length length octet_length", "text"],
+    [call(1, 1, first), "initcap lower reverse upper", "text"],
+    [call(1), "chr", "code point"],
+    [call(1), "to_hex", "integer"],
+    [call(1, 2, first), "btrim ltrim rtrim", "text[, characters to remove]"],
+    [call(2), "contains ends_with instr starts_with strpos", "text, text to find"],
+    [call(2), "find_in_set", "text, comma-separated texts"],
+    [call(2, 2, first), "left right", "text, number of characters"],
+    [call(3, 3, first), "split_part", "text, separator, number of the part"],
+    [call(3, 3, first), "substr_index substring_index", "text, separator, number of separators"],
+    [call(3, 3, first), "translate", "text, characters, replacements"],
+    [call(1, 32, { variadic: "args", cost: 4, takes: "any" }), "concat", "text, …"],
+    [
+      call(2, 32, { variadic: "args", cost: 4, takes: "any", ...separator }),
+      "concat_ws",
+      "literal separator of at most 100 characters, text, …",
+    ],
+    [call(1), "md5 sha224 sha256 sha384 sha512", "text or bytes"],
+    [call(2, 2, { growth: 2, ...first }), "encode", "bytes, 'base64' or 'hex'"],
+    [call(2), "decode", "text, 'base64' or 'hex'"],
+    [call(2, 2, search), "contains_tokens", "text, words"],
+    [call(2, 3, pattern(2)), "regexp_like", "text from a column, literal pattern[, literal flags]"],
+    [
+      // It returns a copy of what it matched for each group, and a list of those becomes one text where text is wanted.
+      call(2, 3, pattern(2, { growth: 4, pattern: { maxGroups: 4 } })),
+      "regexp_match",
+      "text from a column, literal pattern of at most 4 groups[, literal flags]",
+    ],
+    [call(2, 4, pattern(3)), "regexp_count", "text from a column, literal pattern[, start[, literal flags]]"],
+  ],
+  "Dates and times": [
+    [call(0), "now today current_date current_time current_timestamp", ""],
+    [call(2), "date_part datepart", "part such as 'year', date or timestamp"],
+    [call(2), "date_trunc datetrunc", "unit such as 'day', date or timestamp"],
+    [
+      call(1, 3),
+      "to_date to_timestamp to_timestamp_micros to_timestamp_millis to_timestamp_nanos to_timestamp_seconds to_unixtime",
+      "text or number[, format[, format]]",
+    ],
+    [call(1, 2), "from_unixtime", "seconds[, time zone]"],
+    [call(3), "make_date", "year, month, day"],
+  ],
+  "Lists and structs": [
+    [call(2, 2, search), "array_has array_contains list_has list_contains", "list, item"],
+    [call(2, 2, search), "array_has_all array_has_any arrays_overlap list_has_all list_has_any", "list, list"],
+    [
+      call(1, 1, search),
+      "array_length list_length cardinality empty array_empty list_empty array_max list_max array_min array_ndims",
+      "list",
+    ],
+    [
+      call(2, 2, { takes: "first", ...search }),
+      "array_element array_extract list_element list_extract",
+      "list, index from 1",
+    ],
+    [call(2, 2, search), "array_position list_position array_indexof list_indexof", "list, item"],
+    [call(0, Number.POSITIVE_INFINITY, { variadic: "items", growth: listGrowth }), "make_array make_list", "item, …"],
+    [call(2, 2, search), "array_distance list_distance cosine_distance inner_product", "vector, vector"],
+    [call(2, 2, first), "get_field", "struct, name of a field"],
+  ],
+  "JSON columns": [
+    [
+      call(2, 2, jsonPath),
+      "json_extract json_exists json_get json_get_string json_get_int json_get_float json_get_bool json_array_length",
+      "column, literal path",
+    ],
+    [call(3, 3, jsonPath), "json_array_contains", "column, literal path, value"],
+  ],
+  Types: [
+    [call(2, 2, arrowType), "arrow_cast arrow_try_cast", "value, literal name of a plain Arrow type"],
+    [call(1), "arrow_typeof", "value"],
+  ],
+};
+
+const rows = Object.values(table).flat();
 
 /**
  * Every function that an expression may call, each tried against the engine by a test. Absent on purpose: functions
  * whose result is as large as an argument says (repeat, lpad, rpad, range, generate_series, array_repeat,
  * array_resize), that multiply their input by what an argument says (replace, regexp_replace, overlay, array_to_string,
- * to_char),
- * whose time is quadratic (levenshtein), that differ from call to call (random, uuid), and lambdas.
+ * to_char), whose time is quadratic (levenshtein), that differ from call to call (random, uuid), and lambdas.
  */
 export const allowedFunctions: ReadonlyMap<string, FunctionRule> = new Map(
-  rules.flatMap(([rule, names]) => names.split(" ").map((name) => [name, rule] as const)),
+  rows.flatMap(([rule, names]) => names.split(" ").map((name) => [name, rule] as const)),
+);
+
+export interface FunctionForm {
+  readonly name: string;
+  /** The call in words: `round(number[, decimal places])`. */
+  readonly form: string;
+}
+
+/** The allowed functions for the documentation, by title. */
+export const functionForms: ReadonlyMap<string, readonly FunctionForm[]> = new Map(
+  Object.entries(table).map(([title, ofTitle]) => [
+    title,
+    ofTitle.flatMap(([, names, form]) => names.split(" ").map((name) => ({ name, form: `${name}(${form})` }))),
+  ]),
 );
 
 /** What a caller can write in place of a construct or function that is refused. */
-export const waysOut: ReadonlyMap<string, string> = new Map([
+export const alternatives: ReadonlyMap<string, string> = new Map([
   ["not", "write NOT before the parenthesis with the predicate"],
   ["substring", "use left, right or split_part"],
   ["substr", "use left, right or split_part"],

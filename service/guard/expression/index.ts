@@ -7,11 +7,17 @@ export { defaultExpressionLimits, type ExpressionLimits } from "./limits.ts";
 
 declare const verified: unique symbol;
 
-/** An SQL expression of which every construct is on the allow-list and every bound holds. */
+/** An SQL expression whose constructs are all on the allow-list and that is within every bound. */
 export type VerifiedExpression = string & { readonly [verified]: true };
 
-/** @returns the operators that the planner will see. */
-const operatorsOf = (expression: string, limits: ExpressionLimits, field: string): number => {
+interface Measured {
+  /** Operators that the planner will see. */
+  readonly operators: number;
+  /** UTF-8 bytes. */
+  readonly bytes: number;
+}
+
+const measure = (expression: string, limits: ExpressionLimits, field: string): Measured => {
   const refuse: Refuse = (problem, at, wayOut) => {
     throw invalid(`${field}: ${problem} at character ${at + 1}: ${wayOut}`);
   };
@@ -23,25 +29,26 @@ const operatorsOf = (expression: string, limits: ExpressionLimits, field: string
     throw invalid(
       `${field} comes to ${operators} operators, at most ${limits.maxOperators} are allowed ` +
         "(the operand of BETWEEN counts twice, the arguments of coalesce and a concatenation four times, a regular " +
-        "expression 32 times, each wildcard of LIKE once): simplify it, or use an IN list for many values",
+        "expression 32 times, each wildcard of LIKE once, arithmetic more the longer it is): simplify it, or use an IN " +
+        "list for many values",
     );
-  return operators;
+  return { operators, bytes };
 };
 
 /**
- * Verifies a filter or the expression of a column alias. What is not known is refused, so that a new construct of the
- * engine stays closed until it has been looked at.
+ * Verifies a filter or the expression of a column alias. Unknown constructs are refused, so that a new construct of the
+ * engine stays refused until it has been reviewed.
  * @param field the request field that holds the expression, for the message.
  * @returns the same text.
- * @throws ServiceError code 13 naming the field, what is wrong and where (character, from 1), and the way out.
+ * @throws ServiceError code 13 naming the field, what is wrong and where (character, from 1), and what to write instead.
  */
 export function verifyExpression(expression: string, limits: ExpressionLimits, field: string): VerifiedExpression {
-  operatorsOf(expression, limits, field);
+  measure(expression, limits, field);
   return expression as VerifiedExpression;
 }
 
 /**
- * Verifies all expressions of one request, each by itself and their operators together.
+ * Verifies all expressions of one request, each by itself and all together.
  * @param expressions pairs of request field and expression.
  * @throws ServiceError code 13 as `verifyExpression`.
  */
@@ -49,17 +56,24 @@ export function verifyExpressions(
   expressions: Iterable<readonly [field: string, expression: string]>,
   limits: ExpressionLimits,
 ): void {
-  let total = 0;
+  let totalOperators = 0;
+  let totalBytes = 0;
   for (const [field, expression] of expressions) {
-    total += operatorsOf(expression, limits, field);
-    if (total > limits.maxTotalOperators)
+    const { operators, bytes } = measure(expression, limits, field);
+    totalOperators += operators;
+    totalBytes += bytes;
+    if (totalOperators > limits.maxTotalOperators)
       throw invalid(
         `the request's expressions come to more than ${limits.maxTotalOperators} operators together: send fewer aliases`,
+      );
+    if (totalBytes > limits.maxTotalBytes)
+      throw invalid(
+        `the request's expressions have more than ${limits.maxTotalBytes} bytes together: send fewer aliases`,
       );
   }
 }
 
-/** Marks an expression as verified without looking at it: for the hostile suite, which shows what the guard is for. */
+/** Marks an expression as verified without reading it. Only for the hostile suite, which shows what the guard prevents. */
 export function uncheckedExpression(expression: string): VerifiedExpression {
   return expression as VerifiedExpression;
 }

@@ -4,50 +4,59 @@ import { allowedFunctions } from "./functions.ts";
 export interface ExpressionLimits {
   /** UTF-8 bytes. */
   readonly maxBytes: number;
-  /** Operands inside one another: parentheses, brackets, calls, NOT, minus, and each right-hand side. */
+  /** The same, over the filter and all column aliases of one request. */
+  readonly maxTotalBytes: number;
+  /** Nested operands: parentheses, brackets, calls, NOT, minus, and each right-hand side. */
   readonly maxDepth: number;
   /**
-   * Operators of the *planned* expression: every operator, cast, field access and call is one, a concatenation four, a
-   * regular expression 32, each wildcard of LIKE one, and what the planner writes out again is counted again (the tested operand of BETWEEN
-   * twice, the arguments of coalesce, ifnull, nvl and nvl2 but the last four times).
+   * Operators of the *planned* expression. Every operator, cast, field access and call counts 1, a concatenation 4, a
+   * regular expression 32, each wildcard of LIKE 1. An arithmetic operator counts 1 more for every 12 operators of its
+   * operands, because the planner derives their types again. What the planner writes out again counts again: the tested
+   * operand of BETWEEN twice, the arguments of coalesce, ifnull, nvl and nvl2 except the last four times.
    */
   readonly maxOperators: number;
   /** The same, over the filter and all column aliases of one request. */
   readonly maxTotalOperators: number;
   /**
-   * How many times as long as what it is made of a text may become: encode and list count 2, regexp_match 4, and what is
-   * nested multiplies. Joined text needs no bound of its own: it is no longer than the pieces that the expression holds.
+   * How many times as long as its parts a text may become: encode and lists count 2, regexp_match 4, nested ones
+   * multiply. Joined text needs no bound of its own: it is no longer than the parts that the expression holds.
    */
   readonly maxGrowth: number;
   /** Items of one IN list, array literal or make_array. */
   readonly maxListItems: number;
+  /** States that one regular expression compiles to, in units of an ASCII letter; see `pattern.ts`. */
+  readonly maxPatternStates: number;
   /** Names of the functions that may be called, lower case. */
   readonly functions: ReadonlySet<string>;
 }
 
 /**
  * Measured on `@lancedb/lancedb` 0.39.0 (Lance 12, DataFusion 54), Linux x64, 2 cores, an expression in the filter of
- * `explainPlan`:
+ * `explainPlan`. The planner runs in the main process and cannot be cancelled, so the bounds keep the CPU time of
+ * planning any accepted request under 50 ms; `npm run bench:planning` searches for the slowest one.
  *
- * - The engine overflows its stack, which ends the process, from 360 chained `IS TRUE`, 700 casts or 900 additions;
- *   128 operators in a chain plan in under 0.1 s.
- * - Planning takes time exponential in the depth: calls and arithmetic in turn, 32 deep, take 5 s (320 bytes); repeated
- *   operands take minutes and gigabytes at 16 (coalesce, 200 bytes), and the parser gives up at about 50 levels only to
- *   try every NOT and CAST again as a name (24 casts, 360 bytes: over 10 s). With 16 levels, and repetition counted,
- *   every pair of a hundred forms nested in turn up to the bounds planned and ran in under 0.3 s.
- * - What is constant is computed in the plan: 15 levels of encode over 4 kB take 1.8 s and 700 MB, so that the growth of
- *   a text is bounded. Within the bound, no expression makes more than 130 kB of a literal.
- * - Run over 200,000 short rows, a regular expression takes up to 6 s of processor time, LIKE with 5,000 wildcards 8 s
- *   and ILIKE with a column as its pattern 11 s: patterns are literals, and their cost is counted.
- * - Ten aliases of the slowest kind that passes (128 operators each) plan in 0.7 s, so that a request's expressions have
- *   a bound together; 500 aliases of one operator take 16 ms, a thousand list items 2 ms.
+ * - The engine overflows its stack, which ends the process, from 360 chained `IS TRUE`, 700 casts or 900 additions.
+ * - Planning time is exponential in the depth: calls and arithmetic in turn, 32 deep, take 5 s (320 bytes); repeated
+ *   operands take minutes and gigabytes at 16 (coalesce, 200 bytes). The engine's parser stops at about 50 levels, after
+ *   it has tried every NOT and CAST again as a name (24 casts, 360 bytes: over 10 s).
+ * - Planning time is quadratic in a chain of arithmetic: 127 additions of a column take 70 ms, 36 take 6 ms.
+ * - The planner computes what is constant: 15 levels of encode over 4 kB take 1.8 s and 700 MB, so that the growth of a
+ *   text is bounded. Within the bound, no expression makes more than 130 kB of a literal.
+ * - The planner compiles a regular expression whose text is constant: `(.{1000}){999}` takes 0.5 s. The text must come
+ *   from a column, and a pattern within the bound compiles in 11 ms. A pattern that is not compiled is still parsed, at
+ *   up to 0.1 ms for each Unicode class; the bound on states admits 28 of them.
+ * - Literals and lists take 1 ms for each kB.
+ * - Run over 200,000 short rows, a regular expression takes up to 6 s of CPU time, LIKE with 5,000 wildcards 8 s and
+ *   ILIKE with a column as its pattern 11 s: patterns are literals, and their cost is counted.
  */
 export const defaultExpressionLimits: ExpressionLimits = {
   maxBytes: 8192,
+  maxTotalBytes: 16_384,
   maxDepth: 16,
   maxOperators: 128,
   maxTotalOperators: 512,
   maxGrowth: 16,
   maxListItems: 1000,
+  maxPatternStates: 100_000,
   functions: new Set(allowedFunctions.keys()),
 };

@@ -1,7 +1,19 @@
-import { allowedFunctions, type FunctionRule, listGrowth, waysOut } from "./functions.ts";
+import { allowedFunctions, alternatives, type FunctionRule, type LiteralRule, listGrowth } from "./functions.ts";
 import type { ExpressionLimits } from "./limits.ts";
+import { PatternRefusal, patternSize } from "./pattern.ts";
 import type { Refuse, Token } from "./tokens.ts";
 import * as words from "./words.ts";
+
+/** What is known of a part of the expression. */
+interface Part {
+  /** Operators that the planner will see. */
+  readonly operators: number;
+  /**
+   * `constant`: the planner computes it. `column`: the planner cannot compute it, because its value comes from a column.
+   * `unknown`: the planner may find that it is constant, as in `coalesce('a', s)` or `b OR true`.
+   */
+  readonly source: "constant" | "column" | "unknown";
+}
 
 /** Each concatenation can double the text of a row, so it weighs more than an addition. */
 const concatenation = 4;
@@ -9,10 +21,57 @@ const concatenation = 4;
 /** What an operator inside a repeated argument counts: written out twice, its type asked for twice. */
 const repetition = 4;
 
+/** Operators of the operands for which an arithmetic operator counts one more. */
+const arithmeticStep = 12;
+
+const maxLikePattern = 1000;
+
 const anyCall: FunctionRule = { arguments: [0, 32] };
+
+const literal: Part = { operators: 0, source: "constant" };
+const column: Part = { operators: 0, source: "column" };
+
+/** An operator's result: constant if every operand is, otherwise unknown. */
+const combined = (operators: number, operands: readonly Part[]): Part => ({
+  operators,
+  source: operands.every(({ source }) => source === "constant") ? "constant" : "unknown",
+});
+
+const plus = (part: Part, operators: number): Part => ({ ...part, operators: part.operators + operators });
+
+const total = (parts: readonly Part[]): number => parts.reduce((sum, { operators }) => sum + operators, 0);
 
 const shown = ({ kind, value }: Token): string =>
   kind === "word" || kind === "symbol" ? value.toUpperCase().slice(0, 40) : kind === "end" ? "the end" : `a ${kind}`;
+
+/** How the operators of one level of precedence count. */
+interface Level {
+  readonly kind: Token["kind"];
+  readonly costs: ReadonlyMap<string, (left: Part, right: Part) => number>;
+}
+
+const one = (): number => 1;
+const arithmetic = (left: Part, right: Part): number =>
+  1 + Math.floor((left.operators + right.operators) / arithmeticStep);
+
+const disjunction: Level = { kind: "word", costs: new Map([["or", one]]) };
+const conjunction: Level = { kind: "word", costs: new Map([["and", one]]) };
+const sum: Level = {
+  kind: "symbol",
+  costs: new Map([
+    ["+", arithmetic],
+    ["-", arithmetic],
+  ]),
+};
+const product: Level = {
+  kind: "symbol",
+  costs: new Map([
+    ["*", arithmetic],
+    ["/", arithmetic],
+    ["%", arithmetic],
+    ["||", () => concatenation],
+  ]),
+};
 
 /**
  * Reads the subset of SQL that may reach the engine and returns, for every rule, the number of operators that the
@@ -35,7 +94,7 @@ export class Parser {
 
   /** @returns the operators of the whole, all tokens consumed. */
   whole(): number {
-    const operators = this.#disjunction();
+    const { operators } = this.#disjunction();
     if (this.#token().kind !== "end") this.#unexpected("an operator or the end");
     return operators;
   }
@@ -61,7 +120,7 @@ export class Parser {
 
   #unexpected(wanted: string): never {
     const token = this.#token();
-    return this.#refuse(`${shown(token)} is not allowed`, token.at, `${wanted} may stand here`);
+    return this.#refuse(`${shown(token)} is not allowed`, token.at, `write ${wanted} here`);
   }
 
   #deeper<T>(read: () => T, levels = 1): T {
@@ -74,7 +133,7 @@ export class Parser {
     return result;
   }
 
-  /** Reads what may come out `growth` times as long. */
+  /** Reads an operand whose value may come out `growth` times as long. */
   #grown<T>(growth: number, read: () => T): T {
     const { at } = this.#token();
     this.#growth *= growth;
@@ -89,29 +148,35 @@ export class Parser {
     return result;
   }
 
-  #chain(operators: ReadonlyMap<string, number>, kind: Token["kind"], operand: () => number): number {
-    let total = operand();
+  #chain({ kind, costs }: Level, operand: () => Part): Part {
+    let left = operand();
     for (;;) {
       const token = this.#token();
-      const cost = token.kind === kind ? operators.get(token.value) : undefined;
-      if (cost === undefined) return total;
+      const cost = token.kind === kind ? costs.get(token.value) : undefined;
+      if (cost === undefined) return left;
       this.#next++;
-      total += this.#deeper(operand) + cost;
+      const right = this.#deeper(operand);
+      const operators = left.operators + right.operators + cost(left, right);
+      const joined = combined(operators, [left, right]);
+      // Text joined to text of a column comes from that column; a sum may vanish, as in `id * 0`.
+      const fromColumn = token.value === "||" && [left, right].some(({ source }) => source === "column");
+      left = fromColumn ? { operators, source: "column" } : joined;
     }
   }
 
-  #disjunction(): number {
-    return this.#chain(orOperator, "word", () => this.#conjunction());
+  #disjunction(): Part {
+    return this.#chain(disjunction, () => this.#conjunction());
   }
 
-  #conjunction(): number {
-    return this.#chain(andOperator, "word", () => this.#negation());
+  #conjunction(): Part {
+    return this.#chain(conjunction, () => this.#negation());
   }
 
-  #negation(): number {
+  #negation(): Part {
     let negations = 0;
     while (this.#take("word", "not")) negations++;
-    let operators = this.#deeper(() => this.#predicate(), negations) + negations;
+    const operand = this.#deeper(() => this.#predicate(), negations);
+    let operators = negations;
     while (this.#take("word", "is")) {
       this.#take("word", "not");
       if (!["null", "true", "false"].some((word) => this.#take("word", word))) this.#unexpected("NULL, TRUE or FALSE");
@@ -119,7 +184,7 @@ export class Parser {
     }
     if (this.#startsComparison())
       this.#refuse("a comparison of a comparison", this.#token().at, "put the first one into parentheses");
-    return operators;
+    return operators === 0 ? operand : combined(operand.operators + operators, [operand]);
   }
 
   #startsComparison(): boolean {
@@ -128,103 +193,126 @@ export class Parser {
     return token.kind === "word" && ["not", "between", "in", "like", "ilike"].includes(token.value);
   }
 
-  #predicate(): number {
+  #predicate(): Part {
+    const { at } = this.#token();
     const left = this.#sum();
     if (!this.#startsComparison()) return left;
     if (this.#token().kind === "symbol") {
       this.#next++;
-      return left + this.#deeper(() => this.#sum()) + 1;
+      const right = this.#deeper(() => this.#sum());
+      return combined(total([left, right]) + 1, [left, right]);
     }
     this.#take("word", "not");
     if (this.#take("word", "between")) {
       const low = this.#deeper(() => this.#sum());
       this.#expect("word", "and");
-      return 2 * left + low + this.#deeper(() => this.#sum()) + 1;
+      const high = this.#deeper(() => this.#sum());
+      return combined(total([left, left, low, high]) + 1, [left, low, high]);
     }
     if (this.#take("word", "in")) {
       this.#expect("symbol", "(");
-      return left + this.#deeper(() => this.#items(")", { least: 1, column: 0 })) + 1;
+      const items = this.#deeper(() => this.#items(")", { minimum: 1, column: 0 }));
+      return combined(total([left, items]) + 1, [left, items]);
     }
+    const operator = this.#token();
     if (!this.#take("word", "like") && !this.#take("word", "ilike")) this.#unexpected("BETWEEN, IN, LIKE or ILIKE");
-    const pattern = this.#pattern();
+    if (left.source === "constant")
+      this.#refuse(`${operator.value.toUpperCase()} on a constant`, at, "compare a column, or write true or false");
+    const wildcards = this.#likePattern();
     if (this.#take("word", "escape") && this.#literal() !== "\\")
       this.#refuse("another escape character than \\", this.#token(-1).at, "escape with a backslash");
-    return left + pattern;
+    return combined(left.operators + wildcards, [left]);
   }
 
-  /** The engine compiles a pattern that is no literal for each row; its time grows with the wildcards. */
-  #pattern(): number {
+  /**
+   * The engine compiles a pattern that is no literal for each row. Its time grows with the wildcards.
+   * @returns the operators that the pattern counts.
+   */
+  #likePattern(): number {
     const { at } = this.#token();
     const pattern = this.#literal();
-    if (pattern === undefined || pattern.length > 1000 || this.#is("symbol", "||") || this.#is("symbol", "::"))
-      return this.#refuse("the pattern of LIKE", at, "write a literal pattern of at most 1000 characters");
+    if (
+      pattern === undefined ||
+      pattern.length > maxLikePattern ||
+      this.#is("symbol", "||") ||
+      this.#is("symbol", "::")
+    )
+      return this.#refuse("the pattern of LIKE", at, `write a literal pattern of at most ${maxLikePattern} characters`);
     return Math.max(1, pattern.replace(/[^%_]/g, "").length);
   }
 
-  #sum(): number {
-    return this.#chain(sumOperators, "symbol", () => this.#product());
+  #sum(): Part {
+    return this.#chain(sum, () => this.#product());
   }
 
-  #product(): number {
-    return this.#chain(productOperators, "symbol", () => this.#signed());
+  #product(): Part {
+    return this.#chain(product, () => this.#signed());
   }
 
-  #signed(): number {
+  #signed(): Part {
     let signs = 0;
     while (this.#take("symbol", "-")) signs++;
+    if (signs === 0) return this.#accessed();
     // The sign of a literal is part of it.
-    const literal = signs === 1 && this.#token().kind === "number";
-    return this.#deeper(() => this.#accessed(), signs) + (literal ? 0 : signs);
+    const isNumber = signs === 1 && this.#token().kind === "number";
+    const operand = this.#deeper(() => this.#accessed(), signs);
+    return isNumber ? operand : combined(operand.operators + signs, [operand]);
   }
 
-  #accessed(): number {
-    let operators = this.#primary();
+  #accessed(): Part {
+    let part = this.#primary();
     for (;;) {
       if (this.#take("symbol", "::")) this.#type();
       else if (this.#take("symbol", "[")) {
-        operators += this.#deeper(() => this.#disjunction());
+        const index = this.#deeper(() => this.#disjunction());
         this.#expect("symbol", "]");
+        const constant = part.source === "constant" && index.source === "constant";
+        const source = constant || part.source === "column" ? part.source : "unknown";
+        part = { operators: total([part, index]), source };
       } else if (this.#take("symbol", ".")) {
         const { kind } = this.#token();
         if (kind !== "word" && kind !== "quoted") this.#unexpected("a field name");
         this.#next++;
-      } else return operators;
-      operators++;
+      } else return part;
+      part = plus(part, 1);
     }
   }
 
-  #primary(): number {
+  #primary(): Part {
     const token = this.#token();
     if (token.kind === "symbol") {
-      if (this.#take("symbol", "[")) return this.#grown(listGrowth, () => this.#items("]", { least: 0, column: 1 }));
+      if (this.#take("symbol", "[")) return this.#grown(listGrowth, () => this.#items("]", { minimum: 0, column: 1 }));
       if (!this.#take("symbol", "(")) return this.#unexpected("a column, a literal or a call");
-      const operators = this.#deeper(() => this.#disjunction());
+      const part = this.#deeper(() => this.#disjunction());
       this.#expect("symbol", ")");
-      return operators;
+      return part;
     }
     if (token.kind === "end") return this.#unexpected("a column, a literal or a call");
     if (token.kind === "word") return this.#word(token);
     this.#next++;
-    if (token.kind === "quoted" && this.#is("symbol", "("))
-      this.#refuse("a function's name in quotation marks", token.at, "write it without");
-    return 0;
+    if (token.kind !== "quoted") return literal;
+    if (this.#is("symbol", "("))
+      this.#refuse("a function's name in quotation marks", token.at, "write it without quotation marks");
+    // In an alias, double quotes make a string.
+    return token.quote === '"' ? { operators: 0, source: "unknown" } : column;
   }
 
-  #word(token: Token): number {
+  #word(token: Token): Part {
     const { value } = token;
     if (this.#startsTypedLiteral(value)) {
       this.#type();
       this.#next++;
-      return 1;
+      return { operators: 1, source: "constant" };
     }
     if (this.#is("symbol", "(", 1)) return words.castWords.has(value) ? this.#cast() : this.#call(token);
     const reserved = words.reservedWords.get(value);
     if (reserved !== undefined)
-      this.#refuse(`${reserved} is not allowed`, token.at, "a column of that name is written in backquotes");
+      this.#refuse(`${reserved} is not allowed`, token.at, "write a column of that name in backquotes");
     this.#next++;
-    if (!words.bareCalls.has(value)) return 0;
+    if (words.constantWords.has(value)) return literal;
+    if (!words.bareCalls.has(value)) return column;
     this.#rule(token);
-    return 1;
+    return { operators: 1, source: "constant" };
   }
 
   /** `DATE '…'`, `TIMESTAMP '…'`, `TIMESTAMP(3) '…'` */
@@ -234,14 +322,14 @@ export class Parser {
     return this.#token(precision ? 4 : 1).kind === "string";
   }
 
-  #cast(): number {
+  #cast(): Part {
     this.#next += 2;
     return this.#deeper(() => {
-      const operators = this.#disjunction() + 1;
+      const operand = this.#disjunction();
       this.#expect("word", "as");
       this.#type();
       this.#expect("symbol", ")");
-      return operators;
+      return plus(operand, 1);
     });
   }
 
@@ -263,11 +351,11 @@ export class Parser {
     }
   }
 
-  #number(least: number, most: number, step = 1): number {
+  #number(minimum: number, maximum: number, step = 1): number {
     const { kind, value, at } = this.#token();
     const number = kind === "number" && /^\d{1,2}$/.test(value) ? Number(value) : Number.NaN;
-    if (!(number >= least && number <= most && number % step === 0))
-      this.#refuse(`a type's parameter outside ${least} to ${most}`, at, words.castTypesDescribed);
+    if (!(number >= minimum && number <= maximum && number % step === 0))
+      this.#refuse(`a type's parameter outside ${minimum} to ${maximum}`, at, words.castTypesDescribed);
     this.#next++;
     return number;
   }
@@ -281,60 +369,90 @@ export class Parser {
   }
 
   /** Items up to the closing symbol; `column` is what a column costs where its values are copied. */
-  #items(close: string, { least, column }: { least: 0 | 1; column: 0 | 1 }): number {
+  #items(close: string, { minimum, column: copied }: { minimum: 0 | 1; column: 0 | 1 }): Part {
     const { at } = this.#token();
     let operators = 0;
     let count = 0;
-    if (least === 0 && this.#take("symbol", close)) return 0;
+    let source: Part["source"] = "constant";
+    if (minimum === 0 && this.#take("symbol", close)) return literal;
     do {
       if (++count > this.#limits.maxListItems)
         this.#refuse(`a list of more than ${this.#limits.maxListItems} items`, at, "send fewer, or a range");
-      const first = this.#token();
-      operators += this.#disjunction() + (first.kind === "word" || first.kind === "quoted" ? column : 0);
+      const { kind } = this.#token();
+      const item = this.#disjunction();
+      operators += item.operators + (kind === "word" || kind === "quoted" ? copied : 0);
+      if (item.source !== "constant") source = "unknown";
     } while (this.#take("symbol", ","));
     this.#expect("symbol", close);
-    return operators;
+    return { operators, source };
   }
 
   #rule({ value, at }: Token): FunctionRule {
-    const way = waysOut.get(value);
-    if (words.reservedWords.has(value) && way === undefined)
+    const alternative = alternatives.get(value);
+    if (words.reservedWords.has(value) && alternative === undefined)
       this.#refuse(`${words.reservedWords.get(value)} is not allowed`, at, "write a plain expression");
     if (!this.#limits.functions.has(value))
-      this.#refuse(`the function ${value.slice(0, 40)} is not allowed`, at, way ?? "use one on the service's list");
+      this.#refuse(
+        `the function ${value.slice(0, 40)} is not allowed`,
+        at,
+        alternative ?? "docs/query-safety.md lists the allowed functions",
+      );
     return allowedFunctions.get(value) ?? anyCall;
   }
 
-  #call(name: Token): number {
+  #call(name: Token): Part {
     const rule = this.#rule(name);
     this.#next += 2;
     const { growth = 1 } = rule;
-    if (rule.variadic === "items") return this.#grown(growth, () => this.#items(")", { least: 0, column: 1 })) + 1;
-    const operators = this.#grown(growth, () => this.#arguments(name, rule));
-    const [least, most] = rule.arguments;
-    if (operators.length < least || operators.length > most)
-      this.#refuse(
-        `${name.value} with ${operators.length} arguments`,
-        name.at,
-        least === most ? `it takes ${least}` : `it takes ${least} to ${most}`,
+    if (rule.variadic === "items")
+      return plus(
+        this.#grown(growth, () => this.#items(")", { minimum: 0, column: 1 })),
+        1,
       );
-    const repeated = rule.repeats === undefined ? 0 : rule.repeats === "first" ? 1 : operators.length - 1;
-    const perCall = (rule.cost ?? 1) * (rule.variadic === "args" ? Math.max(1, operators.length - 1) : 1);
-    return operators.reduce((sum, one, index) => sum + one * (index < repeated ? repetition : 1), perCall);
+    const { parts, literals } = this.#grown(growth, () => this.#arguments(name, rule));
+    const [minimum, maximum] = rule.arguments;
+    if (parts.length < minimum || parts.length > maximum)
+      this.#refuse(
+        `${name.value} with ${parts.length} arguments`,
+        name.at,
+        minimum === maximum ? `it takes ${minimum}` : `it takes ${minimum} to ${maximum}`,
+      );
+    if (rule.pattern !== undefined) this.#checkPattern(name, rule, parts, literals);
+    const source = this.#sourceOfCall(rule, parts);
+    if (source === "constant" && rule.constants === "refused")
+      this.#refuse(`${name.value} of constants`, name.at, "pass a column, or write the result");
+    const repeated = rule.repeats === undefined ? 0 : rule.repeats === "first" ? 1 : parts.length - 1;
+    const perCall = (rule.cost ?? 1) * (rule.variadic === "args" ? Math.max(1, parts.length - 1) : 1);
+    const operators = parts.reduce(
+      (sum, part, index) => sum + part.operators * (index < repeated ? repetition : 1),
+      perCall,
+    );
+    return { operators, source };
   }
 
-  /** @returns the operators of each argument. */
-  #arguments(name: Token, rule: FunctionRule): readonly number[] {
-    const operators: number[] = [];
-    if (this.#take("symbol", ")")) return operators;
+  #sourceOfCall({ takes }: FunctionRule, parts: readonly Part[]): Part["source"] {
+    if (parts.every(({ source }) => source === "constant")) return "constant";
+    const deciding = takes === "first" ? parts.slice(0, 1) : takes === "any" ? parts : [];
+    return deciding.some(({ source }) => source === "column") ? "column" : "unknown";
+  }
+
+  /** @returns what is known of each argument, and the value of each that is a literal by rule. */
+  #arguments(
+    name: Token,
+    rule: FunctionRule,
+  ): { readonly parts: readonly Part[]; readonly literals: ReadonlyMap<number, Token> } {
+    const parts: Part[] = [];
+    const literals = new Map<number, Token>();
+    if (this.#take("symbol", ")")) return { parts, literals };
     do {
-      if (operators.length === 0 && rule.document) this.#checkDocument(name);
-      if (operators.length === rule.literal?.index) this.#checkLiteral(name, rule.literal);
-      operators.push(this.#disjunction());
-      if (operators.length > 32) this.#refuse(`${name.value} with more than 32 arguments`, name.at, "pass fewer");
+      if (parts.length === 0 && rule.document) this.#checkDocument(name);
+      const literalRule = rule.literals?.find(({ index }) => index === parts.length);
+      if (literalRule !== undefined) literals.set(parts.length, this.#checkLiteral(name, literalRule));
+      parts.push(this.#disjunction());
+      if (parts.length > 32) this.#refuse(`${name.value} with more than 32 arguments`, name.at, "pass fewer");
     } while (this.#take("symbol", ","));
     this.#expect("symbol", ")");
-    return operators;
+    return { parts, literals };
   }
 
   #checkDocument(name: Token): void {
@@ -346,23 +464,47 @@ export class Parser {
       this.#refuse(`argument 1 of ${name.value}`, at, "write a column, or json_get of one");
   }
 
-  #checkLiteral(name: Token, { index, form, described }: NonNullable<FunctionRule["literal"]>): void {
-    const { kind, value, at } = this.#token();
+  #checkLiteral(name: Token, { index, form, described }: LiteralRule): Token {
+    const token = this.#token();
     const alone = this.#is("symbol", ",", 1) || this.#is("symbol", ")", 1);
-    if (kind !== "string" || !alone || !form.test(value))
-      this.#refuse(`argument ${index + 1} of ${name.value}`, at, `write ${described}`);
+    if (token.kind !== "string" || !alone || !form.test(token.value))
+      this.#refuse(`argument ${index + 1} of ${name.value}`, token.at, `write ${described}`);
+    return token;
+  }
+
+  /** The planner computes a pattern on constant text, and compiles it up to ten times on the way. */
+  #checkPattern(
+    name: Token,
+    { pattern: bounds, literals: rules }: FunctionRule,
+    [text]: readonly Part[],
+    literals: ReadonlyMap<number, Token>,
+  ): void {
+    if (text?.source !== "column")
+      this.#refuse(
+        `${name.value} on text that may be constant`,
+        name.at,
+        "pass a column (its name in backquotes if it needs quotes), or a text function or cast of one",
+      );
+    const pattern = literals.get(1) ?? name;
+    const flags = literals.get(rules?.at(-1)?.index ?? 0)?.value ?? "";
+    const { states, groups } = this.#sizeOf(pattern, flags);
+    const { maxPatternStates } = this.#limits;
+    if (states > maxPatternStates)
+      this.#refuse(
+        `a pattern that compiles to about ${states} states, at most ${maxPatternStates} are allowed`,
+        pattern.at,
+        "repeat less often, or write [a-z0-9] for \\w and other Unicode classes, which count 3500 each time",
+      );
+    if (bounds !== undefined && groups > bounds.maxGroups)
+      this.#refuse(`a pattern of more than ${bounds.maxGroups} groups`, pattern.at, "write the others as (?:…)");
+  }
+
+  #sizeOf(pattern: Token, flags: string): { readonly states: number; readonly groups: number } {
+    try {
+      return patternSize(pattern.value, flags);
+    } catch (error) {
+      if (!(error instanceof PatternRefusal)) throw error;
+      return this.#refuse(`${error.message} at character ${error.at + 1} of the pattern`, pattern.at, error.wayOut);
+    }
   }
 }
-
-const orOperator = new Map([["or", 1]]);
-const andOperator = new Map([["and", 1]]);
-const sumOperators = new Map([
-  ["+", 1],
-  ["-", 1],
-]);
-const productOperators = new Map([
-  ["*", 1],
-  ["/", 1],
-  ["%", 1],
-  ["||", concatenation],
-]);

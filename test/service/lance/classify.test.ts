@@ -42,6 +42,12 @@ const provocations: readonly [what: string, code: number, provoke: () => unknown
   ["a tag for a missing version", 11, async () => (await docs.tags()).create("x", 4711)],
   ["a tag with an impossible name", 13, async () => (await docs.tags()).create("a/b", 1), /name of a tag/],
   ["a missing column", 12, () => docs.query().select(["nope"]).explainPlan(), /"nope"/],
+  [
+    "a regular expression that compiles to more than the database allows",
+    13,
+    () => docs.countRows("regexp_like(text, '(.{1000}){999}')"),
+    /too large/,
+  ],
   ["a missing column in a filter", 12, () => docs.query().where("nope > 1").explainPlan(), /"nope"/],
   ["a missing vector column", 12, () => docs.query().nearestTo(vector).column("nope").explainPlan(), /"nope"/],
   ["a missing column to sort by", 12, () => docs.query().orderBy({ columnName: "nope" }).explainPlan(), /"nope"/],

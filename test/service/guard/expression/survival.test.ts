@@ -19,10 +19,10 @@ const repeated = (times: number, piece: string): string => piece.repeat(times);
 const nested = (levels: number, open: string, seed: string, close: string): string =>
   open.repeat(levels) + seed + close.repeat(levels);
 
-/** As much of each construct as the default limits let through. */
+/** As much of each construct as the default limits allow. */
 const extremes: readonly string[] = [
-  `x = 1${repeated(127, "+1")}`,
-  `x = id${repeated(127, "+id")}`,
+  `x = 1${repeated(35, "+1")}`,
+  `x = id${repeated(35, "+id")}`,
   `(id${repeated(126, "::bigint")}) = 1`,
   `b${repeated(128, " is true")}`,
   `${repeated(16, "not ")}b`,
@@ -33,7 +33,7 @@ const extremes: readonly string[] = [
   `${nested(16, "lower(", "s", ")")} = 'a'`,
   `length(${nested(4, "encode(", `'${"a".repeat(8000)}'`, ", 'hex')")}) > 1`,
   `length(concat_ws('${"a".repeat(100)}'${repeated(31, ",''")})) > 1`,
-  `length(concat(make_array(make_array(regexp_match('${"a".repeat(4000)}', '(((((?:.*)))))'))))) > 1`,
+  `length(concat(make_array(make_array(regexp_match(s, '(((((?:.*)))))'))))) > 1`,
   `length(${nested(4, "concat(make_array(arrow_cast(", `'${"a".repeat(4000)}'`, ", 'Binary')))")}) > 1`,
   `${nested(4, "coalesce(", "id", ", id)")} = 1`,
   `${nested(4, "nvl(", "id", ", id)")} = 1`,
@@ -44,19 +44,22 @@ const extremes: readonly string[] = [
   `id in (${Array.from({ length: 1000 }, (_, index) => index * 7).join(",")})`,
   `array_has([${Array.from({ length: 1000 }, (_, index) => index * 7).join(",")}], id)`,
   `s like '${repeated(64, "%a_")}'`,
-  Array(3).fill("regexp_like(s, '(?:\\pL{50}){10}')").join(" or "),
-  `regexp_like(s, '${"(".repeat(499)}a${")".repeat(499)}')`,
+  Array(3).fill("regexp_like(s, '(?:\\pL{5}){5}')").join(" or "),
+  `regexp_like(s, '${"(".repeat(50)}a${")".repeat(50)}')`,
+  "regexp_like(s, '(?:a{1000}){98}')",
+  "regexp_like(s, '.{2400}')",
+  `regexp_like(s, '(?i)${repeated(28, "[^\\w]")}')`,
   `json_extract(json, '$${repeated(127, ".a")}') is null`,
   `json_extract(json, '${repeated(255, "[")}') is null`,
 ];
 
-describe("the engine survives what the guard accepts", () => {
+describe("the engine process survives what the guard accepts", () => {
   it.each(extremes.map((expression) => [expression.slice(0, 60), expression]))("%s…", async (_, expression) => {
     verifyExpression(expression, defaultExpressionLimits, "filter");
     expect(await engine.try({ expression, as: "filter" })).not.toMatchObject({ kind: "died" });
   });
 
-  it("random expressions up to the limits", async () => {
+  it("of random expressions up to the limits", async () => {
     const outcomes: Outcome["kind"][] = [];
     for (let seed = 0; seed < 250; seed++) {
       const random = seeded(seed);
@@ -68,11 +71,11 @@ describe("the engine survives what the guard accepts", () => {
       expect(outcome, `seed ${seed}: ${expression}`).not.toMatchObject({ kind: "died" });
       outcomes.push(outcome.kind);
     }
-    // The generator must make what the engine really runs, or the test shows nothing.
+    // If the engine refuses most of them, the test shows nothing.
     expect(outcomes.filter((kind) => kind === "accepted").length).toBeGreaterThan(100);
   });
 
-  it("and dies of one that it does not accept, so that the harness would see it", async () => {
+  it("and ends at an expression that the guard refuses, so that the test can detect an end", async () => {
     const expression = `id = ${"1+".repeat(5000)}1`;
     expect(passes(expression)).toBe(false);
     expect(await engine.try({ expression, as: "filter" })).toMatchObject({ kind: "died" });

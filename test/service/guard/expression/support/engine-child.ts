@@ -1,4 +1,4 @@
-/** The real engine in a process of its own, so that an expression that ends it is a result and not the end of the test. */
+/** The real engine in its own process, so that an expression that ends it is a result and does not end the test. */
 import type { Outcome, Trial } from "./engine.ts";
 import { makeExpressionTable } from "./table.ts";
 

@@ -13,7 +13,7 @@ export type Outcome =
   | { readonly kind: "refused"; readonly message: string }
   | { readonly kind: "died"; readonly signal: string };
 
-/** One engine process at a time; a new one after a death. */
+/** One engine process at a time; after a crash, a new one. */
 export class Engine {
   readonly #directories: string[] = [];
   #child: ChildProcess | undefined;
@@ -39,10 +39,10 @@ export class Engine {
   async #start(): Promise<ChildProcess> {
     const directory = await mkdtemp(join(tmpdir(), "lakehead-expressions-"));
     this.#directories.push(directory);
-    // The engine writes a back trace of every caught panic to the standard error.
+    // The engine writes a stack trace of every caught panic to the standard error.
     const child = fork(join(import.meta.dirname, "engine-child.ts"), [directory], { stdio: "ignore" });
     const ready: { readonly kind: string } = await this.#answer(child);
-    if (ready.kind !== "ready") throw new Error(`the engine's process did not start: ${JSON.stringify(ready)}`);
+    if (ready.kind !== "ready") throw new Error(`the engine process did not start: ${JSON.stringify(ready)}`);
     return child;
   }
 

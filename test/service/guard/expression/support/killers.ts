@@ -1,7 +1,7 @@
 export const nested = (levels: number, wrap: (inner: string) => string, seed: string): string =>
   Array.from({ length: levels }).reduce<string>(wrap, seed);
 
-/** Expressions by what each of them does to the unguarded engine, measured on 0.39.0. */
+/** Expressions by their effect on the engine without the guard, measured on 0.39.0. */
 export const killers: Readonly<Record<string, string>> = {
   "overflows the stack: additions": `id = ${"1+".repeat(1000)}1`,
   "overflows the stack: casts": `id${"::int".repeat(800)} = 1`,

@@ -1,4 +1,4 @@
-/** A small seeded generator (mulberry32), so that a failing expression can be made again from its seed. */
+/** A small seeded generator (mulberry32), so that a seed reproduces a failing expression. */
 export const seeded = (seed: number): (() => number) => {
   let state = seed;
   return () => {
@@ -12,7 +12,7 @@ export const seeded = (seed: number): (() => number) => {
 type Type = "boolean" | "number" | "text";
 type Hole = Type | "list" | "pattern";
 
-/** A form is a text with typed holes: `<number>` is filled with another form of that type. */
+/** A form is a text with typed placeholders: a form of that type replaces `<number>`. */
 const forms: Readonly<Record<Type, readonly string[]>> = {
   boolean: [
     "<boolean> AND <boolean>",
@@ -101,7 +101,7 @@ const patterns = ["a%", "%a%_%b%", "[a-z]{1,50}", "(a|b)+$", "\\w{20}", "^ro.*?l
 
 const types: ReadonlySet<string> = new Set(["boolean", "number", "text"]);
 
-/** An expression of the type with about `size` forms in it, at most `depth` of them inside one another. */
+/** An expression of the type with about `size` forms, nested at most `depth` deep. */
 export const randomExpression = (random: () => number, type: Type, size: number, depth: number): string => {
   let left = size;
   const pick = (choices: readonly string[]): string => choices[Math.floor(random() * choices.length)] ?? "";

@@ -34,7 +34,7 @@ const rows = Array.from({ length: 200 }, (_, id) => ({
   json: `{"a":${id},"b":[1,2],"s":"x","t":true}`,
 }));
 
-/** Makes a table of 200 rows with a column of every kind that an expression can be about. */
+/** Creates a table of 200 rows with a column of every type that an expression can use. */
 export const makeExpressionTable = async (directory: string, name: string): Promise<lancedb.Table> => {
   const connection = await lancedb.connect(directory);
   return connection.createTable(name, lancedb.makeArrowTable(rows, { schema }));
