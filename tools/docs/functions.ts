@@ -1,19 +1,17 @@
 /** What the guard accepts in a filter or column alias, as Markdown made from the guard's own tables. Pure. */
-import { allowedFunctions, type FunctionRule, waysOut } from "../../service/guard/expression/functions.ts";
+import { alternatives, type FunctionRule, functionGroups } from "../../service/guard/expression/functions.ts";
 import { castTypesDescribed, comparisons, typedLiterals } from "../../service/guard/expression/words.ts";
 import { inlineCode, markdownTable } from "../markdown-table.ts";
 
-const argumentCount = ({ arguments: [minimum, maximum] }: FunctionRule): string => {
-  if (minimum === maximum) return String(minimum);
-  return maximum === Number.POSITIVE_INFINITY ? "any number" : `${minimum} to ${maximum}`;
-};
-
 const repeatedArguments = { first: "argument 1", "all-but-last": "every argument but the last" } as const;
 
-const conditions = ({ document, literal, cost, repeats, growth }: FunctionRule): string =>
+const conditions = ({ document, literals = [], pattern, constants, cost, repeats, growth }: FunctionRule): string =>
   [
     document ? "argument 1 is a column, or `json_get` of one" : "",
-    literal === undefined ? "" : `argument ${literal.index + 1} is ${literal.described}`,
+    pattern === undefined ? "" : "argument 1 is a column, or a text function or cast of one",
+    ...literals.map(({ index, described }) => `argument ${index + 1} is ${described}`),
+    pattern !== undefined && pattern.maxGroups < 100 ? `at most ${pattern.maxGroups} groups` : "",
+    constants === "refused" ? "an argument is not constant" : "",
     cost === undefined ? "" : `counts as ${cost} operators`,
     repeats === undefined ? "" : `operators in ${repeatedArguments[repeats]} count four times`,
     growth === undefined ? "" : `growth factor ${growth}`,
@@ -21,33 +19,26 @@ const conditions = ({ document, literal, cost, repeats, growth }: FunctionRule):
     .filter((text) => text !== "")
     .join("; ");
 
-/** One row for all functions that share a rule. */
-const functionTable = (): string => {
-  const groups = Map.groupBy(allowedFunctions, ([, rule]) => rule);
-  return markdownTable(
-    ["functions", "arguments", "conditions"],
-    [...groups].map(([rule, entries]) => [
-      entries
-        .map(([name]) => name)
-        .toSorted()
-        .map(inlineCode)
-        .join(" "),
-      argumentCount(rule),
-      conditions(rule),
-    ]),
-  );
-};
+/** One table for each title, one row for all functions that share a rule. */
+const functionTables = (): string[] =>
+  [...Map.groupBy(functionGroups, ({ title }) => title)].flatMap(([title, groups]) => [
+    `### ${title}`,
+    markdownTable(
+      ["functions", "arguments", "conditions"],
+      groups.map(({ names, form, rule }) => [names.map(inlineCode).join(" "), form || "none", conditions(rule)]),
+    ),
+  ]);
 
 /** Constructs other than calls, each with an expression that the guard accepts: a test sends every one through it. */
 export const constructs: readonly (readonly [construct: string, example: string])[] = [
   [[...comparisons].map(inlineCode).join(" "), "price >= 10"],
-  ["`+` `-` `*` `/` `%`", "(price - 1) * 2 % 3 > 0"],
+  ["`+` `-` `*` `/` `%`: each counts one more for every 12 operators of its operands", "(price - 1) * 2 % 3 > 0"],
   ["`||`: concatenation, counts as four operators", "city || country = 'RomeItaly'"],
   ["`AND` `OR` `NOT`", "NOT (a = 1 OR b = 2) AND c = 3"],
   ["`IS [NOT] NULL`, `IS [NOT] TRUE`, `IS [NOT] FALSE`", "city IS NOT NULL"],
   ["`[NOT] BETWEEN … AND …`", "price NOT BETWEEN 1 AND 5"],
   ["`[NOT] IN (…)`", "city IN ('Rome', 'Oslo')"],
-  ["`[NOT] LIKE`, `[NOT] ILIKE` with a literal pattern of at most 1000 characters", "city LIKE 'R%'"],
+  ["`[NOT] LIKE`, `[NOT] ILIKE` of a column, with a literal pattern of at most 1000 characters", "city LIKE 'R%'"],
   ["`LIKE … ESCAPE`, with a backslash only", "city LIKE '100\\%' ESCAPE '\\'"],
   ["fields and elements", "address.city = 'Rome' AND tags[1] = 'new'"],
   ["lists", "array_has([1, 2, 3], size)"],
@@ -71,11 +62,10 @@ export const allowList = (): string =>
       ["construct", "example"],
       constructs.map(([construct, example]) => [construct, `\`\` ${example} \`\``]),
     ),
-    "### Functions",
-    functionTable(),
+    ...functionTables(),
     "### Replacements",
     markdownTable(
       ["refused", "instead"],
-      [...waysOut].map(([name, instead]) => [inlineCode(name), instead]),
+      [...alternatives].map(([name, instead]) => [inlineCode(name), instead]),
     ),
   ].join("\n\n");

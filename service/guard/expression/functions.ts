@@ -195,7 +195,19 @@ const table: Readonly<Record<string, readonly Row[]>> = {
   ],
 };
 
-const rows = Object.values(table).flat();
+/** Functions of one rule, for the documentation. */
+export interface FunctionGroup {
+  readonly title: string;
+  readonly names: readonly string[];
+  /** The arguments in words, with optional ones in brackets: `number[, decimal places]`. */
+  readonly form: string;
+  readonly rule: FunctionRule;
+}
+
+/** All allowed functions, in the order of the documentation. */
+export const functionGroups: readonly FunctionGroup[] = Object.entries(table).flatMap(([title, ofTitle]) =>
+  ofTitle.map(([rule, names, form]) => ({ title, names: names.split(" "), form, rule })),
+);
 
 /**
  * Every function that an expression may call, each tried against the engine by a test. Absent on purpose: functions
@@ -204,21 +216,7 @@ const rows = Object.values(table).flat();
  * to_char), whose time is quadratic (levenshtein), that differ from call to call (random, uuid), and lambdas.
  */
 export const allowedFunctions: ReadonlyMap<string, FunctionRule> = new Map(
-  rows.flatMap(([rule, names]) => names.split(" ").map((name) => [name, rule] as const)),
-);
-
-export interface FunctionForm {
-  readonly name: string;
-  /** The call in words: `round(number[, decimal places])`. */
-  readonly form: string;
-}
-
-/** The allowed functions for the documentation, by title. */
-export const functionForms: ReadonlyMap<string, readonly FunctionForm[]> = new Map(
-  Object.entries(table).map(([title, ofTitle]) => [
-    title,
-    ofTitle.flatMap(([, names, form]) => names.split(" ").map((name) => ({ name, form: `${name}(${form})` }))),
-  ]),
+  functionGroups.flatMap(({ rule, names }) => names.map((name) => [name, rule] as const)),
 );
 
 /** What a caller can write in place of a construct or function that is refused. */
