@@ -58,7 +58,7 @@ export function findingsOf(error: z.ZodError, raw: unknown): Finding[] {
         key: [...path, key].join("."),
         value: at(raw, [...path, key]),
         problem: "there is no such key",
-        remedy: "remove it, or see the README's table of keys for its right name",
+        remedy: "remove it, or correct it by docs/stack-configuration.md",
       }));
     }
     const value = at(raw, path);

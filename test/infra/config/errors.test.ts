@@ -30,7 +30,7 @@ describe("a bad configuration", () => {
   lakehead:deployerArn is missing: the key is required; expected an ARN such as arn:aws:iam::111122223333:role/team/deployer
   lakehead:nodes.head.min = 0: the value does not fit; expected at least 1
   lakehead:nodes.head.spot = true: the value does not fit; expected false: losing this node ends every job
-  lakehead:nodes.cpu.maximum = 3: there is no such key; remove it, or see the README's table of keys for its right name
+  lakehead:nodes.cpu.maximum = 3: there is no such key; remove it, or correct it by docs/stack-configuration.md
   lakehead:ray.head.memory = 8: the value does not fit; expected a quantity with its unit, such as "8Gi"`);
   });
 

@@ -20,7 +20,7 @@ it("ends with every error at once, before the first resource", async () => {
   lakehead:deployerArn is missing: the key is required; expected an ARN such as arn:aws:iam::111122223333:role/team/deployer
   lakehead:nodes.head.spot = true: the value does not fit; expected false: losing this node ends every job
   lakehead:bucket.name = "Not_A_Bucket": the value does not fit; expected 3 to 63 lower-case letters, digits and inner hyphens
-  lakehead:colour = "blue": there is no such key; remove it, or see the README's table of keys for its right name`,
+  lakehead:colour = "blue": there is no such key; remove it, or correct it by docs/stack-configuration.md`,
   });
 });
 
