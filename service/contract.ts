@@ -1,12 +1,12 @@
 /**
- * What a deployment must know of the service and nothing else: `infra/workloads/` builds its objects from this file,
- * `service/main.ts` listens by it. It imports nothing, so that both sides may import it.
+ * All that a deployment knows about the service: `infra/workloads/` builds its objects from this file, and the service
+ * listens accordingly. It imports nothing, so that both sides can import it.
  */
 
-/** TCP ports. The operations port is for probes and metrics and is never exposed outside the cluster. */
+/** TCP ports. `operations` is the port of the health listener (probes, metrics); it is never exposed outside the cluster. */
 export const ports = { api: 8080, operations: 9090 } as const;
 
-/** HTTP paths. The first three are served on the operations port. */
+/** HTTP paths. The first three are served by the health listener. */
 export const paths = {
   live: "/livez",
   ready: "/readyz",
@@ -18,13 +18,13 @@ export const paths = {
 /** The entry point, relative to the image's working directory; run as `node <entry>`. */
 export const entry = "service/main.ts";
 
-/** Seconds that a pod needs from SIGTERM to its exit at the most: readiness delay, drain, close. */
+/** Maximum seconds from SIGTERM to the exit of a pod: readiness delay, drain, close. */
 export const terminationGraceSeconds = 60;
 
 /** The scopes that an issuer grants. An operation needs one of them (`plan`: explain_plan, `analyze`: analyze_plan, …). */
 export const scopes = ["plan", "analyze", "stats", "read", "tags:read", "tags:write"] as const;
 
-/** Storage options that hold the address of a store, which a deployment must let the service reach. */
+/** Storage options with the address of an object store. A deployment must allow connections to it. */
 export const storageAddress = /^(aws_)?endpoint(_url)?$|^(google_)?base_url$/i;
 
 /** Names of the environment variables that a deployment sets. `service/config/schema.ts` describes them. */

@@ -1,4 +1,4 @@
-/** The service's entry point, and the only reader of its environment. `--health` asks the service that runs beside it. */
+/** Entry point of the service, and the only reader of its environment. With `--health`, checks the running service. */
 import { availableParallelism } from "node:os";
 
 if (process.argv[2] === "--health") {
@@ -8,10 +8,10 @@ if (process.argv[2] === "--health") {
   process.exit(fault === undefined ? 0 : 1);
 }
 
-// The native library writes warnings of its own as plain text between the JSON lines of the log; read when it is loaded.
+// The native library logs warnings as plain text between the JSON lines of the log. It reads this when it is loaded.
 process.env.LANCEDB_LOG ??= "error";
-// For worker processes, which read it when they start: with glibc's default of eight arenas a processor, one that has
-// searched a million vectors keeps a third more memory, which it will never use again. Fewer make its threads wait.
+// For worker processes, which read it at their start. With glibc's default of eight arenas per processor, a worker keeps
+// a third more unused memory after a search of a million vectors. With fewer than this, its threads wait for each other.
 process.env.MALLOC_ARENA_MAX ??= String(2 * availableParallelism());
-const { run } = await import("./process-lifecycle.ts");
-await run(process.env);
+const { serveUntilSignal } = await import("./process-lifecycle.ts");
+await serveUntilSignal(process.env);

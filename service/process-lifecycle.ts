@@ -1,12 +1,12 @@
 import packageFile from "../package.json" with { type: "json" };
 import { type Config, readConfig } from "./config/config.ts";
-import { takeStrayOptions } from "./lance/environment.ts";
+import { removeStrayOptions } from "./lance/environment.ts";
 import { type Service, startService } from "./start.ts";
 import { createLog, type Log } from "./telemetry/log.ts";
 import { startTracing } from "./telemetry/tracing.ts";
 import { requireTemporaryDirectory } from "./workers/temporary-directory.ts";
 
-/** Exit codes: an operator's script can tell a wrong environment from a failure to start. */
+/** Exit codes. A script can distinguish an invalid configuration from a failure to start. */
 const exitCode = { ok: 0, failure: 1, configuration: 2, interrupted: 130 } as const;
 
 const fail = (error: unknown, code: number): never => {
@@ -22,7 +22,7 @@ const readOrFail = (environment: Readonly<Record<string, string | undefined>>): 
   }
 };
 
-/** The first SIGTERM or SIGINT drains and exits 0, a second one exits at once. */
+/** The first SIGTERM or SIGINT drains and exits with 0, a second one exits at once. */
 const stopOnSignals = (stop: () => Promise<void>): void => {
   let stopping = false;
   for (const signal of ["SIGTERM", "SIGINT"] as const)
@@ -36,7 +36,7 @@ const stopOnSignals = (stop: () => Promise<void>): void => {
     });
 };
 
-/** What nobody caught leaves the process in a state that nobody knows. */
+/** The process state is undefined after an uncaught exception. */
 const exitOnUncaught = (log: Log): void => {
   process.on("uncaughtException", (error) => {
     log.error({ cause: error.stack ?? error.message }, "uncaught exception");
@@ -45,19 +45,20 @@ const exitOnUncaught = (log: Log): void => {
 };
 
 /**
- * Runs the service in this process until a signal ends it. A wrong environment or a taken port ends the process with a
- * message that says what to do.
- * @param environment the process's own: what the native library would take from it by mistake is taken out.
+ * Runs the service in this process until SIGTERM or SIGINT. An invalid configuration or a port in use exits the process
+ * with an error message.
+ * @param environment of the process: variables that the native library would mistake for storage options are removed.
  */
-export const run = async (environment: Record<string, string | undefined>): Promise<Service> => {
+export const serveUntilSignal = async (environment: Record<string, string | undefined>): Promise<Service> => {
   const config = readOrFail(environment);
   const log = createLog(config.logLevel);
-  const stray = takeStrayOptions(environment);
-  if (stray.length > 0) log.info({ variables: stray }, "not taken for storage options; set LAKEHEAD_STORAGE_OPTIONS");
+  const stray = removeStrayOptions(environment);
+  if (stray.length > 0)
+    log.info({ variables: stray }, "ignored as storage options; set LAKEHEAD_STORAGE_OPTIONS instead");
   exitOnUncaught(log);
   const tracing = config.otlpEndpoint === undefined ? undefined : await startTracing(config.otlpEndpoint);
   if (config.guard === "off")
-    log.warn({}, "LAKEHEAD_UNSAFE_GUARD is off: one request can end this process; never in production");
+    log.warn({}, "LAKEHEAD_UNSAFE_GUARD is off: a single request can crash this process; never use it in production");
   const service = await requireTemporaryDirectory()
     .then(() => startService(config, log, packageFile.version))
     .catch((error: unknown) => fail(error, exitCode.failure));

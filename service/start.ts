@@ -6,7 +6,7 @@ import { verifyBranchName, verifyNewTagName, verifyTagName } from "./guard/ref-n
 import { uncheckedQuery, verifyQuery } from "./guard/verify-query.ts";
 import type { Database } from "./lance/database.ts";
 import { openInProcess } from "./lance/in-process-database.ts";
-import { StoreWatch } from "./lance/store-monitor.ts";
+import { StoreMonitor } from "./lance/store-monitor.ts";
 import type { AdmissionClass, Tools } from "./operations/operation.ts";
 import { AdmissionLimit } from "./server/admission.ts";
 import { createApiPage } from "./server/api-page.ts";
@@ -21,8 +21,9 @@ import { type Isolation, openIsolated } from "./workers/isolated-database.ts";
 
 export interface Service {
   readonly api: Listener;
+  /** Probes and metrics. */
   readonly health: Listener;
-  /** Not ready at once; accepts on for `drainSeconds`, then finishes what is in flight and closes everything. */
+  /** Fails readiness at once, accepts requests for `drainSeconds`, completes those in flight and closes everything. */
   stop(): Promise<void>;
 }
 
@@ -53,7 +54,7 @@ const openDatabase = (config: Config, log: Log, metrics: Metrics): Isolation => 
 
 const sleep = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** Builds the service from its configuration and listens. */
+/** Composition root: builds the service from its configuration and starts its listeners. */
 export const startService = async (config: Config, log: Log, version: string): Promise<Service> => {
   const apiPage = config.docs === "on" ? await createApiPage() : undefined;
   const authenticator = createAuthenticator(config.auth, { log });
@@ -64,8 +65,8 @@ export const startService = async (config: Config, log: Log, version: string): P
     new AdmissionLimit(config.admission[name], (reason) => metrics.refusal(name, reason));
   const admission = { analyze: limit("analyze"), plan: limit("plan"), metadata: limit("metadata") };
   const state = { draining: false };
-  // The store may be away when a pod starts: it lives, is not ready, and goes on trying.
-  const store = new StoreWatch(() => database.connect(), log, config.database.uri);
+  // The store may be unavailable when a pod starts: the pod is live but not ready, and retries.
+  const store = new StoreMonitor(() => database.connect(), log, config.database.uri);
 
   const app = createApp({
     tools: createTools(database, config),
@@ -76,7 +77,7 @@ export const startService = async (config: Config, log: Log, version: string): P
     log,
     metrics,
     openapi: createOpenApi(version),
-    onStoreFailure: () => store.suspect(),
+    onStoreFailure: () => store.reportFailure(),
     apiPage,
   });
   const readiness = (): Readiness => ({

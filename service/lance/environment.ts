@@ -1,6 +1,6 @@
 /**
- * Names by which the native library takes a storage option from the process's environment, whatever it was meant for:
- * beside the clouds' own (`AWS_REGION`, `GOOGLE_APPLICATION_CREDENTIALS`), which stay, the same without the cloud.
+ * Environment variables that the native library reads as storage options although their names do not say so: those of
+ * the clouds without their prefix. The prefixed ones (`AWS_REGION`, `GOOGLE_APPLICATION_CREDENTIALS`) are kept.
  */
 const strayNames: ReadonlySet<string> = new Set([
   ...["access_key_id", "secret_access_key", "session_token", "token", "default_region", "region"],
@@ -8,7 +8,7 @@ const strayNames: ReadonlySet<string> = new Set([
   ...["s3_express", "imdsv1_fallback", "metadata_endpoint", "unsigned_payload", "checksum_algorithm"],
   ...["container_credentials_relative_uri", "container_credentials_full_uri", "container_authorization_token_file"],
   ...["web_identity_token_file", "role_arn", "role_session_name", "skip_signature", "copy_if_not_exists"],
-  // By either name: without conditional puts a tag has several winners.
+  // With or without the prefix: without conditional puts, two clients could create the same tag.
   ...[
     "conditional_put",
     "aws_conditional_put",
@@ -26,12 +26,11 @@ const strayNames: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Takes variables out of an environment that would change how the store is reached without anybody meaning it: `TOKEN`
- * would go into every request to S3, `BASE_URL` would be Google's address, `CONDITIONAL_PUT` could let two creators of a
- * tag win. Storage options come from the service's configuration alone.
- * @returns the names that were taken out.
+ * Removes variables that would change the access to the store unintentionally: `TOKEN` would be sent with every request
+ * to S3, `BASE_URL` would replace Google's address. Storage options come only from the service's configuration.
+ * @returns the removed names.
  */
-export const takeStrayOptions = (environment: Record<string, string | undefined>): readonly string[] => {
+export const removeStrayOptions = (environment: Record<string, string | undefined>): readonly string[] => {
   const names = Object.keys(environment).filter((name) => strayNames.has(name.toLowerCase()));
   for (const name of names) delete environment[name];
   return names;

@@ -5,70 +5,70 @@ const retryMs = 1000;
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** The first, second, fourth, eighth … of the same thing: an outage of hours is told in a few lines. */
-const worthALine = (attempt: number): boolean => (attempt & (attempt - 1)) === 0;
+/** Logs attempts 1, 2, 4, 8 and so on, so that the log of a long outage stays short. */
+const isLogged = (attempt: number): boolean => (attempt & (attempt - 1)) === 0;
 
 /**
- * Whether the store behind the service answers. It is looked at when the service starts, and later only after a call has
- * failed at it, once a second until it answers: no probe and no request in fair weather costs the store anything.
+ * Monitors whether the store is available. It checks at the start of the service and after a failed call, once a second
+ * until the store responds. At other times, neither probes nor requests cause a check.
  */
-export class StoreWatch {
-  readonly #look: () => Promise<void>;
+export class StoreMonitor {
+  readonly #check: () => Promise<void>;
   readonly #log: Log;
   readonly #uri: string;
-  readonly #end = new AbortController();
-  #looking = false;
+  readonly #stopped = new AbortController();
+  #checking = false;
   #connected = false;
   #answers = false;
 
-  /** @param look asks one thing of the store. @param uri for the log. */
-  constructor(look: () => Promise<void>, log: Log, uri: string) {
-    this.#look = look;
+  /** @param check sends a request to the store. @param uri for the log. */
+  constructor(check: () => Promise<void>, log: Log, uri: string) {
+    this.#check = check;
     this.#log = log;
     this.#uri = uri;
-    void this.#lookUntilItAnswers();
+    void this.#checkUntilAvailable();
   }
 
-  /** Whether it has ever answered. */
+  /** Whether the store has ever responded. */
   get connected(): boolean {
     return this.#connected;
   }
 
-  /** Whether it has answered since a call last failed at it. */
+  /** Whether the store has responded since the last failure. */
   get answers(): boolean {
     return this.#answers;
   }
 
-  /** A call has failed at the store. */
-  suspect(): void {
+  /** To be called when a call has failed because of the store. */
+  reportFailure(): void {
     this.#answers = false;
-    void this.#lookUntilItAnswers();
+    void this.#checkUntilAvailable();
   }
 
   stop(): void {
-    this.#end.abort();
+    this.#stopped.abort();
   }
 
-  async #lookUntilItAnswers(): Promise<void> {
-    if (this.#looking) return;
-    this.#looking = true;
-    const { signal } = this.#end;
+  async #checkUntilAvailable(): Promise<void> {
+    if (this.#checking) return;
+    this.#checking = true;
+    const { signal } = this.#stopped;
     for (let attempt = 1; !signal.aborted; attempt++) {
       try {
-        await this.#look();
-        if (attempt > 1) this.#log.info({ uri: this.#uri, attempts: attempt }, "the database is reached");
+        await this.#check();
+        if (attempt > 1) this.#log.info({ uri: this.#uri, attempts: attempt }, "connected to the database");
         this.#connected = true;
         this.#answers = true;
         break;
       } catch (error) {
-        if (worthALine(attempt))
+        if (isLogged(attempt))
           this.#log.warn(
             { uri: this.#uri, attempts: attempt, cause: textOf(error) },
-            "the database cannot be reached; trying again",
+            "the database is unavailable; retrying",
           );
         await sleep(retryMs, undefined, { signal }).catch(() => undefined);
       }
     }
-    this.#looking = false;
+    this.#checking = false;
   }
 }

@@ -17,7 +17,7 @@ const number = (value: unknown): number | null => {
 
 const text = (value: unknown): string | null => (value === null || value === undefined ? null : String(value));
 
-/** Scales each feature to 0…1 over all rows; what is missing stands in the middle. */
+/** Scales each feature to 0…1 over all rows; a missing value becomes 0.5. */
 const scaled = (rows: readonly Json[], features: readonly string[]): number[][] => {
   const ranges = features.map((feature) => {
     const known = rows.map((row) => number(row[feature])).filter((value) => value !== null);

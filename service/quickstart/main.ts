@@ -1,6 +1,6 @@
 /**
- * `npm start`: the service on a local database of public sample tables, with no account and no configuration. Any
- * variable of the service may be set and wins.
+ * `npm start`: the service on a local database of public sample tables, without an account or configuration. Environment
+ * variables of the service override its settings.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -12,19 +12,19 @@ import { welcome } from "./welcome.ts";
 
 // See service/main.ts.
 process.env.LANCEDB_LOG ??= "error";
-const { takeStrayOptions } = await import("../lance/environment.ts");
-takeStrayOptions(process.env);
+const { removeStrayOptions } = await import("../lance/environment.ts");
+removeStrayOptions(process.env);
 const { writeTables } = await import("../../tools/lance-tables.ts");
-const { run } = await import("../process-lifecycle.ts");
+const { serveUntilSignal } = await import("../process-lifecycle.ts");
 
 const home = resolve(process.env.LAKEHEAD_HOME ?? ".lakehead");
 const sampleDatabase = join(home, "data");
 const tokenFile = join(home, "token");
 
-/** Made aside and moved into place, so that a start that was cut short leaves nothing half made. */
-const makeSampleOnce = async (): Promise<void> => {
+/** Written to a draft directory and renamed, so that an interrupted start leaves no partial database. */
+const createSampleOnce = async (): Promise<void> => {
   if (existsSync(sampleDatabase)) return;
-  process.stdout.write("making the sample tables (first start only) …\n");
+  process.stdout.write("creating the sample tables (first start only) …\n");
   const { quickstartTables } = await import("./dataset.ts");
   const draft = `${sampleDatabase}.${process.pid}`;
   await rm(draft, { recursive: true, force: true });
@@ -40,12 +40,12 @@ const localToken = async (): Promise<string> => {
 };
 
 await mkdir(home, { recursive: true });
-if (process.env.LAKEHEAD_DATABASE === undefined) await makeSampleOnce();
+if (process.env.LAKEHEAD_DATABASE === undefined) await createSampleOnce();
 const token = await localToken();
 const sha256 = createHash("sha256").update(token).digest("hex");
 const { LAKEHEAD_HOME: _, ...environment } = process.env;
 
-const service = await run({
+const service = await serveUntilSignal({
   LAKEHEAD_DATABASE: sampleDatabase,
   LAKEHEAD_AUTH_STATIC_TOKENS: JSON.stringify([{ name: "local", sha256, scopes, tables: ["**"] }]),
   LAKEHEAD_AUTH_API_KEY: "true",

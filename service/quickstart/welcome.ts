@@ -3,7 +3,7 @@ import type { Service } from "../start.ts";
 const curl = (url: string, token: string, body: object): string =>
   `curl -s ${url} -H 'authorization: Bearer ${token}' -H 'content-type: application/json' -d '${JSON.stringify(body)}'`;
 
-/** A tag is created once; the name of this start's is new, so that the line works as printed every time. */
+/** A tag can be created only once, so each start prints a new name. */
 const freshTag = (): string =>
   `try-${new Date()
     .toISOString()
@@ -11,8 +11,8 @@ const freshTag = (): string =>
     .slice(0, 14)}`;
 
 /**
- * What `npm start` prints once the service listens: where, the token, and three lines to paste.
- * @param description path of what describes the API.
+ * The output of `npm start` once the service listens: addresses, token and three commands.
+ * @param description path of the API's description.
  */
 export const welcome = ({ api, health }: Service, token: string, description: string, withSamples: boolean): string => {
   const base = `http://${api.address}:${api.port}`;

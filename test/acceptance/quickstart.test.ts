@@ -82,7 +82,7 @@ describe("npm start", () => {
     expect(await first.exited()).toBe(0);
     const again = workplace.start();
     const [, address] = await again.printed(/table service\s+(http:\/\/\S+)/);
-    expect(again.output()).not.toContain("making the sample tables");
+    expect(again.output()).not.toContain("creating the sample tables");
     const [, , tag] = curlLines(first.output());
     const response = await fetch(`${address}/v1/table/cars/tags/version`, {
       method: "POST",

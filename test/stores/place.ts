@@ -1,9 +1,9 @@
-import { takeStrayOptions } from "../../service/lance/environment.ts";
+import { removeStrayOptions } from "../../service/lance/environment.ts";
 import { makeTestDatabase } from "../../tools/parts/database.ts";
 import { type ServiceProcess, startServiceProcess } from "../support/service-process.ts";
 
 // The test runner sets BASE_URL, which the SDK of this process would take for Google's address.
-takeStrayOptions(process.env);
+removeStrayOptions(process.env);
 
 /** Where a database lives. */
 export interface Place {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { takeStrayOptions } from "../../../service/lance/environment.ts";
+import { removeStrayOptions } from "../../../service/lance/environment.ts";
 
 test("what only happens to have the name of a storage option is taken out, the clouds' own and all else stays", () => {
   const kept = {
@@ -13,6 +13,6 @@ test("what only happens to have the name of a storage option is taken out, the c
     PATH: "/bin",
   };
   const environment = { ...kept, TOKEN: "x", base_url: "x", Endpoint: "x", CONDITIONAL_PUT: "disabled", REGION: "x" };
-  expect(takeStrayOptions(environment)).toEqual(["TOKEN", "base_url", "Endpoint", "CONDITIONAL_PUT", "REGION"]);
+  expect(removeStrayOptions(environment)).toEqual(["TOKEN", "base_url", "Endpoint", "CONDITIONAL_PUT", "REGION"]);
   expect(environment).toEqual(kept);
 });

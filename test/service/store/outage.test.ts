@@ -38,7 +38,7 @@ describe.concurrent("while the store is", () => {
       attempts: 1,
       cause: expect.stringMatching(/error sending request|Connect|reset/i),
     });
-    expect(lines.at(-1)).toMatchObject({ level: "info", msg: "the database is reached" });
+    expect(lines.at(-1)).toMatchObject({ level: "info", msg: "connected to the database" });
   });
 
   test.for([

@@ -1,6 +1,6 @@
 import { type Connection, connect } from "@lancedb/lancedb";
 import { inject } from "vitest";
-import { takeStrayOptions } from "../../../service/lance/environment.ts";
+import { removeStrayOptions } from "../../../service/lance/environment.ts";
 import {
   type ObjectStore,
   type ObjectStoreOptions,
@@ -34,7 +34,7 @@ export const startStoredService = async ({
   ...storeOptions
 }: StoredServiceOptions): Promise<StoredService> => {
   // As the service's own start does: vitest sets BASE_URL, which the SDK takes for Google's address.
-  takeStrayOptions(process.env);
+  removeStrayOptions(process.env);
   const store = await startObjectStore({ seed: inject("tables"), ...storeOptions });
   const service = await startTestService({
     database: store.uri,
