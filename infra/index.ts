@@ -1,22 +1,23 @@
-import { createPlatform } from "./clouds/index.ts";
+import { createCloud } from "./clouds/index.ts";
+import { stackDefinition } from "./clouds/schema.ts";
 import { loadConfig } from "./config/load.ts";
 import { createWorkloads } from "./workloads/index.ts";
 
-/** The Pulumi program: configuration, then the platform of the chosen cloud, then the workloads on it. */
+/** The Pulumi program: configuration, then the cloud, then the workloads. */
 export default async function lakehead() {
-  const { config, secrets } = loadConfig();
-  const platform = await createPlatform(config, secrets);
-  const workloads = createWorkloads(config, secrets, platform);
+  const { config, secrets } = loadConfig(stackDefinition);
+  const cloud = await createCloud(config, secrets);
+  const workloads = createWorkloads(config, secrets, cloud);
   return {
-    clusterName: platform.clusterName,
-    kubeconfig: platform.kubeconfig,
-    databaseUri: platform.database.uri,
+    clusterName: cloud.clusterName,
+    kubeconfig: cloud.kubeconfig,
+    databaseUri: cloud.database.uri,
     namespace: workloads.namespace,
     clientParameters: workloads.clientParameters,
     clientSnippet: workloads.clientSnippet,
     rayAddress: workloads.rayAddress,
     tableServiceUrl: workloads.tableServiceUrl,
     tableServiceAddress: workloads.tableServiceAddress,
-    ...platform.outputs,
+    ...cloud.outputs,
   };
 }

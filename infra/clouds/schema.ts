@@ -1,21 +1,49 @@
 import { z } from "zod";
+import { sharedChecks } from "../config/checks.ts";
+import type { SecretValues } from "../config/load.ts";
+import type { StackDefinition } from "../config/parse.ts";
+import type { ClusterModel } from "../model/cluster.ts";
+import { awsDecisions } from "./aws/decisions.ts";
 import { type AwsConfig, awsSchema } from "./aws/schema.ts";
-import { type KubeconfigConfig, kubeconfigSchema } from "./existing/schema.ts";
+import type { CloudDecisions } from "./cloud.ts";
+import { existingDecisions } from "./existing/decisions.ts";
+import { type ExistingConfig, existingSchema, existingSecrets } from "./existing/schema.ts";
+import { gcpDecisions } from "./gcp/decisions.ts";
 import { type GcpConfig, gcpSchema } from "./gcp/schema.ts";
 
 /** A stack's whole configuration, every key under the project's namespace (`lakehead:<key>`). */
-export const configSchema = z.discriminatedUnion("cloud", [awsSchema, gcpSchema, kubeconfigSchema], {
+export const configSchema = z.discriminatedUnion("cloud", [awsSchema, gcpSchema, existingSchema], {
   error: "one of aws, gcp, kubeconfig",
 });
 export type Config = z.output<typeof configSchema>;
-export type Cloud = Config["cloud"];
-export type { AwsConfig, GcpConfig, KubeconfigConfig };
+export type CloudName = Config["cloud"];
+export type { AwsConfig, ExistingConfig, GcpConfig };
 
-/** Keys that are read as secrets (`pulumi config set --secret`) and never pass through the schema. */
+const decisions: Readonly<Record<CloudName, CloudDecisions<Config>>> = {
+  aws: awsDecisions,
+  gcp: gcpDecisions,
+  kubeconfig: existingDecisions,
+};
+
+/** Keys that are set by `pulumi config set --secret`, with their descriptions. */
 export const secretKeys = {
   staticTokens:
-    "Static bearer tokens of the table service, in place of `tableService.auth.issuer`; the form is that of LAKEHEAD_AUTH_STATIC_TOKENS",
-  storageOptions: "Storage options with credentials, as a JSON object (cloud: kubeconfig)",
-  kubeconfig: "A whole kubeconfig (cloud: kubeconfig)",
+    "Static bearer tokens of the table service, in place of `tableService.auth.issuer`, in the format of LAKEHEAD_AUTH_STATIC_TOKENS",
+  ...existingSecrets,
 } as const;
 export type SecretKey = keyof typeof secretKeys;
+export type Secrets = SecretValues<SecretKey>;
+
+export function clusterModel(config: Config): ClusterModel {
+  return decisions[config.cloud].clusterModel(config);
+}
+
+export const stackDefinition: StackDefinition<Config, SecretKey> = {
+  schema: configSchema,
+  secrets: secretKeys,
+  placeholders: (cloud) => Object.entries(decisions).find(([name]) => name === cloud)?.[1].placeholders ?? {},
+  check: (config, context) => [
+    ...sharedChecks(config, clusterModel(config), context),
+    ...decisions[config.cloud].check(config, context),
+  ],
+};

@@ -1,23 +1,21 @@
-import type { Config } from "../clouds/schema.ts";
-import { checkNetwork, checkPartitions } from "./checks/network.ts";
-import { checkFit, checkPools } from "./checks/nodes.ts";
+import type { ClusterModel } from "../model/cluster.ts";
+import { checkPods } from "./checks/pods.ts";
+import { checkPools } from "./checks/pools.ts";
 import { checkVersions } from "./checks/versions.ts";
-import { checkCloudLimits, checkNames, checkQuota, checkSurroundings, checkTableService } from "./checks/workloads.ts";
-import type { ParseOptions } from "./parse.ts";
+import { checkNames, checkOrphanCleanup, checkQuota, checkTableService } from "./checks/workloads.ts";
+import type { CheckContext } from "./parse.ts";
 import type { Finding } from "./report.ts";
+import type { SharedConfig } from "./shared.ts";
 
-/** Everything that one key alone cannot tell. */
-export function checkConfig(config: Config, { secrets = new Set(), today = new Date() }: ParseOptions): Finding[] {
+/** The checks between keys that every cloud has. Each cloud adds its own in `clouds/<cloud>/checks.ts`. */
+export function sharedChecks(config: SharedConfig, cluster: ClusterModel, { secrets }: CheckContext): Finding[] {
   return [
-    ...checkVersions(config, today),
-    ...checkNetwork(config),
-    ...checkPartitions(config),
-    ...checkPools(config),
-    ...checkFit(config),
-    ...checkNames(config),
-    ...checkCloudLimits(config),
-    ...checkQuota(config),
+    ...checkVersions(config, cluster),
+    ...checkPools(cluster),
+    ...checkPods(config, cluster),
+    ...checkNames(config, cluster),
+    ...checkQuota(config, cluster),
     ...checkTableService(config, secrets),
-    ...checkSurroundings(config),
+    ...checkOrphanCleanup(config),
   ];
 }

@@ -1,69 +1,115 @@
-import { type Config, configSchema, type SecretKey } from "../clouds/schema.ts";
-import { checkConfig } from "./checks.ts";
+import { z } from "zod";
 import { at, ConfigError, type Finding, findingsOf } from "./report.ts";
 
-export interface ParseOptions {
-  /** Which secrets the stack sets; their values are not needed to judge the configuration. */
-  readonly secrets?: ReadonlySet<SecretKey>;
-  /** The day to judge versions' ends of support by; default today. */
-  readonly today?: Date;
+/** What parsing needs to know about a stack's configuration. `clouds/schema.ts` has the project's own. */
+export interface StackDefinition<Config, SecretKey extends string> {
+  /** One object schema for each value of the key `cloud`. */
+  readonly schema: z.ZodType<Config> & { readonly options: readonly z.ZodObject[] };
+  /** Keys that are read as secrets and never pass through the schema, with their descriptions. */
+  readonly secrets: Readonly<Record<SecretKey, string>>;
+  /** A valid value for each required key of a cloud. */
+  readonly placeholders: (cloud: unknown) => Readonly<Record<string, unknown>>;
+  /** Finds what no single key shows. */
+  readonly check: (config: Config, context: CheckContext) => Finding[];
 }
 
+export interface CheckContext {
+  /** The secrets that the stack sets; checks do not need their values. */
+  readonly secrets: ReadonlySet<string>;
+  /** The day on which versions must be supported. */
+  readonly today: Date;
+}
+
+/** The secrets are none by default, the day is today. */
+export type ParseOptions = Partial<CheckContext>;
+
 /**
- * Judges a whole configuration at once.
+ * Checks a whole configuration at once.
  * @param raw the stack's keys without the project's namespace, values already decoded from JSON
- * @returns the configuration with every default filled in, and what is doubtful in it
- * @throws ConfigError with every error: those of the schema, and those between keys as far as the rest allows
+ * @returns the configuration with every default filled in, and its warnings
+ * @throws ConfigError with every error of the schema, and every error between the keys that the schema accepts
  */
-export function parseConfig(raw: unknown, options: ParseOptions = {}): { config: Config; warnings: Finding[] } {
-  const parsed = configSchema.safeParse(raw);
+export function parseConfig<Config, SecretKey extends string>(
+  definition: StackDefinition<Config, SecretKey>,
+  raw: unknown,
+  { secrets = new Set(), today = new Date() }: ParseOptions = {},
+): { config: Config; warnings: Finding[] } {
+  const context = { secrets, today };
+  const parsed = definition.schema.safeParse(raw);
   if (parsed.success) {
-    const findings = checkConfig(parsed.data, options);
+    const findings = definition.check(parsed.data, context);
     if (findings.some(({ level }) => level === "error")) throw new ConfigError(findings);
     return { config: parsed.data, warnings: findings };
   }
-  const wrong = findingsOf(parsed.error, raw);
-  throw new ConfigError([...wrong, ...checkTheRest(raw, wrong, options)]);
+  const invalid = findingsOf(parsed.error, raw);
+  throw new ConfigError([...invalid, ...checkValidKeys(definition, raw, invalid, context)]);
 }
 
-/** Values for required keys that are missing or wrong, so that what is right can be judged all the same. */
-const standIns: Readonly<Record<string, unknown>> = {
-  account: "000000000000",
-  deployerArn: "arn:aws:iam::000000000000:role/stand-in",
-  project: "stand-in",
-  bucket: { name: "stand-in" },
-};
-const standInRegions: Readonly<Record<string, string>> = { aws: "xx-standin-1", gcp: "xx-standin1" };
+/** The project's own keys, decoded: the engine passes every value as text, objects and numbers as JSON. */
+export function rawConfig<Config, SecretKey extends string>(
+  { schema, secrets }: StackDefinition<Config, SecretKey>,
+  all: Readonly<Record<string, string>>,
+  project: string,
+): Record<string, unknown> {
+  const textKeys = textKeysOf(schema.options);
+  const own = Object.entries(all).flatMap(([name, text]): [string, unknown][] => {
+    if (!name.startsWith(`${project}:`)) return [];
+    const key = name.slice(project.length + 1);
+    return Object.hasOwn(secrets, key) ? [] : [[key, textKeys.has(key) ? text : decode(text)]];
+  });
+  return Object.fromEntries(own);
+}
 
-/** Checks between keys with the wrong values taken out, so that a typing mistake does not hide a sizing mistake. */
-function checkTheRest(raw: unknown, wrong: readonly Finding[], options: ParseOptions): Finding[] {
+/** The top-level keys whose values are text: "1.35" and an account id must not become numbers. */
+function textKeysOf(options: readonly z.ZodObject[]): ReadonlySet<string> {
+  const fields = options.flatMap(({ shape }) => Object.entries(shape));
+  const isText = (field: z.core.$ZodType) =>
+    z.toJSONSchema(field, { io: "input", unrepresentable: "any" }).type === "string";
+  return new Set(fields.flatMap(([key, field]) => (isText(field) ? [key] : [])));
+}
+
+function decode(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Checks between keys without the invalid ones, so that a typing error does not hide a sizing error. */
+function checkValidKeys<Config, SecretKey extends string>(
+  { schema, placeholders, check }: StackDefinition<Config, SecretKey>,
+  raw: unknown,
+  invalid: readonly Finding[],
+  context: CheckContext,
+): Finding[] {
   if (typeof raw !== "object" || raw === null) return [];
   const rest = structuredClone(raw) as Record<string, unknown>;
-  const bad = wrong.map(({ key }) => key);
+  const bad = invalid.map(({ key }) => key);
   for (const key of bad) {
     const path = key.split(".");
     const parent = path.slice(0, -1);
     removeKey(rest, Array.isArray(at(rest, parent)) ? parent : path);
   }
-  const parsed = configSchema.safeParse(withStandIns(rest));
+  const parsed = schema.safeParse(withPlaceholders(rest, placeholders(rest.cloud)));
   if (!parsed.success) return [];
-  return checkConfig(parsed.data, options).filter(
+  return check(parsed.data, context).filter(
     ({ key, problem }) =>
-      !problem.includes("standin") &&
+      !problem.includes("placeholder") &&
       !bad.some((other) => key === other || key.startsWith(`${other}.`) || other.startsWith(`${key}.`)),
   );
 }
 
-function withStandIns(rest: Record<string, unknown>): Record<string, unknown> {
-  const cloud = String(rest.cloud);
-  const known = Object.keys(configSchema.options.find(({ shape }) => shape.cloud.value === cloud)?.shape ?? {});
-  const own = Object.entries({ ...standIns, region: standInRegions[cloud] }).filter(([key]) => known.includes(key));
-  const { bucket } = rest;
-  return {
-    ...Object.fromEntries(own),
-    ...rest,
-    ...(known.includes("bucket") && typeof bucket === "object" ? { bucket: { name: "stand-in", ...bucket } } : {}),
-  };
+function withPlaceholders(
+  rest: Readonly<Record<string, unknown>>,
+  placeholders: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const filled = Object.entries(placeholders).map(([key, placeholder]): [string, unknown] => {
+    const given = rest[key];
+    const both = typeof given === "object" && typeof placeholder === "object";
+    return [key, both ? { ...placeholder, ...given } : (given ?? placeholder)];
+  });
+  return { ...rest, ...Object.fromEntries(filled) };
 }
 
 function removeKey(root: unknown, path: readonly string[]): void {

@@ -1,12 +1,12 @@
 import type { z } from "zod";
 
-/** One thing that is wrong, or doubtful, with a configuration. */
+/** One thing that is wrong or doubtful in a configuration. */
 export interface Finding {
-  /** `error` stops the program before the first resource; `warning` is only said. */
+  /** An `error` stops the program before the first resource; a `warning` is only logged. */
   readonly level: "error" | "warning";
-  /** The key as in `Pulumi.<stack>.yaml` below the project's namespace, such as `nodes.head.min`. */
+  /** The key in `Pulumi.<stack>.yaml` below the project's namespace, such as `nodes.head.min`. */
   readonly key: string;
-  /** The value that was given, or undefined when the key is missing. */
+  /** The configured value, or undefined when the key is missing. */
   readonly value: unknown;
   /** What is wrong. */
   readonly problem: string;
@@ -14,17 +14,19 @@ export interface Finding {
   readonly remedy: string;
 }
 
-/** A finding that stops the program. */
-export function refuse(key: string, value: unknown, problem: string, remedy: string): Finding {
-  return { level: "error", key, value, problem, remedy };
+type Text = [key: string, value: unknown, problem: string, remedy: string];
+
+/** One error when the condition holds, otherwise nothing. */
+export function errorIf(condition: boolean, ...[key, value, problem, remedy]: Text): Finding[] {
+  return condition ? [{ level: "error", key, value, problem, remedy }] : [];
 }
 
-/** A finding that is only said. */
-export function doubt(key: string, value: unknown, problem: string, remedy: string): Finding {
-  return { level: "warning", key, value, problem, remedy };
+/** One warning when the condition holds, otherwise nothing. */
+export function warningIf(condition: boolean, ...[key, value, problem, remedy]: Text): Finding[] {
+  return condition ? [{ level: "warning", key, value, problem, remedy }] : [];
 }
 
-/** Thrown with every error of a configuration at once. Its message is what the user reads. */
+/** Every error of a configuration at once. The user reads its message. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
   readonly findings: readonly Finding[];
@@ -37,7 +39,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** `  lakehead:nodes.head.min = 0: <problem>. <remedy>` */
+/** `  lakehead:nodes.head.min = 0: <problem>; <remedy>` */
 export function describeFinding({ key, value, problem, remedy }: Finding): string {
   const given = value === undefined ? "is missing" : `= ${short(value)}`;
   return `  lakehead:${key} ${given}: ${problem}${remedy === "" ? "" : `; ${remedy}`}`;
@@ -57,8 +59,8 @@ export function findingsOf(error: z.ZodError, raw: unknown): Finding[] {
         level: "error",
         key: [...path, key].join("."),
         value: at(raw, [...path, key]),
-        problem: "there is no such key",
-        remedy: "remove it, or correct it by docs/stack-configuration.md",
+        problem: "the key does not exist",
+        remedy: "remove it, or find its name in docs/stack-configuration.md",
       }));
     }
     const value = at(raw, path);
@@ -67,7 +69,7 @@ export function findingsOf(error: z.ZodError, raw: unknown): Finding[] {
         level: "error",
         key: path.join("."),
         value,
-        problem: value === undefined ? "the key is required" : "the value does not fit",
+        problem: value === undefined ? "the key is required" : "the value is invalid",
         remedy: `expected ${issue.message.replace(/^Invalid (input|option): expected /, "")}`,
       },
     ];

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { defaultRoleOptions } from "../model/roles.ts";
 import { count, cpus, image, kubernetesName, labelPrefix, memory } from "./fields.ts";
-import { raySchema } from "./ray.ts";
+import { type operatorSchema, raySchema } from "./ray.ts";
+import type { exposureSchema, tableServiceSchema } from "./table-service.ts";
 
 /** The keys that every cloud's configuration has. */
 export const sharedShape = {
@@ -77,4 +78,13 @@ export const clientShape = {
     .boolean()
     .default(true)
     .describe("`use_portforwarding`: false only for a client that runs inside the cluster or its network"),
+};
+
+/** What every cloud's configuration has, whatever it adds. */
+export type SharedConfig = z.output<z.ZodObject<typeof sharedShape>> & {
+  readonly operator: z.output<ReturnType<typeof operatorSchema>>;
+  readonly client: z.output<z.ZodObject<typeof clientShape>>;
+  readonly tableService: z.output<
+    ReturnType<typeof tableServiceSchema<ReturnType<typeof exposureSchema<Record<never, z.ZodType>>>>>
+  >;
 };

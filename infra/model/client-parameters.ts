@@ -1,22 +1,22 @@
 import { z } from "zod";
-import type { Config } from "../clouds/schema.ts";
-import { type RayGroup, rayGroups } from "./ray-groups.ts";
-import { nodeSelector, type RoleOptions, tolerations } from "./roles.ts";
+import type { ClusterModel } from "./cluster.ts";
+import { type RayGroup, type RaySettings, rayGroups } from "./ray-groups.ts";
+import { nodeSelector, tolerations } from "./roles.ts";
 
-/** Who the runtime's client is, as a platform tells it. Plain values, so that the parameters show in a plan. */
+/** How the runtime's client authenticates. Plain values, so that an offline plan shows the parameters. */
 export interface ClientIdentity {
-  /** EKS_AUTH makes the client sign tokens for EKS itself; LOCAL makes it read a kubeconfig. */
+  /** With EKS_AUTH the client signs EKS tokens; with LOCAL it reads a kubeconfig. */
   readonly configMethod: "EKS_AUTH" | "LOCAL";
   readonly region?: string;
-  /** The role's name, never its ARN: the client recognises ARNs of the standard partition only. */
+  /** The role's name, not its ARN: the client accepts only ARNs of the standard partition. */
   readonly roleName?: string;
 }
 
 const smallestMemory = 64 * 2 ** 20;
 
 /**
- * Bytes, as the client's `memory` is when it is an integer. Below 64 MiB no Ray process starts, so that such a value
- * is a number of MiB or GiB whose unit got lost, as in the documents' own example of 2048.
+ * Bytes: the client reads an integer `memory` as bytes. No Ray process starts with less than 64 MiB, so a smaller value
+ * is a number of MiB or GiB without its unit, such as 2048 in the runtime's documentation.
  */
 const memoryBytes = z
   .int({ error: "a whole number of bytes" })
@@ -27,7 +27,7 @@ const memoryBytes = z
 
 function unitMistake(value: number): string {
   const [unit, factor] = value < 128 ? (["GiB", 2 ** 30] as const) : (["MiB", 2 ** 20] as const);
-  return `${value} is ${value} bytes, which no Ray pod runs in; for ${value} ${unit} write ${value * factor}`;
+  return `${value} means ${value} bytes, too little for a Ray pod; for ${value} ${unit} write ${value * factor}`;
 }
 
 const toleration = z.strictObject({
@@ -42,7 +42,7 @@ const groupShape = {
   num_cpus: z.number().positive(),
   memory: memoryBytes,
   node_selector: z.record(z.string(), z.string()).refine((selector) => Object.keys(selector).length > 0, {
-    error: "a selector of at least one label: without one the pod lands on any node",
+    error: "a selector of at least one label: without one the pod can run on any node",
   }),
   num_gpus: z.int().positive().optional(),
   image: z.string().optional(),
@@ -70,27 +70,40 @@ export const clientParametersSchema = z.strictObject({
 });
 export type ClientParameters = z.output<typeof clientParametersSchema>;
 
-/**
- * The cluster that the client makes for itself. Not the stack's own RayCluster: the client deletes its cluster when
- * it is done with it, and would take the stack's along.
- */
-export function clientClusterName(config: Config): string {
-  return config.ray.create ? `${config.ray.name}-client` : config.ray.name;
+export interface ClientConfig {
+  readonly clusterName: string;
+  readonly namespace: string;
+  readonly serviceAccount: string;
+  readonly client: { readonly portForwarding: boolean };
+  readonly ray: RaySettings & { readonly create: boolean; readonly name: string };
 }
 
-/** What a person pastes into the client so that its clusters land on this stack's nodes, under its identities. */
-export function clientParameters(config: Config, identity: ClientIdentity, options: RoleOptions): ClientParameters {
-  const { head, workers } = rayGroups(config);
+/**
+ * The name of the RayCluster that the client creates. It differs from the stack's own RayCluster, because the client
+ * deletes its cluster at the end.
+ */
+export function clientClusterName({ ray }: Pick<ClientConfig, "ray">): string {
+  return ray.create ? `${ray.name}-client` : ray.name;
+}
+
+/** The client's parameters for clusters on this stack's nodes, under its identities. */
+export function clientParameters(
+  config: ClientConfig,
+  cluster: ClusterModel,
+  identity: ClientIdentity,
+): ClientParameters {
+  const { head, workers } = rayGroups(config, cluster);
+  const { roles } = cluster;
   const group = ({ role, cpus, memoryBytes, gpus, image }: RayGroup) => ({
     service_account: config.serviceAccount,
     num_cpus: cpus,
     memory: memoryBytes,
-    node_selector: nodeSelector(role, options),
+    node_selector: nodeSelector(role, roles),
     ...(gpus > 0 ? { num_gpus: gpus } : {}),
     image,
-    // A soft taint needs no toleration, and the cloud's admission adds the one for GPUs.
-    ...(role === "ray-head" && options.headTaint === "NoSchedule"
-      ? { tolerations: tolerations(role, options).map((entry) => ({ ...entry })) }
+    // PreferNoSchedule needs no toleration, and Kubernetes' admission adds the one for GPUs.
+    ...(role === "ray-head" && roles.headTaint === "NoSchedule"
+      ? { tolerations: tolerations(role, roles).map((entry) => ({ ...entry })) }
       : {}),
   });
   return clientParametersSchema.parse({

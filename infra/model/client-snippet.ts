@@ -1,8 +1,8 @@
 import type { ClientParameters } from "./client-parameters.ts";
 
 /**
- * The parameters as Python for the runtime's client: an import block and one `with` statement that runs as pasted.
- * `ray_cluster` and the two specs are what the runtime's documents import.
+ * The parameters as Python for the runtime's client: imports and one `with` statement, complete as printed.
+ * `ray_cluster` and the two specs are what the runtime's documentation imports.
  */
 export function clientSnippet(parameters: ClientParameters): string {
   const { head_group, worker_groups, config_method, ...scalars } = parameters;
@@ -41,7 +41,7 @@ function call(name: string, fields: Readonly<Record<string, unknown>>, depth: nu
   return `${name}(\n${lines.join("")}${"    ".repeat(depth)})`;
 }
 
-/** A JSON value as a Python literal. JSON's escapes are Python's, apart from the names of three constants. */
+/** A JSON value as a Python literal. Only the names of three constants differ between the two. */
 export function literal(value: unknown): string {
   if (value === true) return "True";
   if (value === false) return "False";

@@ -1,36 +1,32 @@
-import type { Config } from "../clouds/schema.ts";
-import { gkeRayAddon, kuberay, ray } from "../versions.ts";
+import { kuberay, ray } from "../versions.ts";
 import { isAtLeast } from "./semver.ts";
 
-/** A judgement about one version: refused, doubtful, or undefined when it is fine. */
+/** Why one version is refused or doubtful. */
 export interface VersionFinding {
   readonly level: "error" | "warning";
   readonly problem: string;
   readonly remedy: string;
 }
 
-/**
- * The KubeRay version that the stack will run with: configured, paired with GKE's add-on, or the default.
- * Undefined when it cannot be known, which the checks refuse.
- */
-export function operatorVersion(config: Config): string | undefined {
-  const { mode, version } = config.operator;
-  switch (mode) {
-    case "helm":
-      return version ?? kuberay.default;
-    case "existing":
-      return version;
-    case "addon":
-      return version ?? (config.cloud === "gcp" ? gkeRayAddon.pairings[config.kubernetesVersion] : undefined);
-  }
+export interface OperatorSettings {
+  readonly mode: "helm" | "addon" | "existing";
+  readonly version?: string | undefined;
 }
 
-/** First operator version that knows a field; below it the field is left out rather than silently dropped. */
+/**
+ * The KubeRay version that runs with the stack.
+ * @param paired the version that the cloud's add-on installs, where it is published
+ * @returns undefined when the version is unknown, which the checks refuse
+ */
+export function operatorVersion({ mode, version }: OperatorSettings, paired?: string): string | undefined {
+  return version ?? { helm: kuberay.default, addon: paired, existing: undefined }[mode];
+}
+
+/** The first operator version that knows a field. An older operator drops the field silently, so it is left out. */
 const since = { autoscalerVersion: "1.4.0", authOptions: "1.5.1", upgradeStrategy: "1.6.0" } as const;
 export type OperatorFeature = keyof typeof since;
 
-export function operatorFeatures(config: Config): Record<OperatorFeature, boolean> {
-  const version = operatorVersion(config) ?? kuberay.minimum;
+export function operatorFeatures(version: string = kuberay.minimum): Record<OperatorFeature, boolean> {
   const has = (feature: OperatorFeature) => isAtLeast(version, since[feature]);
   return {
     autoscalerVersion: has("autoscalerVersion"),
@@ -50,8 +46,8 @@ export function judgeOperator(version: string): VersionFinding | undefined {
   if (!isAtLeast(version, kuberay.recommended)) {
     return {
       level: "warning",
-      problem: `below ${kuberay.recommended} KubeRay ignores the autoscaler version that the runtime's client asks for`,
-      remedy: `write "${kuberay.default}" unless the cluster cannot have it`,
+      problem: `KubeRay before ${kuberay.recommended} ignores the autoscaler version that the runtime's client requests`,
+      remedy: `write "${kuberay.default}" unless another application of the cluster needs the old version`,
     };
   }
   return undefined;
@@ -69,7 +65,7 @@ export function judgeRay(version: string): VersionFinding | undefined {
     return {
       level: "warning",
       problem: `CVE-2026-27482 is fixed in Ray ${ray.recommended}`,
-      remedy: `write "${ray.default}" as soon as the client is at that version too`,
+      remedy: `write "${ray.default}" as soon as the client has that version too`,
     };
   }
   return undefined;

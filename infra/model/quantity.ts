@@ -2,7 +2,7 @@
 
 export const quantityPattern = /^(\d+(?:\.\d+)?)(Ki|Mi|Gi|Ti|k|M|G|T)?$/;
 
-/** What each suffix of a quantity multiplies by. */
+/** The factor of each suffix. */
 export const factors: Readonly<Record<string, number>> = {
   "": 1,
   k: 1e3,
@@ -18,7 +18,10 @@ export const factors: Readonly<Record<string, number>> = {
 export const MiB = 2 ** 20;
 export const GiB = 2 ** 30;
 
-/** Bytes of a quantity. Throws a RangeError for text that is none. */
+/**
+ * Bytes of a quantity.
+ * @throws RangeError for any other text
+ */
 export function parseMemory(text: string): number {
   const match = quantityPattern.exec(text);
   const factor = factors[match?.[2] ?? ""];
@@ -35,12 +38,12 @@ export function formatMemory(bytes: number): string {
   return String(bytes);
 }
 
-/** Bytes for a reader: rounded to a tenth of a GiB. */
+/** Bytes as text, rounded to a tenth of a GiB. */
 export function describeMemory(bytes: number): string {
   return `${Math.round((bytes / GiB) * 10) / 10}Gi`;
 }
 
-/** CPUs for a reader: rounded to a hundredth. */
+/** CPUs as text, rounded to a hundredth. */
 export function describeCpus(cpus: number): string {
   return String(Math.round(cpus * 100) / 100);
 }

@@ -1,7 +1,7 @@
-import type { Config } from "../clouds/schema.ts";
+import type { ClusterModel } from "./cluster.ts";
 import { operatorFeatures } from "./operator.ts";
 import { formatMemory } from "./quantity.ts";
-import { autoscalerSidecar, type RayGroup, rayGroups } from "./ray-groups.ts";
+import { autoscalerSidecar, type RayGroup, type RaySettings, rayGroups } from "./ray-groups.ts";
 import { gpuResource, nodeSelector, type RoleOptions, type Toleration, tolerations } from "./roles.ts";
 
 /** The part of `ray.io/v1` RayCluster that this project writes. */
@@ -63,7 +63,7 @@ export interface PodTemplate {
   };
 }
 
-/** The head's ports. All three are open to whoever reaches them unless `ray.auth` is `token`. */
+/** The head's ports. None of them authenticates its callers unless `ray.auth` is `token`. */
 export const rayPorts = { gcs: 6379, dashboard: 8265, client: 10001 } as const;
 
 const security: ContainerSecurity = {
@@ -75,13 +75,19 @@ const security: ContainerSecurity = {
   seccompProfile: { type: "RuntimeDefault" },
 };
 
+export interface RayClusterConfig {
+  readonly serviceAccount: string;
+  readonly ray: RaySettings & { readonly idleTimeoutSeconds: number; readonly auth: "none" | "token" };
+}
+
 /**
- * The RayCluster of a configuration, from the same groups as the client's parameters. `replicas` is left out because
- * the autoscaler owns it, and no restartPolicy is given because autoscaler v2 refuses one.
+ * The RayCluster of a configuration, from the same groups as the client's parameters. `replicas` is absent because the
+ * autoscaler owns it, and `restartPolicy` because autoscaler v2 refuses one.
  */
-export function rayClusterSpec(config: Config, options: RoleOptions): RayClusterSpec {
-  const { head, workers } = rayGroups(config);
-  const features = operatorFeatures(config);
+export function rayClusterSpec(config: RayClusterConfig, cluster: ClusterModel): RayClusterSpec {
+  const { head, workers } = rayGroups(config, cluster);
+  const features = operatorFeatures(cluster.operatorVersion);
+  const template = (group: RayGroup) => podTemplate(config.serviceAccount, group, cluster.roles);
   const sidecar = { cpu: String(autoscalerSidecar.cpus), memory: formatMemory(autoscalerSidecar.memoryBytes) };
   return {
     rayVersion: config.ray.version,
@@ -97,21 +103,21 @@ export function rayClusterSpec(config: Config, options: RoleOptions): RayCluster
     ...(features.upgradeStrategy ? { upgradeStrategy: { type: "Recreate" as const } } : {}),
     headGroupSpec: {
       serviceType: "ClusterIP",
-      // No CPUs, so that Ray itself schedules no work on the head.
+      // No CPUs, so that Ray schedules no work on the head.
       rayStartParams: { "num-cpus": "0", "dashboard-host": "0.0.0.0" },
-      template: podTemplate(config, head, options),
+      template: template(head),
     },
     workerGroupSpecs: workers.map((worker) => ({
       groupName: worker.name,
       minReplicas: worker.minReplicas,
       maxReplicas: worker.maxReplicas,
       rayStartParams: worker.gpus > 0 ? { "num-gpus": String(worker.gpus) } : {},
-      template: podTemplate(config, worker, options),
+      template: template(worker),
     })),
   };
 }
 
-function podTemplate(config: Config, group: RayGroup, options: RoleOptions): PodTemplate {
+function podTemplate(serviceAccountName: string, group: RayGroup, roles: RoleOptions): PodTemplate {
   const isHead = group.role === "ray-head";
   const amounts: Amounts = {
     cpu: String(group.cpus),
@@ -119,12 +125,12 @@ function podTemplate(config: Config, group: RayGroup, options: RoleOptions): Pod
     ...(group.gpus > 0 ? { [gpuResource]: String(group.gpus) } : {}),
   };
   return {
-    // Losing the head ends every job, as there is no fault-tolerant control store.
+    // The loss of the head ends every job: there is no fault-tolerant control store.
     metadata: { annotations: isHead ? { "cluster-autoscaler.kubernetes.io/safe-to-evict": "false" } : {} },
     spec: {
-      serviceAccountName: config.serviceAccount,
-      nodeSelector: nodeSelector(group.role, options),
-      tolerations: tolerations(group.role, options),
+      serviceAccountName,
+      nodeSelector: nodeSelector(group.role, roles),
+      tolerations: tolerations(group.role, roles),
       terminationGracePeriodSeconds: 30,
       containers: [
         {

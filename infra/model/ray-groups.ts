@@ -1,12 +1,29 @@
-import type { Config } from "../clouds/schema.ts";
-import { roleArchitecture } from "./pools.ts";
+import { type ClusterModel, roleArchitecture } from "./cluster.ts";
 import { parseMemory } from "./quantity.ts";
 import { type NodeRole, roleFacts } from "./roles.ts";
 
-/** What the autoscaler sidecar asks for beside the head container, in KubeRay and in the runtime's own clusters. */
+/** Requests of the autoscaler sidecar in a head pod, in KubeRay and in the clusters that the runtime's client creates. */
 export const autoscalerSidecar = { cpus: 1, memoryBytes: 2 ** 30 } as const;
 
-/** One group of equal Ray pods. The client's parameters, the RayCluster and the fit are all made from these. */
+/** What a configuration says about Ray pods. */
+export interface RaySettings {
+  readonly version: string;
+  readonly image: { readonly repository: string; readonly python: string; readonly tag?: string | undefined };
+  readonly head: { readonly cpus: number; readonly memory: string };
+  readonly cpuWorkers: WorkerSettings;
+  readonly gpuWorkers: WorkerSettings;
+}
+
+interface WorkerSettings {
+  readonly name: string;
+  readonly cpus: number;
+  readonly memory: string;
+  readonly gpus: number;
+  readonly minReplicas: number;
+  readonly maxReplicas: number;
+}
+
+/** One group of equal Ray pods. The client's parameters, the RayCluster and the fit checks derive from these. */
 export interface RayGroup {
   readonly role: NodeRole;
   readonly name: string;
@@ -23,46 +40,39 @@ export interface RayGroups {
   readonly workers: readonly RayGroup[];
 }
 
-/** The groups of a configuration; the GPU group exists when nodes with GPUs do. */
-export function rayGroups(config: Config): RayGroups {
-  const { head, cpuWorkers, gpuWorkers } = config.ray;
-  const worker = (role: NodeRole, group: typeof cpuWorkers): RayGroup => ({
+/** The groups of a configuration; the GPU group exists only with GPU nodes. */
+export function rayGroups({ ray }: { readonly ray: RaySettings }, cluster: ClusterModel): RayGroups {
+  const group = (role: NodeRole, { memory, ...settings }: WorkerSettings): RayGroup => ({
     role,
-    name: group.name,
-    cpus: group.cpus,
-    memoryBytes: parseMemory(group.memory),
-    gpus: group.gpus,
-    minReplicas: group.minReplicas,
-    maxReplicas: group.maxReplicas,
-    image: rayImage(config, role),
+    name: settings.name,
+    cpus: settings.cpus,
+    memoryBytes: parseMemory(memory),
+    gpus: settings.gpus,
+    minReplicas: settings.minReplicas,
+    maxReplicas: settings.maxReplicas,
+    image: rayImage(ray, cluster, role),
   });
   return {
-    head: {
-      role: "ray-head",
-      name: "head",
-      cpus: head.cpus,
-      memoryBytes: parseMemory(head.memory),
-      gpus: 0,
-      minReplicas: 1,
-      maxReplicas: 1,
-      image: rayImage(config, "ray-head"),
-    },
+    head: group("ray-head", { ...ray.head, name: "head", gpus: 0, minReplicas: 1, maxReplicas: 1 }),
     workers: [
-      worker("ray-worker-cpu", cpuWorkers),
-      ...(hasGpuNodes(config) ? [worker("ray-worker-gpu", gpuWorkers)] : []),
+      group("ray-worker-cpu", ray.cpuWorkers),
+      ...(cluster.hasGpuNodes ? [group("ray-worker-gpu", ray.gpuWorkers)] : []),
     ],
   };
 }
 
-/** Whether the stack has nodes with GPUs. */
-export function hasGpuNodes(config: Config): boolean {
-  return config.cloud === "kubeconfig" ? config.nodes.gpu !== undefined : config.nodes.gpu.enabled;
+/** The head pod with its autoscaler sidecar, as the scheduler counts it. */
+export function withSidecar(head: RayGroup): RayGroup {
+  return {
+    ...head,
+    cpus: head.cpus + autoscalerSidecar.cpus,
+    memoryBytes: head.memoryBytes + autoscalerSidecar.memoryBytes,
+  };
 }
 
-/** The image that the runtime's client would choose itself: `<repository>:<ray>-py<python>[-gpu][-aarch64]`. */
-export function rayImage(config: Config, role: NodeRole): string {
-  const { repository, python, tag } = config.ray.image;
-  const base = tag ?? `${config.ray.version}-py${python.replace(".", "")}`;
-  const arm = roleArchitecture(config, role) === "arm64" ? "-aarch64" : "";
-  return `${repository}:${base}${roleFacts[role].gpu ? "-gpu" : ""}${arm}`;
+/** The image that the runtime's client chooses by default: `<repository>:<ray>-py<python>[-gpu][-aarch64]`. */
+function rayImage({ version, image }: RaySettings, cluster: ClusterModel, role: NodeRole): string {
+  const base = image.tag ?? `${version}-py${image.python.replace(".", "")}`;
+  const arm = roleArchitecture(cluster, role) === "arm64" ? "-aarch64" : "";
+  return `${image.repository}:${base}${roleFacts[role].gpu ? "-gpu" : ""}${arm}`;
 }

@@ -1,4 +1,4 @@
-/** Compares `a.b` or `a.b.c` versions by number; a missing part counts as 0. Negative when `a` is the older. */
+/** Compares `a.b` or `a.b.c` versions by number; a missing part counts as 0. Negative when `a` is older. */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [parts(a), parts(b)];
   return left.map((part, index) => part - (right[index] ?? 0)).find((difference) => difference !== 0) ?? 0;

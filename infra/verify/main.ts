@@ -2,7 +2,7 @@
 
 import { resolve } from "node:path";
 import { readArguments, runCommand, UsageError } from "../command-line.ts";
-import { ConfigError } from "../config/load.ts";
+import { ConfigError } from "../config/report.ts";
 import { ProjectError } from "../offline-plan/project.ts";
 import { expectations, judgeAccess } from "./checks/access.ts";
 import { judgeAccounts } from "./checks/accounts.ts";

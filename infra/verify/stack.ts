@@ -4,7 +4,8 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { parse } from "yaml";
-import { type Config, parseConfig, rawConfig, type SecretKey } from "../config/load.ts";
+import { type Config, type SecretKey, stackDefinition } from "../clouds/schema.ts";
+import { parseConfig, rawConfig } from "../config/parse.ts";
 import { flattenConfig, readProject, readStackConfig } from "../offline-plan/project.ts";
 import type { Reach } from "./kubectl.ts";
 
@@ -45,7 +46,9 @@ export async function readStack(root: string, stack: string, configFile: string 
           (parse(readFileSync(configFile, "utf8")) as { config?: Record<string, unknown> }).config ?? {},
         );
   const secrets = secretKeys.map((key) => key.slice(project.name.length + 1)) as SecretKey[];
-  const { config } = parseConfig(rawConfig(values, project.name), { secrets: new Set(secrets) });
+  const { config } = parseConfig(stackDefinition, rawConfig(stackDefinition, values, project.name), {
+    secrets: new Set(secrets),
+  });
   const text = await pulumi(root, ["stack", "output", "--json", "--show-secrets", "--stack", stack]);
   const outputs = JSON.parse(text) as Record<string, unknown>;
   if (Object.keys(outputs).length === 0)

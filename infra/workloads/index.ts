@@ -1,13 +1,11 @@
 import * as pulumi from "@pulumi/pulumi";
 import { storageAddress } from "../../service/contract.ts";
-import type { Platform } from "../clouds/index.ts";
-import { type Config, roleOptions, type Secrets } from "../config/load.ts";
+import type { Cloud } from "../clouds/cloud.ts";
+import type { Config, Secrets } from "../clouds/schema.ts";
 import { clientParameters } from "../model/client-parameters.ts";
 import { clientSnippet } from "../model/client-snippet.ts";
-import { installsDevicePlugin } from "../model/device-plugin.ts";
 import { tableServiceAccount } from "../model/names.ts";
 import { rayClusterSpec } from "../model/ray-cluster.ts";
-import { systemNodeSelector } from "../model/roles.ts";
 import { ClientAccess } from "./client-access.ts";
 import { GpuPlugin } from "./gpu-plugin.ts";
 import { createOperator } from "./kuberay.ts";
@@ -21,61 +19,60 @@ import { TableService, tableServiceSelector } from "./table-service/table-servic
 
 export interface Workloads {
   readonly namespace: pulumi.Output<string>;
-  /** The client's cluster creation parameters, names as in its documents. */
+  /** The client's cluster creation parameters, with the names of its documentation. */
   readonly clientParameters: pulumi.Input<unknown>;
-  /** The same as Python that runs as pasted. */
+  /** The same as a complete Python program. */
   readonly clientSnippet: string;
-  /** Base URL of the table service; undefined when the stack does not deploy it. */
+  /** Base URL of the table service; undefined without one. */
   readonly tableServiceUrl: pulumi.Output<string> | undefined;
-  /** What the DNS record of the table service's host points at; undefined without a load balancer. */
+  /** Target of the DNS record of the table service's host; undefined without a load balancer. */
   readonly tableServiceAddress: pulumi.Output<string> | undefined;
-  /** Where a client inside the cluster connects to Ray; undefined when the stack makes no RayCluster of its own. */
+  /** Ray's address for clients inside the cluster; undefined without a RayCluster. */
   readonly rayAddress: pulumi.Output<string> | undefined;
 }
 
 /** Everything inside the cluster, the same on every cloud. */
-export function createWorkloads(config: Config, secrets: Secrets, platform: Platform): Workloads {
-  const roles = roleOptions(config);
-  // Nobody labels a pool "system" in a cluster that exists already.
-  const nodeSelector = config.cloud === "kubeconfig" ? {} : systemNodeSelector(roles);
-  const policyVersion = config.cloud === "kubeconfig" ? "latest" : `v${config.kubernetesVersion}`;
+export function createWorkloads(config: Config, secrets: Secrets, cloud: Cloud): Workloads {
+  const { systemNodeSelector: nodeSelector, kubernetesVersion, devicePlugin } = cloud.cluster;
+  const policyVersion = kubernetesVersion === undefined ? "latest" : `v${kubernetesVersion}`;
 
-  const root = new WorkloadsRoot("workloads", { providers: [platform.provider] });
+  const root = new WorkloadsRoot("workloads", { providers: [cloud.provider] });
   const within = (dependsOn: readonly pulumi.Resource[] = []) => ({ parent: root, dependsOn: [...dependsOn] });
 
-  // The runtime's client makes Ray pods of its own, which meet the baseline and no more. They end with the namespace,
-  // so that it must go before the nodes do; everything in it waits for the nodes by waiting for it.
+  // The Ray pods that the runtime's client creates meet only the baseline standard. They end with the namespace, so it
+  // is deleted before the nodes; everything in it waits for the nodes by waiting for it.
   const home = new Namespace(
     "namespace",
     { name: config.namespace, enforce: "baseline", policyVersion },
-    within(Object.values(platform.ready).flat()),
+    within(Object.values(cloud.ready).flat()),
   );
   const namespace = home.namespaceName;
   const account = new RuntimeAccount(
     "runtime-account",
-    { name: config.serviceAccount, namespace, annotations: platform.runtimeAccountAnnotations },
+    { name: config.serviceAccount, namespace, annotations: cloud.runtimeAccountAnnotations },
     within(),
   );
-  if (platform.clientSubject !== undefined) {
+  if (cloud.clientSubject !== undefined) {
     new ClientAccess(
       "client-access",
-      { namespace, mode: config.client.access, subjects: [platform.clientSubject] },
+      { namespace, mode: config.client.access, subjects: [cloud.clientSubject] },
       within(),
     );
   }
   const guards = [
     ...(config.networkPolicies
-      ? [new NetworkPolicies("network-policies", { namespace, ...policyRequest(config, platform) }, within())]
+      ? [new NetworkPolicies("network-policies", { namespace, ...policyRequest(config, cloud) }, within())]
       : []),
     ...(config.quota.enabled ? [new Quota("quota", { namespace, ...config.quota }, within())] : []),
   ];
 
-  const plugin = createGpuPlugin(config, within(platform.ready.system));
-  const operator = createOperator(config, platform, { nodeSelector, policyVersion, after: home }, root);
+  const plugin =
+    devicePlugin === undefined ? [] : [new GpuPlugin("gpu-plugin", devicePlugin, within(cloud.ready.system))];
+  const operator = createOperator(config.operator, cloud, { policyVersion, after: home }, root);
   const rayCluster = config.ray.create
     ? new RayCluster(
         "ray-cluster",
-        { name: config.ray.name, namespace, spec: rayClusterSpec(config, roles) },
+        { name: config.ray.name, namespace, spec: rayClusterSpec(config, cloud.cluster) },
         within([...operator, ...guards, account, ...plugin]),
       )
     : undefined;
@@ -97,10 +94,10 @@ export function createWorkloads(config: Config, secrets: Secrets, platform: Plat
             image: tableService.image,
             namespace,
             accountName: tableServiceAccount,
-            accountAnnotations: platform.tableServiceAccountAnnotations,
+            accountAnnotations: cloud.tableServiceAccountAnnotations,
             settings: tableService,
-            platformExposure: platform.exposure,
-            database: platform.database,
+            balancing: cloud.exposure,
+            database: cloud.database,
             staticTokens: secrets.staticTokens,
             nodeSelector,
             protect: config.protect,
@@ -117,7 +114,7 @@ export function createWorkloads(config: Config, secrets: Secrets, platform: Plat
     );
   }
 
-  const parameters = clientParameters(config, platform.client, roles);
+  const parameters = clientParameters(config, cloud.cluster, cloud.client);
   return {
     namespace,
     clientParameters: parameters,
@@ -128,7 +125,7 @@ export function createWorkloads(config: Config, secrets: Secrets, platform: Plat
   };
 }
 
-/** Gives every workload one parent, and through it the one explicit provider. */
+/** The parent of every workload; its children inherit the explicit provider. */
 class WorkloadsRoot extends pulumi.ComponentResource {
   constructor(name: string, opts: pulumi.ComponentResourceOptions) {
     super("lakehead:kubernetes:Workloads", name, {}, opts);
@@ -136,15 +133,9 @@ class WorkloadsRoot extends pulumi.ComponentResource {
   }
 }
 
-function createGpuPlugin(config: Config, opts: pulumi.ComponentResourceOptions): GpuPlugin[] {
-  if (config.cloud === "gcp" || !installsDevicePlugin(config)) return [];
-  const { version, chart, image } = config.devicePlugin;
-  return [new GpuPlugin("gpu-plugin", { chart, version, image }, opts)];
-}
-
-function policyRequest({ tableService, operator }: Config, platform: Platform) {
+function policyRequest({ tableService, operator }: Config, cloud: Cloud) {
   const { issuer, jwksUrl } = tableService.auth;
-  const stores = Object.entries(platform.database.storageOptions).flatMap(([option, value]) =>
+  const stores = Object.entries(cloud.database.storageOptions).flatMap(([option, value]) =>
     storageAddress.test(option) ? [value] : [],
   );
   return {
@@ -152,11 +143,11 @@ function policyRequest({ tableService, operator }: Config, platform: Platform) {
       ? {
           selector: tableServiceSelector,
           exposure: tableService.exposure.mode,
-          probeSources: platform.exposure.probeSources,
+          probeSources: cloud.exposure.probeSources,
           calls: [issuer, jwksUrl, ...stores].filter((url) => url !== undefined),
         }
       : undefined,
-    // GKE runs its add-on's operator outside the cluster.
+    // A cloud's add-on runs its operator outside the cluster.
     operatorNamespace: operator.mode === "addon" ? undefined : operator.namespace,
   };
 }

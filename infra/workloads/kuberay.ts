@@ -1,13 +1,11 @@
 import type * as pulumi from "@pulumi/pulumi";
-import type { Platform } from "../clouds/index.ts";
-import type { Config } from "../config/load.ts";
-import { operatorVersion } from "../model/operator.ts";
+import type { Cloud } from "../clouds/cloud.ts";
+import type { Config } from "../clouds/schema.ts";
 import { KubeRayCrds } from "./kuberay-crds.ts";
 import { KubeRayOperator } from "./kuberay-operator.ts";
 import { Namespace } from "./namespace.ts";
 
 export interface OperatorPlacement {
-  readonly nodeSelector: Readonly<Record<string, string>>;
   /** Version of the Pod Security Standards for its namespace. */
   readonly policyVersion: string;
   /** The runtime's namespace, which must outlive the operator. */
@@ -15,27 +13,25 @@ export interface OperatorPlacement {
 }
 
 /**
- * KubeRay as the configuration wants it: by Helm with its definitions apart, or not at all when the cloud's add-on or
- * somebody else brings it. Two operators in one cluster undo each other's work, so there is no way to have both.
- * @returns what a RayCluster must wait for and be deleted before
+ * KubeRay from its Helm chart with separate definitions. Nothing when the cloud's add-on provides the operator or the
+ * cluster already has one, because two operators in one cluster conflict.
+ * @returns what a RayCluster depends on
  */
 export function createOperator(
-  config: Config,
-  platform: Platform,
-  { nodeSelector, policyVersion, after }: OperatorPlacement,
+  { mode, chart, image, crds: base, namespace }: Config["operator"],
+  { crdProvider, cluster: { operatorVersion: version, systemNodeSelector: nodeSelector } }: Cloud,
+  { policyVersion, after }: OperatorPlacement,
   parent: pulumi.Resource,
 ): pulumi.Resource[] {
-  const version = operatorVersion(config);
-  if (config.operator.mode !== "helm" || version === undefined) return [];
-  const { chart, image, crds: base, namespace } = config.operator;
+  if (mode !== "helm" || version === undefined) return [];
 
   const home = new Namespace(
     "operator-namespace",
     { name: namespace, enforce: "restricted", policyVersion },
     { parent },
   );
-  // They wait for nothing but the API server, and stay on destroy: what counts or watches their kinds needs minutes to see them.
-  const crds = new KubeRayCrds("kuberay-crds", { base, version }, { parent, provider: platform.crdProvider });
+  // They depend only on the API server: the quota controller needs minutes to see new kinds.
+  const crds = new KubeRayCrds("kuberay-crds", { base, version }, { parent, provider: crdProvider });
   const operator = new KubeRayOperator(
     "kuberay-operator",
     {

@@ -1,7 +1,7 @@
 /** Every configuration key of a stack as Markdown tables, made from the schema alone. Pure. */
 
 import { z } from "zod";
-import { type Cloud, configSchema, secretKeys } from "../../infra/clouds/schema.ts";
+import { type CloudName, configSchema, secretKeys } from "../../infra/clouds/schema.ts";
 import { inlineCode, markdownTable } from "../markdown-table.ts";
 
 /** The part of JSON Schema that zod writes for this configuration. */
@@ -85,7 +85,7 @@ function rows(schema: Schema, prefix: string, note = ""): Row[] {
 }
 
 /** The rows of one cloud's configuration, in the order of the schema; what two alternatives share is said once. */
-export function configRows(cloud: Cloud): Row[] {
+export function configRows(cloud: CloudName): Row[] {
   const option = configSchema.options.find(({ shape }) => shape.cloud.value === cloud);
   if (option === undefined) throw new Error(`the schema has no cloud ${cloud}`);
   const all = rows(z.toJSONSchema(option, { io: "input", unrepresentable: "any" }) as Schema, "");

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { AwsConfig } from "../../config/load.ts";
 import { type ClusterNetwork, s3Endpoint } from "./network.ts";
+import type { AwsConfig } from "./schema.ts";
 
 export interface AdoptedNetworkArgs {
   readonly region: string;

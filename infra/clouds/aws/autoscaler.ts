@@ -1,11 +1,11 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import type { AwsConfig } from "../../config/load.ts";
 import { chartInputs } from "../../kubernetes/chart.ts";
 import { clusterAutoscaler } from "../../versions.ts";
 import { autoscalerPolicy } from "./iam/cluster.ts";
 import type { Place } from "./iam/policy.ts";
 import { Role, trustServiceAccount } from "./role.ts";
+import type { AwsConfig } from "./schema.ts";
 
 export interface AutoscalerArgs {
   readonly place: Place;

@@ -1,8 +1,8 @@
 import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
-import type { AwsConfig } from "../../config/load.ts";
 import { type Place, policy } from "./iam/policy.ts";
 import { type BucketScope, tlsOnly } from "./iam/storage.ts";
+import type { AwsConfig } from "./schema.ts";
 
 export interface BucketArgs {
   readonly config: AwsConfig["bucket"];

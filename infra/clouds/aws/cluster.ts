@@ -1,9 +1,9 @@
 import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
-import type { AwsConfig } from "../../config/load.ts";
 import { serviceTrust } from "./iam/policy.ts";
 import type { ClusterNetwork } from "./network.ts";
 import { Role } from "./role.ts";
+import type { AwsConfig } from "./schema.ts";
 import { serviceCidr } from "./subnets.ts";
 
 export interface ClusterArgs {

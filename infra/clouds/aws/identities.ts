@@ -1,11 +1,12 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { AwsConfig } from "../../config/load.ts";
-import { clientGroup, tableServiceAccount } from "../../model/names.ts";
+import { tableServiceAccount } from "../../model/names.ts";
 import { Access } from "./access.ts";
+import { clientGroup } from "./decisions.ts";
 import { clientPolicy, runtimePolicy, tableServicePolicy } from "./iam/cluster.ts";
 import { type Place, type PolicyDocument, principalsTrust } from "./iam/policy.ts";
 import type { BucketScope } from "./iam/storage.ts";
 import { Role, trustServiceAccount } from "./role.ts";
+import type { AwsConfig } from "./schema.ts";
 
 export interface IdentitiesArgs {
   readonly config: AwsConfig;
@@ -15,7 +16,7 @@ export interface IdentitiesArgs {
   readonly scope: pulumi.Output<BucketScope>;
 }
 
-/** Who reaches the tables: the Ray pods, the table service and the runtime's client, each by a role of its own. */
+/** One role for each identity that reaches the tables: the Ray pods, the table service and the runtime's client. */
 export class Identities extends pulumi.ComponentResource {
   readonly runtime: Role;
   readonly tableService: Role | undefined;

@@ -1,11 +1,8 @@
 import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
-import { type AwsConfig, roleOptions } from "../../config/load.ts";
 import { connect } from "../../kubernetes/connect.ts";
-import { clientGroup } from "../../model/names.ts";
-import { systemNodeSelector } from "../../model/roles.ts";
 import { eksAddons } from "../../versions.ts";
-import type { Platform } from "../index.ts";
+import type { Cloud } from "../cloud.ts";
 import { Access } from "./access.ts";
 import { Addon } from "./addon.ts";
 import { AdoptedNetwork } from "./adopted-network.ts";
@@ -13,6 +10,7 @@ import { Autoscaler } from "./autoscaler.ts";
 import { BlockStorage } from "./block-storage.ts";
 import { Bucket } from "./bucket.ts";
 import { Cluster } from "./cluster.ts";
+import { awsDecisions, clientGroup } from "./decisions.ts";
 import { partitionOf } from "./iam/arn.ts";
 import type { Place } from "./iam/policy.ts";
 import { Identities } from "./identities.ts";
@@ -20,16 +18,17 @@ import { execKubeconfig } from "./kubeconfig.ts";
 import { exposureOf, LoadBalancer } from "./load-balancer.ts";
 import { type ClusterNetwork, Network } from "./network.ts";
 import { Nodes } from "./nodes.ts";
+import type { AwsConfig } from "./schema.ts";
 
-/** Amazon EKS, from the network up to what workloads need to know. */
-export function createAwsPlatform(config: AwsConfig): Platform {
+/** An Amazon EKS cluster with its network, identities and bucket. */
+export function createAws(config: AwsConfig): Cloud {
   const { region, clusterName: cluster, protect } = config;
   const place: Place = { partition: partitionOf(region), region, account: config.account, cluster };
-  const roles = roleOptions(config);
-  const nodeSelector = systemNodeSelector(roles);
+  const model = awsDecisions.clusterModel(config);
+  const nodeSelector = model.systemNodeSelector;
   const tags = { ...config.tags, project: pulumi.getProject(), stack: pulumi.getStack(), "managed-by": "pulumi" };
-  const cloud = new aws.Provider("aws", { region, allowedAccountIds: [config.account], defaultTags: { tags } });
-  const inAws = { providers: [cloud] };
+  const awsProvider = new aws.Provider("aws", { region, allowedAccountIds: [config.account], defaultTags: { tags } });
+  const inAws = { providers: [awsProvider] };
 
   const network: ClusterNetwork =
     config.network.mode === "create"
@@ -55,16 +54,16 @@ export function createAwsPlatform(config: AwsConfig): Platform {
         execKubeconfig({ name, region, endpoint, certificateAuthority }),
       ),
   );
-  const nodes = new Nodes("nodes", { config, roles, partition: place.partition, cluster: eks, network, tags }, inAws);
+  const nodes = new Nodes("nodes", { config, model, partition: place.partition, cluster: eks, network, tags }, inAws);
   const system = nodes.of("system");
-  // Objects go before the deployer's way in does, and what has finalizers while there are nodes to run them. On the
-  // way up, a new access entry takes seconds to count everywhere, which the wait for nodes covers.
+  // On destroy, Kubernetes objects go before the deployer's access entry and before the nodes that run finalizers. On
+  // creation, a new access entry takes seconds to become effective, less than the nodes do.
   const { provider, crdProvider } = connect(
     "kubernetes",
     { kubeconfig, clusterIdentifier: eks.arn },
     { dependsOn: [deployer, ...eks.reach, ...system] },
   );
-  const inBoth = { providers: [cloud, provider] };
+  const inBoth = { providers: [awsProvider, provider] };
   const onSystem = { ...inBoth, dependsOn: system };
   const pinned = eksAddons[config.kubernetesVersion];
   const { addons } = config;
@@ -97,7 +96,7 @@ export function createAwsPlatform(config: AwsConfig): Platform {
       onSystem,
     ),
   ];
-  // They look AWS up by name as soon as they start, and need nothing else of the base.
+  // Both resolve AWS endpoints by name at their start, and need no other add-on.
   const withNames = { ...inBoth, dependsOn: [...system, dns] };
   const { kubernetesVersion } = config;
   const autoscaler = new Autoscaler(
@@ -127,6 +126,7 @@ export function createAwsPlatform(config: AwsConfig): Platform {
   const roleArn = (arn: pulumi.Input<string>) => ({ "eks.amazonaws.com/role-arn": arn });
   const { prefix } = config.bucket;
   return {
+    cluster: model,
     provider,
     crdProvider,
     kubeconfig,

@@ -1,15 +1,15 @@
 import * as aws from "@pulumi/aws";
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import type { AwsConfig } from "../../config/load.ts";
 import { chartInputs } from "../../kubernetes/chart.ts";
 import { loadBalancerController } from "../../versions.ts";
-import type { Annotations, Exposure } from "../index.ts";
+import type { Annotations, Exposure } from "../cloud.ts";
 import { balancedPorts, internalAnnotations, listenerPort, publicAnnotations } from "./exposure.ts";
 import { loadBalancerControllerPolicy } from "./iam/load-balancer-controller.ts";
 import type { Place } from "./iam/policy.ts";
 import type { ClusterNetwork } from "./network.ts";
 import { Role, trustServiceAccount } from "./role.ts";
+import type { AwsConfig } from "./schema.ts";
 
 export interface LoadBalancerArgs {
   readonly place: Place;

@@ -1,8 +1,7 @@
 import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
-import type { AwsConfig } from "../../config/load.ts";
-import { layOutSubnets } from "../../model/cidr.ts";
-import { interfaceEndpointServices, natZone } from "./subnets.ts";
+import type { AwsConfig } from "./schema.ts";
+import { interfaceEndpointServices, layOutSubnets, natZone } from "./subnets.ts";
 
 /** A network as the cluster uses it, created or adopted. */
 export interface ClusterNetwork {
@@ -11,7 +10,7 @@ export interface ClusterNetwork {
   /** Subnets of the nodes; `zone` is the zone's letter, unknown in an adopted network. */
   readonly privateSubnets: readonly { readonly id: pulumi.Input<string>; readonly zone: string | undefined }[];
   readonly publicSubnetIds: readonly pulumi.Input<string>[];
-  /** What nodes need to reach AWS and the internet, and must outlive them so that they can say goodbye. */
+  /** What nodes need to reach AWS and the internet; it outlives them, so that they can deregister. */
   readonly egress: readonly pulumi.Resource[];
 }
 
@@ -44,7 +43,7 @@ export class Network extends pulumi.ComponentResource implements ClusterNetwork 
       { cidrBlock: network.cidr, enableDnsHostnames: true, enableDnsSupport: true, tags: tagged("vpc") },
       { ...child, protect: args.protect },
     );
-    // Adopting the default security group without a rule takes away what it allows.
+    // Adopting the default security group without a rule removes its rules.
     new aws.ec2.DefaultSecurityGroup(`${name}-default`, { vpcId: vpc.id, tags: tagged("default-unused") }, child);
     const internet = new aws.ec2.InternetGateway(
       `${name}-internet`,
@@ -89,7 +88,7 @@ export class Network extends pulumi.ComponentResource implements ClusterNetwork 
       const gateway = new aws.ec2.NatGateway(
         `${name}-nat-${zone}`,
         { subnetId: subnet.id, allocationId: address.id, tags: tagged(`nat-${zone}`) },
-        // On the way down the gateway has to go before its way to the internet does.
+        // On destroy the gateway goes before its route to the internet.
         { ...child, dependsOn: [publicRoute] },
       );
       gateways.set(zone, gateway);
@@ -156,7 +155,7 @@ interface S3EndpointArgs {
   readonly routeTableIds: readonly pulumi.Input<string>[];
 }
 
-/** Table data goes to S3 past the NAT gateways, which charge by the gigabyte. */
+/** Table data goes to S3 without the NAT gateways, which charge by the gigabyte. */
 export function s3Endpoint(
   name: string,
   { region, vpcId, routeTableIds }: S3EndpointArgs,

@@ -1,9 +1,8 @@
-import { poolMachines, pools } from "../../model/pools.ts";
-import { nodeLabels, nodeTaints, type PoolRole, type RoleOptions, type Taint } from "../../model/roles.ts";
-import type { AwsConfig } from "../schema.ts";
+import type { ClusterModel } from "../../model/cluster.ts";
+import { nodeLabels, nodeTaints, type PoolRole, type Taint } from "../../model/roles.ts";
 import { autoscalerTags } from "./autoscaler-tags.ts";
 
-/** Everything that decides one EKS managed node group. */
+/** The decisions about one EKS managed node group. */
 export interface NodeGroupPlan {
   readonly role: PoolRole;
   readonly name: string;
@@ -24,19 +23,19 @@ export interface NodeGroupPlan {
   readonly autoscalerTags: Readonly<Record<string, string>>;
 }
 
-/** Makes the cluster autoscaler wait for GPUs of a fresh node in place of adding another (autoscaler#1949). */
+/** With it the cluster autoscaler waits for the GPUs of a new node instead of adding another one (autoscaler#1949). */
 const acceleratorLabel = "k8s.amazonaws.com/accelerator";
 
-export function nodeGroups(config: AwsConfig, options: RoleOptions): NodeGroupPlan[] {
-  return pools(config).map((pool) => {
-    const machine = poolMachines(config, pool)[0];
+export function nodeGroups(clusterName: string, { pools, roles }: ClusterModel): NodeGroupPlan[] {
+  return pools.map((pool) => {
+    const machine = pool.machines[0];
     const gpus = machine?.gpus ?? 0;
     const arm = machine?.architecture === "arm64";
     const labels = {
-      ...nodeLabels(pool.role, options),
+      ...nodeLabels(pool.role, roles),
       ...(gpus > 0 ? { [acceleratorLabel]: (pool.machineNames[0] ?? "").split(".")[0] ?? "gpu" } : {}),
     };
-    const taints = nodeTaints(pool.role, options);
+    const taints = nodeTaints(pool.role, roles);
     return {
       role: pool.role,
       name: pool.role,
@@ -49,7 +48,7 @@ export function nodeGroups(config: AwsConfig, options: RoleOptions): NodeGroupPl
       zones: pool.zones,
       labels,
       taints,
-      autoscalerTags: autoscalerTags(config.clusterName, { labels, taints, gpus, diskGiB: pool.diskGiB }),
+      autoscalerTags: autoscalerTags(clusterName, { labels, taints, gpus, diskGiB: pool.diskGiB }),
     };
   });
 }

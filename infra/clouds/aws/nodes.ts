@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { AwsConfig } from "../../config/load.ts";
-import type { PoolRole, RoleOptions } from "../../model/roles.ts";
+import type { ClusterModel } from "../../model/cluster.ts";
+import type { PoolRole } from "../../model/roles.ts";
 import { eksAddons } from "../../versions.ts";
 import { Addon } from "./addon.ts";
 import type { Cluster } from "./cluster.ts";
@@ -10,17 +10,18 @@ import type { ClusterNetwork } from "./network.ts";
 import { NodeGroup } from "./node-group.ts";
 import { nodeGroups } from "./node-group-plan.ts";
 import { Role, trustServiceAccount } from "./role.ts";
+import type { AwsConfig } from "./schema.ts";
 
 export interface NodesArgs {
   readonly config: AwsConfig;
-  readonly roles: RoleOptions;
+  readonly model: ClusterModel;
   readonly partition: string;
   readonly cluster: Cluster;
   readonly network: ClusterNetwork;
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** The node groups, with what has to be there before the first node and stay until after the last. */
+/** The node groups, with the roles and add-ons that exist before the first node and until after the last. */
 export class Nodes extends pulumi.ComponentResource {
   readonly groups: ReadonlyMap<PoolRole, NodeGroup>;
 
@@ -63,7 +64,7 @@ export class Nodes extends pulumi.ComponentResource {
           enableNetworkPolicy: config.networkPolicies ? "true" : "false",
           env: { ENABLE_PREFIX_DELEGATION: "true", WARM_PREFIX_TARGET: "1" },
         },
-        // It has to free the nodes' network interfaces until the last node is gone.
+        // It releases the nodes' network interfaces until the last node is gone.
         preserve: true,
       },
       { ...child, dependsOn: [cniRole] },
@@ -79,7 +80,7 @@ export class Nodes extends pulumi.ComponentResource {
     );
 
     this.groups = new Map(
-      nodeGroups(config, args.roles).map((plan) => [
+      nodeGroups(config.clusterName, args.model).map((plan) => [
         plan.role,
         new NodeGroup(
           `${name}-${plan.name}`,

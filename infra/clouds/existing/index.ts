@@ -1,13 +1,15 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { KubeconfigConfig, Secrets } from "../../config/load.ts";
+import type { SecretValues } from "../../config/load.ts";
 import { connect } from "../../kubernetes/connect.ts";
-import type { Exposure, Platform } from "../index.ts";
+import type { Cloud, Exposure } from "../cloud.ts";
+import { existingDecisions } from "./decisions.ts";
+import type { ExistingConfig, existingSecrets } from "./schema.ts";
 
 /**
- * A cluster that is there already: kind, k3d, or one that somebody else runs. It creates nothing in any cloud.
+ * An existing cluster: kind, k3d or any other. It creates nothing in any cloud.
  * Without a kubeconfig in the configuration the provider reads $KUBECONFIG or ~/.kube/config.
  */
-export function createLocalPlatform(config: KubeconfigConfig, secrets: Secrets): Platform {
+export function createExisting(config: ExistingConfig, secrets: SecretValues<keyof typeof existingSecrets>): Cloud {
   const kubeconfig = secrets.kubeconfig ?? config.kubeconfigPath;
   const { provider, crdProvider } = connect("cluster", {
     ...(kubeconfig === undefined ? {} : { kubeconfig }),
@@ -16,6 +18,7 @@ export function createLocalPlatform(config: KubeconfigConfig, secrets: Secrets):
   });
   const { uri, storageOptions, volumeSize } = config.database;
   return {
+    cluster: existingDecisions.clusterModel(config),
     provider,
     crdProvider,
     kubeconfig: undefined,
@@ -31,12 +34,12 @@ export function createLocalPlatform(config: KubeconfigConfig, secrets: Secrets):
     client: { configMethod: "LOCAL" },
     clientSubject: undefined,
     ready: { system: [], "ray-head": [], "ray-worker-cpu": [], "ray-worker-gpu": [] },
-    exposure: localExposure(config),
+    exposure: exposureOf(config),
     outputs: {},
   };
 }
 
-function localExposure({ tableService: { exposure } }: KubeconfigConfig): Exposure {
+function exposureOf({ tableService: { exposure } }: ExistingConfig): Exposure {
   return {
     internal: { annotations: {} },
     public:

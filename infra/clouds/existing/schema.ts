@@ -11,7 +11,7 @@ const capacity = z.strictObject({
   gpus: count(0, 16).default(0).describe("GPUs of one node"),
 });
 
-export const kubeconfigSchema = z.strictObject({
+export const existingSchema = z.strictObject({
   cloud: z.literal("kubeconfig").describe("Any cluster that a kubeconfig reaches: kind, k3d or your own"),
   kubeconfigPath: z
     .string()
@@ -60,4 +60,10 @@ export const kubeconfigSchema = z.strictObject({
   ).prefault({}),
   ...sharedShape,
 });
-export type KubeconfigConfig = z.output<typeof kubeconfigSchema>;
+export type ExistingConfig = z.output<typeof existingSchema>;
+
+/** The secrets of this cloud, with their descriptions. */
+export const existingSecrets = {
+  storageOptions: "Storage options with credentials, as a JSON object (cloud: kubeconfig)",
+  kubeconfig: "The contents of a kubeconfig (cloud: kubeconfig)",
+} as const;

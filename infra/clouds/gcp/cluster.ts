@@ -1,7 +1,7 @@
 import * as gcp from "@pulumi/gcp";
 import * as pulumi from "@pulumi/pulumi";
-import type { GcpConfig } from "../../config/load.ts";
 import type { Network } from "./network.ts";
+import type { GcpConfig } from "./schema.ts";
 
 export interface ClusterArgs {
   readonly config: GcpConfig;

@@ -1,29 +1,31 @@
 import * as gcp from "@pulumi/gcp";
 import * as pulumi from "@pulumi/pulumi";
-import type { GcpConfig } from "../../config/load.ts";
 import { connect } from "../../kubernetes/connect.ts";
+import type { ClusterModel } from "../../model/cluster.ts";
 import { tableServiceAccount } from "../../model/names.ts";
-import { pools } from "../../model/pools.ts";
 import type { PoolRole } from "../../model/roles.ts";
-import type { Exposure, Platform } from "../index.ts";
+import type { Cloud, Exposure } from "../cloud.ts";
 import { Bucket } from "./bucket.ts";
 import { ClientIdentity } from "./client-identity.ts";
 import { Cluster } from "./cluster.ts";
+import { gcpDecisions } from "./decisions.ts";
 import { gkeKubeconfig } from "./kubeconfig.ts";
 import { labelValue } from "./labels.ts";
 import { Network } from "./network.ts";
 import { NodeIdentity } from "./node-identity.ts";
 import { NodePool } from "./node-pool.ts";
 import { googleProbeSources, PublicEndpoint } from "./public-endpoint.ts";
+import type { GcpConfig } from "./schema.ts";
 import { Services } from "./services.ts";
 import { WorkloadIdentity } from "./workload-identity.ts";
 
-/** GKE with everything around it that the workloads need. */
-export function createGcpPlatform(config: GcpConfig): Platform {
+/** A GKE cluster with its network, identities and bucket. */
+export function createGcp(config: GcpConfig): Cloud {
+  const model = gcpDecisions.clusterModel(config);
   const { project, region, clusterName, protect } = config;
   const labels = { ...config.tags, project: "lakehead", stack: labelValue(pulumi.getStack()), "managed-by": "pulumi" };
   const google = new gcp.Provider("google", { project, region, defaultLabels: labels });
-  const root = new PlatformRoot("platform", { providers: [google] });
+  const root = new GcpRoot("platform", { providers: [google] });
 
   const services = new Services("services", { project }, { parent: root });
   const within = (...dependsOn: pulumi.Resource[]) => ({ parent: root, dependsOn: [services, ...dependsOn] });
@@ -32,7 +34,7 @@ export function createGcpPlatform(config: GcpConfig): Platform {
   const nodes = new NodeIdentity("node-identity", { project, clusterName }, within());
   const nodeEmail = nodes.email;
   const cluster = new Cluster("cluster", { config, network, nodeEmail }, within(...network.egress, ...nodes.grants));
-  const ready = createPools(config, { cluster, nodeEmail, labels }, root, [...network.egress, ...nodes.grants]);
+  const ready = createPools(config, model, { cluster, nodeEmail, labels }, root, [...network.egress, ...nodes.grants]);
 
   const identity = { project, namespace: config.namespace, bucket, cluster };
   const runtime = new WorkloadIdentity(
@@ -73,6 +75,7 @@ export function createGcpPlatform(config: GcpConfig): Platform {
     { dependsOn: [cluster] },
   );
   return {
+    cluster: model,
     provider,
     crdProvider,
     kubeconfig,
@@ -92,27 +95,28 @@ export function createGcpPlatform(config: GcpConfig): Platform {
   };
 }
 
-/** Gives everything in Google Cloud one parent, and through it the one explicit provider. */
-class PlatformRoot extends pulumi.ComponentResource {
+/** The parent of everything in Google Cloud; its children inherit the explicit provider. */
+class GcpRoot extends pulumi.ComponentResource {
   constructor(name: string, opts: pulumi.ComponentResourceOptions) {
     super("lakehead:gcp:Platform", name, {}, opts);
     this.registerOutputs({});
   }
 }
 
-interface PoolSurroundings {
+interface PoolContext {
   readonly cluster: Cluster;
   readonly nodeEmail: pulumi.Input<string>;
   readonly labels: Readonly<Record<string, string>>;
 }
 
 /**
- * All at once, as GKE makes them. GKE taints a GPU pool by itself only when the cluster has another kind of node already,
- * which would make one pool wait for another; the taint is declared, so that the order does not matter.
+ * All pools at once. GKE taints a GPU pool itself only when the cluster already has other nodes; the pool declares the
+ * taint, so the order does not matter.
  */
 function createPools(
   config: GcpConfig,
-  { cluster, nodeEmail, labels }: PoolSurroundings,
+  model: ClusterModel,
+  { cluster, nodeEmail, labels }: PoolContext,
   parent: pulumi.Resource,
   prerequisites: readonly pulumi.Resource[],
 ): Record<PoolRole, pulumi.Resource[]> {
@@ -122,13 +126,13 @@ function createPools(
     "ray-worker-cpu": [],
     "ray-worker-gpu": [],
   };
-  for (const pool of pools(config)) {
-    const made = new NodePool(
+  for (const pool of model.pools) {
+    const nodePool = new NodePool(
       `${pool.key}-pool`,
-      { config, pool, clusterName: cluster.clusterName, nodeEmail, labels },
+      { config, roles: model.roles, pool, clusterName: cluster.clusterName, nodeEmail, labels },
       { parent, dependsOn: [...prerequisites] },
     );
-    ready[pool.role].push(made);
+    ready[pool.role].push(nodePool);
   }
   return ready;
 }
@@ -158,6 +162,6 @@ function createExposure(
     },
     opts,
   );
-  // The Ingress holds the address and the policies; it has to let go of them first.
+  // The Ingress uses the address and the policies, so it is deleted first.
   return { exposure: { ...common, public: endpoint.exposure, dependsOn: [endpoint] }, address: endpoint.address };
 }

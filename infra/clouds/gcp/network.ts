@@ -1,6 +1,6 @@
 import * as gcp from "@pulumi/gcp";
 import * as pulumi from "@pulumi/pulumi";
-import type { GcpConfig } from "../../config/load.ts";
+import type { GcpConfig } from "./schema.ts";
 
 export interface NetworkArgs {
   readonly project: string;

@@ -1,9 +1,9 @@
-import type { GcpConfig } from "../../config/load.ts";
-import { type Accelerator, acceleratorOf } from "../../model/machines.ts";
-import type { Pool } from "../../model/pools.ts";
+import type { Pool } from "../../model/cluster.ts";
 import type { TaintEffect } from "../../model/roles.ts";
+import { type Accelerator, acceleratorOf } from "./machines.ts";
+import type { GcpConfig } from "./schema.ts";
 
-/** Taint effects as GKE's API spells them. */
+/** Taint effects in GKE's API. */
 export const gkeTaintEffects: Record<TaintEffect, string> = {
   NoSchedule: "NO_SCHEDULE",
   PreferNoSchedule: "PREFER_NO_SCHEDULE",
@@ -11,20 +11,20 @@ export const gkeTaintEffects: Record<TaintEffect, string> = {
 };
 
 /**
- * The GPUs of the pool's nodes. GKE's API must be told even of those that a machine has built in, or it neither
- * installs their driver nor counts them.
- * @throws RangeError when they are not known, which the configuration's checks refuse
+ * The GPUs of the GPU pool's nodes. GKE's API requires even built-in GPUs; otherwise it does not install their driver.
+ * @throws RangeError when the GPU is unknown, which the configuration's checks refuse
  */
 export function poolAccelerator({ nodes: { gpu } }: GcpConfig): Accelerator {
   const accelerator = acceleratorOf(gpu.machineType, gpu.accelerator);
-  if (accelerator === undefined) throw new RangeError(`the GPUs of ${gpu.machineType} are not known`);
+  if (accelerator === undefined)
+    throw new RangeError(`nodes.gpu.accelerator: the GPU of ${gpu.machineType} is unknown; write its type and count`);
   return accelerator;
 }
 
-/** Regions have three zones, but for a few that have four. */
+/** Most regions have three zones; a few have four. */
 const usualZones = 3;
 
-/** Nodes in each zone that a pool begins with; afterwards the autoscaler keeps their number within the pool's bounds. */
+/** Initial nodes of a pool in each zone. Afterwards the autoscaler keeps their number within the pool's bounds. */
 export function initialNodesPerZone({ min, zones }: Pool): number {
   return Math.ceil(min / (zones?.length ?? usualZones));
 }

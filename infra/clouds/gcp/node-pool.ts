@@ -1,19 +1,20 @@
 import * as gcp from "@pulumi/gcp";
 import * as pulumi from "@pulumi/pulumi";
-import { type GcpConfig, roleOptions } from "../../config/load.ts";
-import type { Pool } from "../../model/pools.ts";
-import { nodeLabels, nodeTaints } from "../../model/roles.ts";
+import type { Pool } from "../../model/cluster.ts";
+import { nodeLabels, nodeTaints, type RoleOptions } from "../../model/roles.ts";
 import { gkeTaintEffects, initialNodesPerZone, poolAccelerator } from "./node-pool-plan.ts";
+import type { GcpConfig } from "./schema.ts";
 
 export interface NodePoolArgs {
   readonly config: GcpConfig;
+  readonly roles: RoleOptions;
   readonly pool: Pool;
   readonly clusterName: pulumi.Input<string>;
   readonly nodeEmail: pulumi.Input<string>;
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** Compute Engine's network tag of all nodes, for firewall rules. */
+/** The network tag of all nodes, for firewall rules. */
 export function nodeTag(clusterName: string): string {
   return `${clusterName}-node`;
 }
@@ -33,8 +34,14 @@ export class NodePool extends pulumi.ComponentResource {
   }
 }
 
-function nodePoolInputs({ config, pool, clusterName, nodeEmail, labels }: NodePoolArgs): gcp.container.NodePoolArgs {
-  const roles = roleOptions(config);
+function nodePoolInputs({
+  config,
+  roles,
+  pool,
+  clusterName,
+  nodeEmail,
+  labels,
+}: NodePoolArgs): gcp.container.NodePoolArgs {
   const isGpu = pool.key === "gpu";
   const settings = config.nodes[pool.key];
   return {
@@ -46,11 +53,11 @@ function nodePoolInputs({ config, pool, clusterName, nodeEmail, labels }: NodePo
     autoscaling: {
       totalMinNodeCount: pool.min,
       totalMaxNodeCount: pool.max,
-      // Scarce capacity is taken wherever it is.
+      // Scarce capacity is used in any zone that has it.
       locationPolicy: pool.spot || isGpu ? "ANY" : "BALANCED",
     },
     management: { autoRepair: true, autoUpgrade: true },
-    // A surge node needs GPU quota that is seldom there.
+    // A surge node needs more GPU quota than most projects have.
     upgradeSettings: isGpu ? { maxSurge: 0, maxUnavailable: 1 } : { maxSurge: 1, maxUnavailable: 0 },
     networkConfig: { enablePrivateNodes: true },
     nodeConfig: {
@@ -77,7 +84,7 @@ function nodePoolInputs({ config, pool, clusterName, nodeEmail, labels }: NodePo
             ],
           }
         : {}),
-      // Pods see the identity of their own service account, not the node's.
+      // Pods get the identity of their own service account, not the node's.
       workloadMetadataConfig: { mode: "GKE_METADATA" },
       metadata: { "disable-legacy-endpoints": "true" },
       shieldedInstanceConfig: { enableSecureBoot: true, enableIntegrityMonitoring: true },

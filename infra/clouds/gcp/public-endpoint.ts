@@ -1,7 +1,7 @@
 import * as gcp from "@pulumi/gcp";
 import * as pulumi from "@pulumi/pulumi";
 import { paths, ports } from "../../../service/contract.ts";
-import type { Exposure } from "../index.ts";
+import type { Exposure } from "../cloud.ts";
 import { nodeTag } from "./node-pool.ts";
 
 export interface PublicEndpointArgs {

@@ -1,86 +1,64 @@
-import type { Config } from "../../clouds/schema.ts";
-import { judgeOperator, judgeRay, operatorVersion } from "../../model/operator.ts";
+import type { ClusterModel } from "../../model/cluster.ts";
+import { judgeOperator, judgeRay, type VersionFinding } from "../../model/operator.ts";
 import { compareVersions, isAtLeast } from "../../model/semver.ts";
-import { eks, gke, gkeRayAddon, type KubernetesRange } from "../../versions.ts";
-import { doubt, type Finding, refuse } from "../report.ts";
+import type { KubernetesRange } from "../../versions.ts";
+import { errorIf, type Finding, warningIf } from "../report.ts";
+import type { SharedConfig } from "../shared.ts";
 
-/** Kubernetes, operator and Ray within what is supported and together. */
-export function checkVersions(config: Config, today: Date): Finding[] {
-  return [
-    ...(config.cloud === "aws" ? checkKubernetes(config.kubernetesVersion, eks, today, false) : []),
-    ...(config.cloud === "gcp"
-      ? checkKubernetes(config.kubernetesVersion, gke, today, config.operator.mode === "addon")
-      : []),
-    ...checkOperator(config),
-    ...judged("ray.version", config.ray.version, judgeRay(config.ray.version)),
-    ...checkToken(config),
+/** The operator's and Ray's versions are supported, and work together. */
+export function checkVersions({ operator, ray }: SharedConfig, { operatorVersion }: ClusterModel): Finding[] {
+  const unsupported = [
+    ...(isAtLeast(ray.version, "2.52") ? [] : [`Ray 2.52 (ray.version is ${ray.version})`]),
+    ...(isAtLeast(operatorVersion ?? "0.0", "1.5.1") ? [] : [`KubeRay 1.5.1 (the operator is ${operatorVersion})`]),
   ];
+  return [
+    ...errorIf(
+      operator.mode === "existing" && operator.version === undefined,
+      "operator.version",
+      undefined,
+      "the key is required with operator.mode existing",
+      "write the version of the operator that runs in the cluster",
+    ),
+    ...judged("operator.version", operatorVersion, judgeOperator),
+    ...judged("ray.version", ray.version, judgeRay),
+    ...errorIf(
+      ray.auth === "token" && unsupported.length > 0,
+      "ray.auth",
+      ray.auth,
+      `token authentication needs ${unsupported.join(" and ")}`,
+      'raise the version, or write "none"',
+    ),
+  ];
+}
+
+function judged(
+  key: string,
+  version: string | undefined,
+  judge: (version: string) => VersionFinding | undefined,
+): Finding[] {
+  const finding = version === undefined ? undefined : judge(version);
+  return finding === undefined ? [] : [{ ...finding, key, value: version }];
 }
 
 /**
- * @param paired whether a version outside the range is still accepted because GKE's add-on has a pairing for it
+ * A provider supports the Kubernetes version, and does so for at least 60 more days.
+ * @param accepted a version outside the range that is only warned about
  */
-function checkKubernetes(version: string, range: KubernetesRange, today: Date, paired: boolean): Finding[] {
+export function checkKubernetes(version: string, range: KubernetesRange, today: Date, accepted = false): Finding[] {
   const key = "kubernetesVersion";
-  const facts = range.supported[version];
-  const all = Object.keys(range.supported).sort(compareVersions);
-  const remedy = `write one of ${all.join(", ")}`;
-  if (facts === undefined) {
-    const level = paired && version in gkeRayAddon.pairings ? "warning" : "error";
-    return [{ level, key, value: version, problem: "the provider's standard support does not cover it", remedy }];
+  const supported = Object.keys(range.supported).sort(compareVersions);
+  const end = range.supported[version]?.standardSupportEnds;
+  if (end === undefined) {
+    const find = accepted ? warningIf : errorIf;
+    return find(
+      true,
+      key,
+      version,
+      "the provider's standard support does not include it",
+      `write one of ${supported.join(", ")}`,
+    );
   }
-  const end = facts.standardSupportEnds;
   const days = Math.floor((Date.parse(end) - today.getTime()) / 86_400_000);
-  if (days >= 60) return [];
-  const problem = days < 0 ? `its standard support ended on ${end}` : `its standard support ends on ${end}`;
-  return [doubt(key, version, problem, `move to ${all.at(-1)} in time`)];
-}
-
-function checkOperator(config: Config): Finding[] {
-  const { mode, version } = config.operator;
-  const key = "operator.version";
-  if (mode === "existing" && version === undefined) {
-    const remedy = "write the version of the operator that runs in the cluster";
-    return [refuse(key, undefined, "needed with operator.mode existing", remedy)];
-  }
-  if (mode === "addon" && config.cloud === "gcp") {
-    const paired = gkeRayAddon.pairings[config.kubernetesVersion];
-    const pairs = Object.entries(gkeRayAddon.pairings).map(([minor, operator]) => `${minor} with ${operator}`);
-    if (paired === undefined && version === undefined) {
-      return [
-        refuse(
-          key,
-          undefined,
-          `no operator version is published for GKE ${config.kubernetesVersion}'s add-on (only ${pairs.join(", ")})`,
-          "use operator.mode helm, or write the version that the add-on of your clusters brings",
-        ),
-      ];
-    }
-    if (paired !== undefined && version !== undefined && compareVersions(minor(version), paired) !== 0) {
-      const problem = `GKE ${config.kubernetesVersion}'s add-on brings ${paired}`;
-      return [refuse(key, version, problem, `leave it out, or write "${paired}"`)];
-    }
-  }
-  const effective = operatorVersion(config);
-  return effective === undefined ? [] : judged(key, effective, judgeOperator(effective));
-}
-
-function checkToken(config: Config): Finding[] {
-  if (config.ray.auth === "none") return [];
-  const operator = operatorVersion(config) ?? "0.0";
-  const missing = [
-    ...(isAtLeast(config.ray.version, "2.52") ? [] : [`Ray 2.52 (ray.version is ${config.ray.version})`]),
-    ...(isAtLeast(operator, "1.5.1") ? [] : [`KubeRay 1.5.1 (the operator's is ${operator})`]),
-  ];
-  if (missing.length === 0) return [];
-  const problem = `token authentication needs ${missing.join(" and ")}`;
-  return [refuse("ray.auth", "token", problem, 'raise them, or write "none"')];
-}
-
-function minor(version: string): string {
-  return version.split(".").slice(0, 2).join(".");
-}
-
-function judged(key: string, value: string, judgement: Omit<Finding, "key" | "value"> | undefined): Finding[] {
-  return judgement === undefined ? [] : [{ ...judgement, key, value }];
+  const problem = `its standard support ${days < 0 ? "ended" : "ends"} on ${end}`;
+  return warningIf(days < 60, key, version, problem, `upgrade to ${supported.at(-1)}`);
 }

@@ -1,5 +1,6 @@
-import type { Config } from "../../config/load.ts";
-import { clientGroup, tableServiceAccount } from "../../model/names.ts";
+import { clientGroup } from "../../clouds/aws/decisions.ts";
+import type { Config } from "../../clouds/schema.ts";
+import { tableServiceAccount } from "../../model/names.ts";
 import { clientClusterRules, clientNamespaceRules } from "../../workloads/client-access.ts";
 import { runtimeRules } from "../../workloads/runtime-account.ts";
 import type { Outcome, Question } from "../facts.ts";

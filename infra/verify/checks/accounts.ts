@@ -1,4 +1,4 @@
-import type { Config } from "../../config/load.ts";
+import type { Config } from "../../clouds/schema.ts";
 import { tableServiceAccount } from "../../model/names.ts";
 import type { AccountFact } from "../facts.ts";
 import { type Line, ok, unknown, wrong } from "../line.ts";

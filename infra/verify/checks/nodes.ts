@@ -1,9 +1,7 @@
-import type { Config } from "../../config/load.ts";
+import { type Config, clusterModel } from "../../clouds/schema.ts";
 import { type Amount, describeAmount, podsPerNode } from "../../model/fit.ts";
-import { poolKey, pools } from "../../model/pools.ts";
 import { parseMemory } from "../../model/quantity.ts";
-import { autoscalerSidecar, rayGroups } from "../../model/ray-groups.ts";
-import { roleOptions } from "../../model/role-options.ts";
+import { rayGroups, withSidecar } from "../../model/ray-groups.ts";
 import { gpuResource, nodeLabels, nodeTaints, type PoolRole, poolRoles, systemPool } from "../../model/roles.ts";
 import { cpuQuantity } from "../cpus.ts";
 import { isReady, type NodeFact } from "../facts.ts";
@@ -16,15 +14,13 @@ export function judgeNodes(config: Config, nodes: readonly NodeFact[]): Line[] {
 
 /** A cluster that is there already has only the roles that its user has described. */
 function expectedRoles(config: Config): { role: PoolRole; min: number }[] {
-  if (config.cloud !== "kubeconfig") return pools(config).map(({ role, min }) => ({ role, min }));
-  return poolRoles.flatMap((role) => {
-    const key = poolKey(role);
-    return key === "system" || config.nodes[key] === undefined ? [] : [{ role, min: 1 }];
-  });
+  const { pools, capacity } = clusterModel(config);
+  if (pools.length > 0) return pools.map(({ role, min }) => ({ role, min }));
+  return poolRoles.flatMap((role) => (capacity[role] === undefined ? [] : [{ role, min: 1 }]));
 }
 
 function judgeRole(config: Config, role: PoolRole, min: number, nodes: readonly NodeFact[]): Line[] {
-  const options = roleOptions(config);
+  const options = clusterModel(config).roles;
   const [key = "", value = ""] = Object.entries(nodeLabels(role, options))[0] ?? [];
   const mislabelled = nodes.filter(
     ({ metadata }) => metadata.labels?.[key] !== undefined && metadata.labels[key] !== value,
@@ -63,14 +59,8 @@ function noNodes(role: PoolRole, key: string, value: string, min: number): Line 
 
 /** What one pod of the role asks for, with the autoscaler's sidecar in the head. */
 function podOf(config: Config, role: PoolRole): Amount | undefined {
-  const { head, workers } = rayGroups(config);
-  if (role === "ray-head")
-    return {
-      cpus: head.cpus + autoscalerSidecar.cpus,
-      memoryBytes: head.memoryBytes + autoscalerSidecar.memoryBytes,
-      gpus: 0,
-    };
-  return workers.find((worker) => worker.role === role);
+  const { head, workers } = rayGroups(config, clusterModel(config));
+  return role === "ray-head" ? withSidecar(head) : workers.find((worker) => worker.role === role);
 }
 
 function size(config: Config, role: PoolRole, nodes: readonly NodeFact[]): Line {
@@ -102,7 +92,7 @@ function size(config: Config, role: PoolRole, nodes: readonly NodeFact[]): Line 
 function taints(config: Config, role: PoolRole, nodes: readonly NodeFact[]): Line[] {
   // Nobody but the user taints the nodes of a cluster that was there already.
   if (config.cloud === "kubeconfig") return [];
-  return nodeTaints(role, roleOptions(config)).flatMap(({ key, effect }) => {
+  return nodeTaints(role, clusterModel(config).roles).flatMap(({ key, effect }) => {
     const bare = nodes.filter(
       ({ spec }) => !spec.taints?.some((taint) => taint.key === key && taint.effect === effect),
     );

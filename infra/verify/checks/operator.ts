@@ -1,5 +1,4 @@
-import type { Config } from "../../config/load.ts";
-import { operatorVersion } from "../../model/operator.ts";
+import { type Config, clusterModel } from "../../clouds/schema.ts";
 import { type DefinitionFact, type DeploymentFact, isReady } from "../facts.ts";
 import { type Line, ok, unknown, wrong } from "../line.ts";
 
@@ -52,7 +51,7 @@ function judgeDeployment(config: Config, operators: readonly DeploymentFact[]): 
       "keep one: operator.mode says which the stack counts on",
     );
   const image = operator.spec.template.spec.containers[0]?.image ?? "";
-  const wanted = operatorVersion(config);
+  const wanted = clusterModel(config).operatorVersion;
   const tag = /:v?(?<version>[^:@/]+)(?:@|$)/.exec(image)?.groups?.version;
   if ((operator.status.availableReplicas ?? 0) < 1) {
     const reason = operator.status.conditions?.find(({ status }) => status !== "True")?.message;

@@ -1,5 +1,4 @@
-import type { Config } from "../../config/load.ts";
-import { roleOptions } from "../../model/role-options.ts";
+import { type Config, clusterModel } from "../../clouds/schema.ts";
 import { nodeRoles, roleLabelKey } from "../../model/roles.ts";
 import { isReady, type NodeFact, type PodFact, type RayClusterFact } from "../facts.ts";
 import { type Line, ok, wrong } from "../line.ts";
@@ -60,7 +59,7 @@ function judgePod(config: Config, pod: PodFact, nodes: readonly NodeFact[]): Lin
     return [wrong(`${name}: not ready (${reason}${message === "" ? "" : `: ${message}`})`, look)];
   }
   const labels = nodes.find(({ metadata }) => metadata.name === pod.spec.nodeName)?.metadata.labels ?? {};
-  const options = roleOptions(config);
+  const options = clusterModel(config).roles;
   const wanted = nodeRoles.filter((role) => pod.spec.nodeSelector?.[roleLabelKey(role, options)] !== undefined);
   const elsewhere = wanted.filter((role) => labels[roleLabelKey(role, options)] === undefined);
   return elsewhere.length > 0
@@ -77,7 +76,7 @@ function judgePod(config: Config, pod: PodFact, nodes: readonly NodeFact[]): Lin
 function guests(config: Config, pods: readonly PodFact[], nodes: readonly NodeFact[]): Line[] {
   // On a machine of one node everything shares it.
   if (config.cloud === "kubeconfig") return [];
-  const key = roleLabelKey("ray-head", roleOptions(config));
+  const key = roleLabelKey("ray-head", clusterModel(config).roles);
   const heads = new Set(nodes.flatMap(({ metadata }) => (metadata.labels?.[key] === undefined ? [] : [metadata.name])));
   // GKE's own Deployments take no selector of ours and go where there is room.
   const own = (namespace = "") => config.cloud === "gcp" && /^(kube-system|gmp-.+|gke-.+)$/.test(namespace);

@@ -1,6 +1,6 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import type { Exposure } from "../../clouds/index.ts";
+import type { Exposure } from "../../clouds/cloud.ts";
 
 /** From where the service may be reached, as the stack's configuration says. */
 export type ExposureSettings =
@@ -16,7 +16,7 @@ export interface TableServiceExposureArgs {
   /** Labels of the pods behind it. */
   readonly selector: Readonly<Record<string, string>>;
   readonly settings: ExposureSettings;
-  readonly platform: Exposure;
+  readonly balancing: Exposure;
 }
 
 const servicePort = 80;
@@ -31,7 +31,7 @@ export class TableServiceExposure extends pulumi.ComponentResource {
   constructor(name: string, args: TableServiceExposureArgs, opts?: pulumi.ComponentResourceOptions) {
     super("lakehead:kubernetes:TableServiceExposure", name, {}, opts);
     // Deleting a Service or an Ingress after its controller leaves the cloud's load balancer behind.
-    const childOpts: pulumi.CustomResourceOptions = { parent: this, dependsOn: args.platform.dependsOn };
+    const childOpts: pulumi.CustomResourceOptions = { parent: this, dependsOn: args.balancing.dependsOn };
     const service = new kubernetes.core.v1.Service(name, serviceInputs(args), {
       ...childOpts,
       // An update waits for no finalizer, and without a mode that needs it the controller goes in the same `up`: only a
@@ -50,7 +50,7 @@ export class TableServiceExposure extends pulumi.ComponentResource {
         break;
       case "public":
         this.url = pulumi.output(`https://${args.settings.host}`);
-        for (const object of args.platform.public.objects ?? []) {
+        for (const object of args.balancing.public.objects ?? []) {
           new kubernetes.apiextensions.CustomResource(
             `${name}-${object.kind.toLowerCase()}`,
             {
@@ -76,12 +76,12 @@ export class TableServiceExposure extends pulumi.ComponentResource {
 }
 
 function serviceInputs(args: TableServiceExposureArgs): kubernetes.core.v1.ServiceArgs {
-  const { settings, platform } = args;
+  const { settings, balancing } = args;
   const annotations =
     settings.mode === "internal"
-      ? platform.internal.annotations
+      ? balancing.internal.annotations
       : settings.mode === "public"
-        ? (platform.public.serviceAnnotations ?? {})
+        ? (balancing.public.serviceAnnotations ?? {})
         : {};
   return {
     metadata: {
@@ -97,9 +97,9 @@ function serviceInputs(args: TableServiceExposureArgs): kubernetes.core.v1.Servi
         ? {
             type: "LoadBalancer",
             loadBalancerSourceRanges: [...settings.allowedCidrs],
-            ...(platform.internal.loadBalancerClass === undefined
+            ...(balancing.internal.loadBalancerClass === undefined
               ? {}
-              : { loadBalancerClass: platform.internal.loadBalancerClass }),
+              : { loadBalancerClass: balancing.internal.loadBalancerClass }),
           }
         : { type: "ClusterIP" }),
     },
@@ -111,7 +111,7 @@ function ingressInputs(
   host: string,
   serviceName: pulumi.Input<string>,
 ): kubernetes.networking.v1.IngressArgs {
-  const { ingressClass, annotations, tlsSecret } = args.platform.public;
+  const { ingressClass, annotations, tlsSecret } = args.balancing.public;
   return {
     metadata: {
       name: args.name,

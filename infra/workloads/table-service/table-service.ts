@@ -1,7 +1,7 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { environment } from "../../../service/contract.ts";
-import type { Annotations, Database, Exposure } from "../../clouds/index.ts";
+import type { Annotations, Database, Exposure } from "../../clouds/cloud.ts";
 import { checksum } from "../../kubernetes/checksum.ts";
 import { componentLabels } from "../../kubernetes/labels.ts";
 import { configMapData, mergeStorageOptions, type ServiceSettings } from "./environment.ts";
@@ -19,7 +19,7 @@ export interface TableServiceArgs {
   readonly memory: string;
   readonly settings: ServiceSettings;
   readonly exposure: ExposureSettings;
-  readonly platformExposure: Exposure;
+  readonly balancing: Exposure;
   readonly database: Database;
   readonly staticTokens: pulumi.Output<string> | undefined;
   readonly nodeSelector: Readonly<Record<string, string>>;
@@ -129,7 +129,7 @@ export class TableService extends pulumi.ComponentResource {
         labels,
         selector: tableServiceSelector,
         settings: args.exposure,
-        platform: args.platformExposure,
+        balancing: args.balancing,
       },
       parent,
     );

@@ -2,7 +2,7 @@
 
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { clientGroup } from "../../../infra/model/names.ts";
+import { clientGroup } from "../../../infra/clouds/aws/decisions.ts";
 import type { Capture } from "../../../infra/offline-plan/capture.ts";
 import { diffPlans } from "../../../infra/offline-plan/diff.ts";
 import { runStack } from "../../infra/support/stacks.ts";

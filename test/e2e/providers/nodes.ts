@@ -1,7 +1,8 @@
 /** The nodes that a node group or pool brings into the cluster: as large as the machine, labelled and tainted as told. */
 
-import { allocatable } from "../../../infra/model/fit.ts";
-import { findMachine } from "../../../infra/model/machines.ts";
+import { awsMachines } from "../../../infra/clouds/aws/machines.ts";
+import { gcpMachines } from "../../../infra/clouds/gcp/machines.ts";
+import type { MachineCatalogue } from "../../../infra/model/machines.ts";
 import type { Wire } from "../../../infra/offline-plan/recorder.ts";
 import type { Api } from "../support/api.ts";
 import { type NodeSpec, nodeObject } from "../support/nodes.ts";
@@ -14,7 +15,7 @@ const effects: Readonly<Record<string, string>> = {
 };
 
 interface Shape {
-  readonly cloud: "aws" | "gcp";
+  readonly catalogue: MachineCatalogue;
   readonly machine: unknown;
   readonly from: Wire;
   readonly desired: unknown;
@@ -25,7 +26,7 @@ function shapeOf(type: string, inputs: Wire): Shape | undefined {
   const config = record(inputs.nodeConfig);
   if (type === "aws:eks/nodeGroup:NodeGroup")
     return {
-      cloud: "aws",
+      catalogue: awsMachines,
       machine: valuesAt(inputs, "instanceTypes")[0],
       from: inputs,
       desired: valuesAt(inputs, "scalingConfig.desiredSize")[0],
@@ -33,7 +34,7 @@ function shapeOf(type: string, inputs: Wire): Shape | undefined {
     };
   if (type !== "gcp:container/nodePool:NodePool") return undefined;
   const gpus = valuesAt(config, "guestAccelerators.count")[0];
-  return { cloud: "gcp", machine: config.machineType, from: config, desired: inputs.initialNodeCount, gpus };
+  return { catalogue: gcpMachines, machine: config.machineType, from: config, desired: inputs.initialNodeCount, gpus };
 }
 
 /**
@@ -43,9 +44,9 @@ function shapeOf(type: string, inputs: Wire): Shape | undefined {
 export function nodesOf(type: string, inputs: Wire, id: string): NodeSpec[] {
   const shape = shapeOf(type, inputs);
   if (shape === undefined) return [];
-  const machine = findMachine(shape.cloud, text(shape.machine));
+  const machine = shape.catalogue.find(text(shape.machine));
   if (machine === undefined) throw new Error(`the size of ${String(shape.machine)} is not known`);
-  const size = allocatable(shape.cloud, { ...machine, gpus: Number(shape.gpus ?? machine.gpus) });
+  const size = shape.catalogue.allocatable({ ...machine, gpus: Number(shape.gpus ?? machine.gpus) });
   const name = (id.split(/[:/]/).at(-1) ?? id).toLowerCase();
   return Array.from({ length: Math.max(1, Number(shape.desired)) }, (_, index) => ({
     name: `${name}-${index}`,

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
-import { configSchema } from "../../../infra/clouds/schema.ts";
-import { parseConfig, rawConfig } from "../../../infra/config/load.ts";
+import { configSchema, stackDefinition } from "../../../infra/clouds/schema.ts";
+import { parseConfig, rawConfig } from "../../../infra/config/parse.ts";
 import { someDay } from "./minimal.ts";
 
 const root = new URL("../../../", import.meta.url);
@@ -17,7 +17,7 @@ function example(stack: string): Record<string, unknown> {
     key,
     typeof value === "string" ? value : JSON.stringify(value),
   ]);
-  return rawConfig(Object.fromEntries(asEngineHandsItOver), "lakehead");
+  return rawConfig(stackDefinition, Object.fromEntries(asEngineHandsItOver), "lakehead");
 }
 
 describe("the example stacks", () => {
@@ -26,11 +26,11 @@ describe("the example stacks", () => {
   });
 
   test.each(stacks)("%s has neither error nor warning", (stack) => {
-    expect(parseConfig(example(stack), { today: someDay }).warnings).toEqual([]);
+    expect(parseConfig(stackDefinition, example(stack), { today: someDay }).warnings).toEqual([]);
   });
 
   test.each(["aws-prod", "gcp-prod"])("%s is protected and not open to the internet where it need not be", (stack) => {
-    const { config } = parseConfig(example(stack), { today: someDay });
+    const { config } = parseConfig(stackDefinition, example(stack), { today: someDay });
     expect(config.protect).toBe(true);
     expect(config.cloud === "kubeconfig" ? [] : config.endpoint.publicCidrs).not.toContain("0.0.0.0/0");
   });
@@ -71,6 +71,7 @@ describe("what the engine hands over", () => {
   test("is decoded, while what is text stays text", () => {
     expect(
       rawConfig(
+        stackDefinition,
         {
           "lakehead:account": "111122223333",
           "lakehead:kubernetesVersion": "1.35",
@@ -93,6 +94,8 @@ describe("what the engine hands over", () => {
   });
 
   test("never carries a secret into the schema, and what is no JSON is shown as it is", () => {
-    expect(rawConfig({ "lakehead:staticTokens": "s3cret", "lakehead:nodes": "{" }, "lakehead")).toEqual({ nodes: "{" });
+    expect(
+      rawConfig(stackDefinition, { "lakehead:staticTokens": "s3cret", "lakehead:nodes": "{" }, "lakehead"),
+    ).toEqual({ nodes: "{" });
   });
 });

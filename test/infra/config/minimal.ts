@@ -1,8 +1,15 @@
-import type { AwsConfig, Config, GcpConfig, KubeconfigConfig } from "../../../infra/clouds/schema.ts";
+import {
+  type AwsConfig,
+  type Config,
+  clusterModel,
+  type ExistingConfig,
+  type GcpConfig,
+  stackDefinition,
+} from "../../../infra/clouds/schema.ts";
 import { type ParseOptions, parseConfig } from "../../../infra/config/parse.ts";
 import { ConfigError, describeFinding, type Finding } from "../../../infra/config/report.ts";
 
-/** The least that each cloud's configuration takes; everything else is a default. */
+/** The required keys of each cloud; everything else is a default. */
 const service = {
   image: "registry.example.com/lakehead:0.1.0",
   auth: { issuer: "https://login.example.com/", audience: "lakehead" },
@@ -27,30 +34,36 @@ export const minimal = {
   kubeconfig: { cloud: "kubeconfig", tableService: { ...service, replicas: { min: 1, max: 1 } } },
 } as const;
 
-type Clouds = { aws: AwsConfig; gcp: GcpConfig; kubeconfig: KubeconfigConfig };
+type Clouds = { aws: AwsConfig; gcp: GcpConfig; kubeconfig: ExistingConfig };
 type Tree = Readonly<Record<string, unknown>>;
 
 /** A day on which every pinned version is supported. */
 export const someDay = new Date("2026-09-01T00:00:00Z");
 
-/** A minimal configuration with overrides laid over it, objects key by key. */
+/** A minimal configuration with overrides, objects merged key by key. */
 export function raw(cloud: keyof Clouds, overrides: Tree = {}): Tree {
   return merge(minimal[cloud], overrides);
 }
 
 export function configOf<Cloud extends keyof Clouds>(cloud: Cloud, overrides: Tree = {}): Clouds[Cloud] {
-  const { config } = parseConfig(raw(cloud, overrides), { today: someDay });
+  const { config } = parseConfig(stackDefinition, raw(cloud, overrides), { today: someDay });
   return config as Config as Clouds[Cloud];
 }
 
-/** What is said of a configuration, in the words that a user reads. */
+/** The same with what the cloud decides about its nodes. */
+export function modelOf<Cloud extends keyof Clouds>(cloud: Cloud, overrides: Tree = {}) {
+  const config = configOf(cloud, overrides);
+  return { config, cluster: clusterModel(config) };
+}
+
+/** The findings about a configuration, as a user reads them. */
 export function findingsFor(cloud: keyof Clouds, overrides: Tree = {}, options: ParseOptions = {}): string[] {
   return judge(raw(cloud, overrides), options).map((finding) => `${finding.level}${describeFinding(finding).slice(1)}`);
 }
 
 export function judge(value: unknown, options: ParseOptions = {}): readonly Finding[] {
   try {
-    return parseConfig(value, { today: someDay, ...options }).warnings;
+    return parseConfig(stackDefinition, value, { today: someDay, ...options }).warnings;
   } catch (cause) {
     if (cause instanceof ConfigError) return cause.findings;
     throw cause;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { clientClusterName } from "../../../infra/model/client-parameters.ts";
 import { rayGroups } from "../../../infra/model/ray-groups.ts";
-import { configOf, findingsFor } from "./minimal.ts";
+import { configOf, findingsFor, modelOf } from "./minimal.ts";
 
 const dns1035 = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
 const dns1123 = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
@@ -32,10 +32,10 @@ test("accepted namespaces, accounts and group names are names that Kubernetes ta
     fc.property(attempt, (name) => {
       const overrides = { namespace: name, serviceAccount: name, ray: { cpuWorkers: { name } } };
       if (findingsFor("gcp", overrides).length > 0) return;
-      const config = configOf("gcp", overrides);
+      const { config, cluster } = modelOf("gcp", overrides);
       expect(config.namespace).toMatch(dns1123);
       expect(config.serviceAccount).toMatch(dns1123);
-      for (const { name: group } of rayGroups(config).workers) expect(group).toMatch(dns1035);
+      for (const { name: group } of rayGroups(config, cluster).workers) expect(group).toMatch(dns1035);
     }),
     { numRuns: 300 },
   );

@@ -2,15 +2,13 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { nodeGroups } from "../../../infra/clouds/aws/node-group-plan.ts";
 import type { AwsConfig } from "../../../infra/clouds/schema.ts";
-import { advertisesGpus, installsDevicePlugin } from "../../../infra/model/device-plugin.ts";
+import type { ClusterModel } from "../../../infra/model/cluster.ts";
 import { podsPerNode } from "../../../infra/model/fit.ts";
-import { judgeOperator, judgeRay, operatorVersion } from "../../../infra/model/operator.ts";
-import { roleCapacity } from "../../../infra/model/pools.ts";
+import { judgeOperator, judgeRay } from "../../../infra/model/operator.ts";
 import { rayClusterSpec } from "../../../infra/model/ray-cluster.ts";
-import { autoscalerSidecar, hasGpuNodes, rayGroups } from "../../../infra/model/ray-groups.ts";
-import { roleOptions } from "../../../infra/model/role-options.ts";
+import { rayGroups, withSidecar } from "../../../infra/model/ray-groups.ts";
 import { nodeLabels, poolRoles, type Toleration } from "../../../infra/model/roles.ts";
-import { configOf, judge, raw } from "./minimal.ts";
+import { judge, modelOf, raw } from "./minimal.ts";
 
 /** One that is never accepted among ones that may be. */
 const mostly = <Value>(bad: Value, ...good: Value[]): fc.Arbitrary<Value> =>
@@ -65,26 +63,20 @@ const tolerates = (toleration: Toleration, taint: { key: string; value: string; 
   toleration.effect === taint.effect &&
   (toleration.operator === "Exists" || toleration.value === taint.value);
 
-function promises(config: AwsConfig): void {
-  const options = roleOptions(config);
-  const { head, workers } = rayGroups(config);
-  const groups = nodeGroups(config, options);
+function promises(config: AwsConfig, cluster: ClusterModel): void {
+  const { head, workers } = rayGroups(config, cluster);
+  const groups = nodeGroups(config.clusterName, cluster);
 
-  const headPod = {
-    ...head,
-    cpus: head.cpus + autoscalerSidecar.cpus,
-    memoryBytes: head.memoryBytes + autoscalerSidecar.memoryBytes,
-  };
-  for (const pod of [headPod, ...workers]) {
-    const node = roleCapacity(config, pod.role);
+  for (const pod of [withSidecar(head), ...workers]) {
+    const node = cluster.capacity[pod.role];
     expect(node === undefined ? 0 : podsPerNode(pod, node)).toBeGreaterThan(0);
   }
 
-  const { headGroupSpec, workerGroupSpecs } = rayClusterSpec(config, options);
+  const { headGroupSpec, workerGroupSpecs } = rayClusterSpec(config, cluster);
   const pods = [headGroupSpec, ...workerGroupSpecs].map(({ template }) => template.spec);
   for (const [index, { nodeSelector, tolerations }] of pods.entries()) {
     const roles = poolRoles.filter((role) => {
-      const labels = nodeLabels(role, options);
+      const labels = nodeLabels(role, cluster.roles);
       return Object.entries(nodeSelector).every(([key, value]) => labels[key] === value);
     });
     expect(roles).toEqual([[head, ...workers][index]?.role]);
@@ -96,9 +88,9 @@ function promises(config: AwsConfig): void {
   const headNodes = groups.find(({ role }) => role === "ray-head");
   expect(headNodes?.capacityType).toBe("ON_DEMAND");
   expect(headNodes?.min).toBeGreaterThan(0);
-  expect(judgeOperator(operatorVersion(config) ?? "0.0")?.level).not.toBe("error");
+  expect(judgeOperator(cluster.operatorVersion ?? "0.0")?.level).not.toBe("error");
   expect(judgeRay(config.ray.version)?.level).not.toBe("error");
-  if (installsDevicePlugin(config)) expect(hasGpuNodes(config)).toBe(true);
+  if (cluster.devicePlugin !== undefined) expect(cluster.hasGpuNodes).toBe(true);
 }
 
 test("what is accepted fits, is selected, tolerated, on demand, and of versions that work", () => {
@@ -113,10 +105,10 @@ test("what is accepted fits, is selected, tolerated, on demand, and of versions 
         return;
       }
       seen.accepted += 1;
-      const config = configOf("aws", chosen);
-      promises(config);
+      const { config, cluster } = modelOf("aws", chosen);
+      promises(config, cluster);
       const warned = findings.some(({ key }) => key === "devicePlugin.mode");
-      expect(warned).toBe(hasGpuNodes(config) && !advertisesGpus(config));
+      expect(warned).toBe(cluster.hasGpuNodes && cluster.devicePlugin === undefined);
     }),
     { numRuns: 500 },
   );

@@ -6,22 +6,11 @@ import { labelValue } from "../../../infra/clouds/gcp/labels.ts";
 import { nodeAccountId } from "../../../infra/clouds/gcp/node-identity.ts";
 import { initialNodesPerZone, poolAccelerator } from "../../../infra/clouds/gcp/node-pool-plan.ts";
 import { allowRules } from "../../../infra/clouds/gcp/public-endpoint.ts";
-import { type GcpConfig, parseConfig } from "../../../infra/config/load.ts";
-import type { Pool } from "../../../infra/model/pools.ts";
+import type { Pool } from "../../../infra/model/cluster.ts";
+import { configOf } from "../config/minimal.ts";
 
-function gcpConfig(gpu: object): GcpConfig {
-  const { config } = parseConfig({
-    cloud: "gcp",
-    project: "sample-project",
-    region: "europe-west4",
-    bucket: { name: "sample-tables" },
-    nodes: { gpu },
-    tableService: { enabled: false },
-    orphanCleanup: { enabled: false },
-  });
-  if (config.cloud !== "gcp") throw new Error(config.cloud);
-  return config;
-}
+const gcpConfig = (gpu: object) =>
+  configOf("gcp", { nodes: { gpu: { enabled: true, ...gpu } }, ray: { gpuWorkers: { cpus: 4, memory: "8Gi" } } });
 
 describe("GPUs of a machine type", () => {
   test.each([

@@ -1,15 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { interfaceEndpointServices, natZone, serviceCidr } from "../../../infra/clouds/aws/subnets.ts";
-import {
-  formatCidr,
-  layOutSubnets,
-  type Network,
-  overlappingPairs,
-  overlaps,
-  parseCidr,
-  size,
-} from "../../../infra/model/cidr.ts";
+import { interfaceEndpointServices, layOutSubnets, natZone, serviceCidr } from "../../../infra/clouds/aws/subnets.ts";
+import { formatCidr, type Network, overlappingPairs, overlaps, parseCidr, size } from "../../../infra/model/cidr.ts";
 
 const network = (lengths: { min: number; max: number }) =>
   fc.tuple(fc.integer(lengths), fc.integer({ min: 0, max: 2 ** 32 - 1 })).map(([length, address]): Network => {
@@ -100,8 +92,8 @@ describe("subnets over zones", () => {
   });
 
   test("are refused where they would be smaller than EKS takes", () => {
-    expect(() => layOutSubnets("10.0.0.0/25", ["a", "b"])).toThrow("give a network of /24 or larger");
-    expect(() => layOutSubnets("10.0.0.0/23", ["a", "b", "c", "d"])).toThrow("give a network of /22 or larger");
+    expect(() => layOutSubnets("10.0.0.0/25", ["a", "b"])).toThrow("write a network of /24 or larger");
+    expect(() => layOutSubnets("10.0.0.0/23", ["a", "b", "c", "d"])).toThrow("write a network of /22 or larger");
     expect(() => layOutSubnets("10.0.0.0/16", [])).toThrow("0 zones");
     expect(() => layOutSubnets("ten", ["a"])).toThrow('"ten" is not an IPv4 network');
   });

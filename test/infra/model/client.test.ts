@@ -7,19 +7,14 @@ import {
 } from "../../../infra/model/client-parameters.ts";
 import { clientSnippet, literal } from "../../../infra/model/client-snippet.ts";
 import { rayClusterSpec } from "../../../infra/model/ray-cluster.ts";
-import { roleOptions } from "../../../infra/model/role-options.ts";
 import { nodeTaints } from "../../../infra/model/roles.ts";
-import { configOf } from "../config/minimal.ts";
+import { modelOf } from "../config/minimal.ts";
 
 const eks: ClientIdentity = { configMethod: "EKS_AUTH", region: "eu-central-1", roleName: "geneva-client-role" };
 
-function onAws(overrides = {}) {
-  const config = configOf("aws", overrides);
-  return { config, options: roleOptions(config) };
-}
 function parameters(overrides = {}) {
-  const { config, options } = onAws(overrides);
-  return clientParameters(config, eks, options);
+  const { config, cluster } = modelOf("aws", overrides);
+  return clientParameters(config, cluster, eks);
 }
 const group = {
   service_account: "geneva-service-account",
@@ -63,8 +58,8 @@ describe("the client's parameters", () => {
   });
 
   test("leave out what is of EKS alone on another cluster", () => {
-    const config = configOf("kubeconfig");
-    const found = clientParameters(config, { configMethod: "LOCAL" }, roleOptions(config));
+    const { config, cluster } = modelOf("kubeconfig");
+    const found = clientParameters(config, cluster, { configMethod: "LOCAL" });
     expect(found).not.toHaveProperty("role_name");
     expect(found).not.toHaveProperty("region");
     expect(found.worker_groups.map(({ name }) => name)).toEqual(["cpu"]);
@@ -72,9 +67,9 @@ describe("the client's parameters", () => {
 
   test("carry a toleration exactly when the head's taint needs one", () => {
     expect(parameters().head_group.tolerations).toBeUndefined();
-    const { config, options } = onAws({ nodes: { head: { taint: "NoSchedule" } } });
-    const tolerated = clientParameters(config, eks, options).head_group.tolerations?.map(({ key }) => key);
-    expect(tolerated).toEqual(nodeTaints("ray-head", options).map(({ key }) => key));
+    const { config, cluster } = modelOf("aws", { nodes: { head: { taint: "NoSchedule" } } });
+    const tolerated = clientParameters(config, cluster, eks).head_group.tolerations?.map(({ key }) => key);
+    expect(tolerated).toEqual(nodeTaints("ray-head", cluster.roles).map(({ key }) => key));
   });
 
   test("refuse names that they do not have", () => {
@@ -84,8 +79,8 @@ describe("the client's parameters", () => {
 
 describe("memory in bytes", () => {
   test("2048, the documents' own example, is refused with what was meant", () => {
-    expect(refusal(2048)).toBe("2048 is 2048 bytes, which no Ray pod runs in; for 2048 MiB write 2147483648");
-    expect(refusal(8)).toBe("8 is 8 bytes, which no Ray pod runs in; for 8 GiB write 8589934592");
+    expect(refusal(2048)).toBe("2048 means 2048 bytes, too little for a Ray pod; for 2048 MiB write 2147483648");
+    expect(refusal(8)).toBe("8 means 8 bytes, too little for a Ray pod; for 8 GiB write 8589934592");
   });
 
   test("every value below 64 MiB is refused, with a value that is accepted", () => {
@@ -156,8 +151,8 @@ with ray_cluster(
 
 describe("the RayCluster", () => {
   const spec = (overrides = {}) => {
-    const { config, options } = onAws(overrides);
-    return rayClusterSpec(config, options);
+    const { config, cluster } = modelOf("aws", overrides);
+    return rayClusterSpec(config, cluster);
   };
 
   test("asks for what the client's parameters ask for", () => {

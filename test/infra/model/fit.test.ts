@@ -1,23 +1,24 @@
 import { _InstanceType } from "@aws-sdk/client-ec2";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Amount, allocatable, podsPerNode, smallestMachine } from "../../../infra/model/fit.ts";
-import { acceleratorOf, findMachine, type Machine, machines } from "../../../infra/model/machines.ts";
+import { awsMachines } from "../../../infra/clouds/aws/machines.ts";
+import { acceleratorOf, gcpMachines } from "../../../infra/clouds/gcp/machines.ts";
+import { smallestMachine } from "../../../infra/model/cluster.ts";
+import { type Amount, podsPerNode } from "../../../infra/model/fit.ts";
 import { formatMemory, GiB, parseMemory } from "../../../infra/model/quantity.ts";
 
-const clouds = ["aws", "gcp"] as const;
-const machine = (cloud: "aws" | "gcp", name: string): Machine => {
-  const found = findMachine(cloud, name);
-  if (found === undefined) throw new Error(`${name} is not known`);
-  return found;
+const catalogues = { aws: awsMachines, gcp: gcpMachines };
+const capacity = (cloud: "aws" | "gcp", name: string): Amount => {
+  const machine = catalogues[cloud].find(name);
+  if (machine === undefined) throw new Error(`${name} is unknown`);
+  return catalogues[cloud].allocatable(machine);
 };
-const room = (cloud: "aws" | "gcp", name: string) => allocatable(cloud, machine(cloud, name));
 const head: Amount = { cpus: 5, memoryBytes: 9 * GiB, gpus: 0 };
 const gpuWorker: Amount = { cpus: 8, memoryBytes: 16 * GiB, gpus: 1 };
 
 const anyMachine = fc
-  .constantFrom(...clouds)
-  .chain((cloud) => fc.constantFrom(...machines[cloud].values()).map((found) => ({ cloud, found })));
+  .constantFrom(...Object.values(catalogues))
+  .chain((catalogue) => fc.constantFrom(...catalogue.machines).map((found) => ({ catalogue, found })));
 const pod: fc.Arbitrary<Amount> = fc.record({
   cpus: fc.integer({ min: 1, max: 60 }),
   memoryBytes: fc.integer({ min: 1, max: 400 }).map((gib) => gib * GiB),
@@ -27,8 +28,8 @@ const pod: fc.Arbitrary<Amount> = fc.record({
 describe("what a node has for pods", () => {
   test("is less than the machine has, and never negative on a machine of 4 CPUs or more", () => {
     fc.assert(
-      fc.property(anyMachine, ({ cloud, found }) => {
-        const left = allocatable(cloud, found);
+      fc.property(anyMachine, ({ catalogue, found }) => {
+        const left = catalogue.allocatable(found);
         expect(left.cpus).toBeLessThan(found.cpus);
         expect(left.memoryBytes).toBeLessThan(found.memoryBytes);
         expect(left.gpus).toBe(found.gpus);
@@ -38,10 +39,10 @@ describe("what a node has for pods", () => {
   });
 
   test("a head of 4 CPUs with its sidecar fits no node of 4 CPUs, and one of 8", () => {
-    expect(podsPerNode(head, room("aws", "m7i.xlarge"))).toBe(0);
-    expect(podsPerNode(head, room("aws", "m7i.2xlarge"))).toBe(1);
-    expect(podsPerNode(head, room("gcp", "n2-standard-4"))).toBe(0);
-    expect(podsPerNode(head, room("gcp", "n2-standard-8"))).toBe(1);
+    expect(podsPerNode(head, capacity("aws", "m7i.xlarge"))).toBe(0);
+    expect(podsPerNode(head, capacity("aws", "m7i.2xlarge"))).toBe(1);
+    expect(podsPerNode(head, capacity("gcp", "n2-standard-4"))).toBe(0);
+    expect(podsPerNode(head, capacity("gcp", "n2-standard-8"))).toBe(1);
   });
 
   test.each([
@@ -49,28 +50,28 @@ describe("what a node has for pods", () => {
     ["aws", "g6.2xlarge"],
     ["gcp", "g2-standard-8"],
   ] as const)("the client's GPU worker of 8 CPUs does not fit %s %s", (cloud, name) => {
-    expect(podsPerNode(gpuWorker, room(cloud, name))).toBe(0);
+    expect(podsPerNode(gpuWorker, capacity(cloud, name))).toBe(0);
   });
 
   test.each([
     ["aws", "g6.4xlarge"],
     ["gcp", "g2-standard-12"],
   ] as const)("and fits %s %s once", (cloud, name) => {
-    expect(podsPerNode(gpuWorker, room(cloud, name))).toBe(1);
+    expect(podsPerNode(gpuWorker, capacity(cloud, name))).toBe(1);
   });
 
   test("EKS's own reservation of CPUs is what its nodes report: 3.92 of 4, 7.91 of 8", () => {
     const daemons = 0.25;
-    expect(room("aws", "m7i.xlarge").cpus + daemons).toBeCloseTo(3.92, 5);
-    expect(room("aws", "m7i.2xlarge").cpus + daemons).toBeCloseTo(7.91, 5);
+    expect(capacity("aws", "m7i.xlarge").cpus + daemons).toBeCloseTo(3.92, 5);
+    expect(capacity("aws", "m7i.2xlarge").cpus + daemons).toBeCloseTo(7.91, 5);
   });
 });
 
 describe("pods per node", () => {
   test("that many fit, and one more does not", () => {
     fc.assert(
-      fc.property(pod, anyMachine, (some, { cloud, found }) => {
-        const node = allocatable(cloud, found);
+      fc.property(pod, anyMachine, (some, { catalogue, found }) => {
+        const node = catalogue.allocatable(found);
         const count = podsPerNode(some, node);
         const fits = (n: number) =>
           n * some.cpus <= node.cpus + 1e-6 &&
@@ -90,40 +91,40 @@ describe("pods per node", () => {
 describe("the smallest machine that would do", () => {
   test("holds the pod, and no other of its kind with fewer GPUs, CPUs or memory does", () => {
     fc.assert(
-      fc.property(pod, fc.constantFrom(...clouds), (some, cloud) => {
-        const best = smallestMachine(cloud, some);
+      fc.property(pod, fc.constantFrom(...Object.values(catalogues)), (some, catalogue) => {
+        const best = smallestMachine(catalogue, some);
         if (best === undefined) return;
-        expect(podsPerNode(some, allocatable(cloud, best))).toBeGreaterThan(0);
+        expect(podsPerNode(some, catalogue.allocatable(best))).toBeGreaterThan(0);
         expect(best.gpus > 0).toBe(some.gpus > 0);
         const family = best.name.split(/[.-](?=[^.-]*$)/)[0];
-        for (const other of machines[cloud].values()) {
+        for (const other of catalogue.machines) {
           if (!other.name.startsWith(`${family}`) || other.cpus >= best.cpus || other.gpus !== best.gpus) continue;
-          expect(podsPerNode(some, allocatable(cloud, other))).toBe(0);
+          expect(podsPerNode(some, catalogue.allocatable(other))).toBe(0);
         }
       }),
     );
   });
 
   test("is named by cloud and architecture", () => {
-    expect(smallestMachine("aws", head)?.name).toBe("c7i.2xlarge");
-    expect(smallestMachine("aws", head, "arm64")?.name).toBe("c7g.2xlarge");
-    expect(smallestMachine("gcp", head)?.name).toBe("n2-standard-8");
-    expect(smallestMachine("aws", gpuWorker)?.name).toBe("g5.4xlarge");
-    expect(smallestMachine("gcp", gpuWorker)?.name).toBe("g2-standard-12");
-    expect(smallestMachine("aws", { ...head, cpus: 500 })).toBeUndefined();
+    expect(smallestMachine(awsMachines, head)?.name).toBe("c7i.2xlarge");
+    expect(smallestMachine(awsMachines, head, "arm64")?.name).toBe("c7g.2xlarge");
+    expect(smallestMachine(gcpMachines, head)?.name).toBe("n2-standard-8");
+    expect(smallestMachine(awsMachines, gpuWorker)?.name).toBe("g5.4xlarge");
+    expect(smallestMachine(gcpMachines, gpuWorker)?.name).toBe("g2-standard-12");
+    expect(smallestMachine(awsMachines, { ...head, cpus: 500 })).toBeUndefined();
   });
 });
 
 describe("the catalogue", () => {
   test("names only instance types that EC2 has", () => {
     const real = new Set<string>(Object.values(_InstanceType));
-    expect([...machines.aws.keys()].filter((name) => !real.has(name))).toEqual([]);
+    expect(awsMachines.machines.filter(({ name }) => !real.has(name))).toEqual([]);
   });
 
   test("reads the size of a custom machine type from its name", () => {
-    expect(findMachine("gcp", "n2-custom-6-20480")).toMatchObject({ cpus: 6, memoryBytes: 20 * GiB, gpus: 0 });
-    expect(findMachine("gcp", "n2-standard-7")).toBeUndefined();
-    expect(findMachine("aws", "m7i.99xlarge")).toBeUndefined();
+    expect(gcpMachines.find("n2-custom-6-20480")).toMatchObject({ cpus: 6, memoryBytes: 20 * GiB, gpus: 0 });
+    expect(gcpMachines.find("n2-standard-7")).toBeUndefined();
+    expect(awsMachines.find("m7i.99xlarge")).toBeUndefined();
   });
 
   test("names the accelerator that a GPU type has built in, or the given one", () => {

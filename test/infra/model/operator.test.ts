@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { judgeOperator, judgeRay, operatorFeatures, operatorVersion } from "../../../infra/model/operator.ts";
+import { judgeOperator, judgeRay, operatorFeatures } from "../../../infra/model/operator.ts";
 import { compareVersions, isAtLeast } from "../../../infra/model/semver.ts";
 import * as versions from "../../../infra/versions.ts";
-import { configOf } from "../config/minimal.ts";
+import { modelOf } from "../config/minimal.ts";
 
 const triple = fc.tuple(fc.nat(9), fc.nat(120), fc.nat(30));
 const text = (parts: readonly number[]) => parts.join(".");
@@ -55,7 +55,7 @@ describe("versions", () => {
 
 describe("the operator that a stack runs with", () => {
   const version = (operator: Record<string, unknown>, more = {}) =>
-    operatorVersion(configOf("gcp", { operator, ...more }));
+    modelOf("gcp", { operator, ...more }).cluster.operatorVersion;
 
   test("is the configured or pinned one of the chart, the one that is there, or the one that the add-on is paired with", () => {
     expect(version({})).toBe(versions.kuberay.default);
@@ -66,9 +66,8 @@ describe("the operator that a stack runs with", () => {
   });
 
   test("gets no field that it would drop or refuse", () => {
-    const features = (operator: string) => operatorFeatures(configOf("aws", { operator: { version: operator } }));
-    expect(features("1.3.2")).toEqual({ autoscalerVersion: false, authOptions: false, upgradeStrategy: false });
-    expect(features("1.5.1")).toEqual({ autoscalerVersion: true, authOptions: true, upgradeStrategy: false });
-    expect(features("1.7.1")).toEqual({ autoscalerVersion: true, authOptions: true, upgradeStrategy: true });
+    expect(operatorFeatures("1.3.2")).toEqual({ autoscalerVersion: false, authOptions: false, upgradeStrategy: false });
+    expect(operatorFeatures("1.5.1")).toEqual({ autoscalerVersion: true, authOptions: true, upgradeStrategy: false });
+    expect(operatorFeatures("1.7.1")).toEqual({ autoscalerVersion: true, authOptions: true, upgradeStrategy: true });
   });
 });

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { nodeGroups } from "../../../infra/clouds/aws/node-group-plan.ts";
-import { roleOptions } from "../../../infra/model/role-options.ts";
 import {
   defaultRoleOptions,
   labelValue,
@@ -11,11 +10,10 @@ import {
   nodeTaints,
   poolRoles,
   type RoleOptions,
-  roleFacts,
   systemNodeSelector,
   tolerations,
 } from "../../../infra/model/roles.ts";
-import { configOf } from "../config/minimal.ts";
+import { modelOf } from "../config/minimal.ts";
 
 const options: fc.Arbitrary<RoleOptions> = fc.record({
   labelPrefix: fc.constantFrom("geneva.lancedb.com", "ray.example.org", "x"),
@@ -56,8 +54,7 @@ describe("selectors, labels and taints", () => {
     ]);
   });
 
-  test("head nodes are never spot and never zero; system nodes carry no taint", () => {
-    expect(roleFacts["ray-head"]).toMatchObject({ spotAllowed: false, minimumNodes: 1, gpu: false });
+  test("system nodes have no taint", () => {
     expect(nodeTaints("system")).toEqual([]);
   });
 
@@ -68,8 +65,8 @@ describe("selectors, labels and taints", () => {
 
 describe("node groups on EKS", () => {
   const groups = (overrides = {}) => {
-    const config = configOf("aws", overrides);
-    return nodeGroups(config, roleOptions(config));
+    const { config, cluster } = modelOf("aws", overrides);
+    return nodeGroups(config.clusterName, cluster);
   };
   const group = (role: string, overrides = {}) => groups(overrides).find((found) => found.role === role);
 

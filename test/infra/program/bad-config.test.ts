@@ -6,7 +6,7 @@ const outcome = async (stack: string, overrides: Record<string, unknown>) => {
   return { failure, resources: resources.filter(({ kind }) => kind !== "stack").map(({ urn }) => urn) };
 };
 
-it("ends with every error at once, before the first resource", async () => {
+it("reports every error at once, before the first resource", async () => {
   expect(
     await outcome("aws-dev", {
       "lakehead:nodes": { head: { spot: true }, gpu: { enabled: false } },
@@ -18,26 +18,26 @@ it("ends with every error at once, before the first resource", async () => {
     resources: [],
     failure: `The stack's configuration has 4 errors:
   lakehead:deployerArn is missing: the key is required; expected an ARN such as arn:aws:iam::111122223333:role/team/deployer
-  lakehead:nodes.head.spot = true: the value does not fit; expected false: losing this node ends every job
-  lakehead:bucket.name = "Not_A_Bucket": the value does not fit; expected 3 to 63 lower-case letters, digits and inner hyphens
-  lakehead:colour = "blue": there is no such key; remove it, or correct it by docs/stack-configuration.md`,
+  lakehead:nodes.head.spot = true: the value is invalid; expected false: losing this node ends every job
+  lakehead:bucket.name = "Not_A_Bucket": the value is invalid; expected 3 to 63 lower-case letters, digits and inner hyphens
+  lakehead:colour = "blue": the key does not exist; remove it, or find its name in docs/stack-configuration.md`,
   });
 });
 
-it("names the clouds when none is chosen", async () => {
+it("lists the clouds for an unknown one", async () => {
   expect(await outcome("local", { "lakehead:cloud": "azure" })).toEqual({
     resources: [],
     failure: `The stack's configuration has an error:
-  lakehead:cloud = "azure": the value does not fit; expected one of aws, gcp, kubeconfig`,
+  lakehead:cloud = "azure": the value is invalid; expected one of aws, gcp, kubeconfig`,
   });
 });
 
-it("judges what one key alone cannot tell", async () => {
+it("reports errors between keys", async () => {
   const { failure, resources } = await outcome("gcp-dev", {
     "lakehead:nodes": { head: { machineType: "n2-standard-4" }, cpu: { min: 5, max: 2 } },
   });
   expect(resources).toEqual([]);
   expect(failure).toBe(`The stack's configuration has 2 errors:
   lakehead:nodes.cpu.min = 5: more than nodes.cpu.max, which is 2; lower min or raise max
-  lakehead:ray.head = {"cpus":5,"memory":"9Gi"}: the head (with the autoscaler sidecar's 1 CPU and 1Gi) asks for 5 CPUs, 9Gi, a node of nodes.head has 3.47 CPUs, 12.6Gi for it; ask for less, or set nodes.head to n2-standard-8 (7.46 CPUs, 27.7Gi), the smallest that does`);
+  lakehead:ray.head = {"cpus":5,"memory":"9Gi"}: the head (with the autoscaler sidecar's 1 CPU and 1Gi) requests 5 CPUs, 9Gi, and a node of nodes.head has 3.47 CPUs, 12.6Gi; request less, or write n2-standard-8 under nodes.head, the smallest type that is large enough (7.46 CPUs, 27.7Gi)`);
 });

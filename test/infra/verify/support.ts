@@ -1,7 +1,7 @@
 /** Facts of a healthy aws-dev, gcp-dev and local, for tests to break one at a time. */
 
-import { type Config, parseConfig, rawConfig } from "../../../infra/config/load.ts";
-import { roleOptions } from "../../../infra/model/role-options.ts";
+import { type Config, clusterModel, stackDefinition } from "../../../infra/clouds/schema.ts";
+import { parseConfig, rawConfig } from "../../../infra/config/parse.ts";
 import { nodeLabels, nodeTaints, type PoolRole } from "../../../infra/model/roles.ts";
 import { readProject, readStackConfig } from "../../../infra/offline-plan/project.ts";
 import type { DeploymentFact, NodeFact, PodFact, RayClusterFact } from "../../../infra/verify/facts.ts";
@@ -10,17 +10,17 @@ import { root } from "../support/stacks.ts";
 
 export function configOf(stack: string, overrides: Readonly<Record<string, unknown>> = {}): Config {
   const project = readProject(root);
-  const raw = { ...rawConfig(readStackConfig(project, stack).values, project.name), ...overrides };
-  return parseConfig(raw).config;
+  const raw = { ...rawConfig(stackDefinition, readStackConfig(project, stack).values, project.name), ...overrides };
+  return parseConfig(stackDefinition, raw).config;
 }
 
 const up = [{ type: "Ready", status: "True" }];
 
 export function node(config: Config, role: PoolRole, more: Partial<NodeFact["status"]> = {}): NodeFact {
-  const options = roleOptions(config);
+  const { roles } = clusterModel(config);
   return {
-    metadata: { name: `${role}-1`, labels: nodeLabels(role, options) },
-    spec: { taints: nodeTaints(role, options) },
+    metadata: { name: `${role}-1`, labels: nodeLabels(role, roles) },
+    spec: { taints: nodeTaints(role, roles) },
     status: { allocatable: { cpu: "15890m", memory: "58Gi" }, conditions: up, ...more },
   };
 }

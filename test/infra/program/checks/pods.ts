@@ -1,7 +1,9 @@
 /** Whether the pods of a stack can run on its nodes: selectors, taints, sizes. Judged from what the stack asks for. */
 
-import { allocatable, podsPerNode } from "../../../../infra/model/fit.ts";
-import { findMachine } from "../../../../infra/model/machines.ts";
+import { awsMachines } from "../../../../infra/clouds/aws/machines.ts";
+import { gcpMachines } from "../../../../infra/clouds/gcp/machines.ts";
+import { podsPerNode } from "../../../../infra/model/fit.ts";
+import type { MachineCatalogue } from "../../../../infra/model/machines.ts";
 import { parseMemory } from "../../../../infra/model/quantity.ts";
 import type { Capture, PlannedResource } from "../../../../infra/offline-plan/capture.ts";
 import { manifests, revealed } from "../../kubernetes/manifests.ts";
@@ -16,7 +18,7 @@ interface Taint {
 
 export interface NodePool {
   readonly name: string;
-  readonly cloud: "aws" | "gcp";
+  readonly catalogue: MachineCatalogue;
   readonly labels: Readonly<Record<string, string>>;
   readonly taints: readonly Taint[];
   readonly machines: readonly string[];
@@ -40,7 +42,7 @@ function pool(resource: PlannedResource): NodePool {
   if (resource.type === "aws:eks/nodeGroup:NodeGroup")
     return {
       name: resource.name,
-      cloud: "aws",
+      catalogue: awsMachines,
       labels: inputs.labels ?? {},
       taints: (inputs.taints ?? []).map((taint: Taint) => ({ ...taint, effect: kubernetesEffect(taint.effect) })),
       machines: inputs.instanceTypes,
@@ -50,7 +52,7 @@ function pool(resource: PlannedResource): NodePool {
   const { nodeConfig, autoscaling = {} } = inputs;
   return {
     name: resource.name,
-    cloud: "gcp",
+    catalogue: gcpMachines,
     labels: nodeConfig.labels ?? {},
     taints: (nodeConfig.taints ?? []).map((taint: Taint) => ({ ...taint, effect: kubernetesEffect(taint.effect) })),
     machines: [nodeConfig.machineType],
@@ -128,9 +130,9 @@ export function placement(pod: Pod, all: readonly NodePool[]): string[] {
   return chosen.flatMap((nodes) => [
     ...nodes.taints.filter((taint) => !tolerated(taint, pod)).map(({ key }) => `${pod.name} does not tolerate ${key}`),
     ...nodes.machines.flatMap((name) => {
-      const machine = findMachine(nodes.cloud, name);
+      const machine = nodes.catalogue.find(name);
       if (machine === undefined) return [`${name} is no known machine`];
-      return podsPerNode(pod.requests, allocatable(nodes.cloud, machine)) > 0
+      return podsPerNode(pod.requests, nodes.catalogue.allocatable(machine)) > 0
         ? []
         : [`${pod.name} does not fit a ${name}: ${JSON.stringify(pod.requests)}`];
     }),
@@ -156,7 +158,7 @@ export function poolFaults(all: readonly NodePool[]): string[] {
       ];
     }),
     ...all
-      .filter(({ machines, cloud }) => machines.some((machine) => (findMachine(cloud, machine)?.gpus ?? 0) > 0))
+      .filter(({ machines, catalogue }) => machines.some((machine) => (catalogue.find(machine)?.gpus ?? 0) > 0))
       .filter(({ taints }) => !taints.some(({ key }) => key === "nvidia.com/gpu"))
       .map(({ name }) => `${name} has GPUs and no taint for them`),
   ];

@@ -1,0 +1,30 @@
+import { type ClusterModel, createdCluster } from "../../model/cluster.ts";
+import { operatorVersion } from "../../model/operator.ts";
+import type { CloudDecisions } from "../cloud.ts";
+import { check } from "./checks.ts";
+import { awsMachines } from "./machines.ts";
+import type { AwsConfig } from "./schema.ts";
+
+/** The Kubernetes group of the runtime's client, with `client.access: least-privilege`. */
+export const clientGroup = "lakehead:geneva-clients";
+
+export const awsDecisions: CloudDecisions<AwsConfig> = {
+  placeholders: {
+    region: "xx-placeholder-1",
+    account: "000000000000",
+    deployerArn: "arn:aws:iam::000000000000:role/placeholder",
+    bucket: { name: "placeholder" },
+  },
+  clusterModel,
+  check,
+};
+
+function clusterModel(config: AwsConfig): ClusterModel {
+  return createdCluster(config, {
+    machines: awsMachines,
+    machineKey: "instanceTypes",
+    machineNames: ({ instanceTypes }) => instanceTypes,
+    operatorVersion: operatorVersion(config.operator),
+    devicePlugin: config.devicePlugin.mode === "install" ? config.devicePlugin : undefined,
+  });
+}

@@ -1,0 +1,87 @@
+import type * as kubernetes from "@pulumi/kubernetes";
+import type * as pulumi from "@pulumi/pulumi";
+import type { CheckContext } from "../config/parse.ts";
+import type { Finding } from "../config/report.ts";
+import type { ClientIdentity } from "../model/client-parameters.ts";
+import type { ClusterModel } from "../model/cluster.ts";
+import type { PoolRole } from "../model/roles.ts";
+
+/**
+ * What one cloud decides from its configuration alone, without its provider.
+ * Methods, so that one table can hold the decisions of every cloud.
+ */
+export interface CloudDecisions<Config> {
+  /** A valid value for each required key. With it the other keys are checked when a required one is wrong. */
+  readonly placeholders: Readonly<Record<string, unknown>>;
+  clusterModel(config: Config): ClusterModel;
+  /** The checks between keys that only this cloud has. */
+  check(config: Config, context: CheckContext): Finding[];
+}
+
+/** What a cloud provides to the workloads. An existing cluster provides the same. */
+export interface Cloud {
+  readonly cluster: ClusterModel;
+  /** The provider of Kubernetes objects. */
+  readonly provider: kubernetes.Provider;
+  /** The provider of custom resource definitions, which outlive a stack: it adopts existing ones. */
+  readonly crdProvider: kubernetes.Provider;
+  /** A secret kubeconfig that authenticates by exec plugin; undefined for an existing cluster. */
+  readonly kubeconfig: pulumi.Output<string> | undefined;
+  readonly clusterName: pulumi.Output<string>;
+  /** Annotations of the runtime's service account; the client requires one that names a cloud identity. */
+  readonly runtimeAccountAnnotations: Annotations;
+  readonly tableServiceAccountAnnotations: Annotations;
+  readonly database: Database;
+  readonly client: ClientIdentity;
+  /**
+   * The client's Kubernetes identity, to which the workloads bind the rights of `config.client.access`. Undefined when
+   * the cloud itself grants them, or the identity is unknown.
+   */
+  readonly clientSubject: { readonly kind: "Group" | "User"; readonly name: pulumi.Input<string> } | undefined;
+  /** What the pods of a pool depend on: created before them and deleted after them. */
+  readonly ready: Readonly<Record<PoolRole, pulumi.Resource[]>>;
+  readonly exposure: Exposure;
+  /** Outputs that the stack exports beside the common ones. */
+  readonly outputs: Readonly<Record<string, pulumi.Input<unknown>>>;
+}
+
+export type Annotations = Readonly<Record<string, pulumi.Input<string>>>;
+
+export interface Database {
+  /** `s3://bucket/prefix`, `gs://bucket/prefix` or a path in the pod. */
+  readonly uri: pulumi.Input<string>;
+  /** Storage options that are no secret. */
+  readonly storageOptions: Readonly<Record<string, string>>;
+  /** Storage options with credentials, as a JSON object. */
+  readonly secretStorageOptions?: pulumi.Output<string>;
+  /** With a path in `uri`: the size of the volume at that path, as a Kubernetes quantity. */
+  readonly volumeSize?: string;
+}
+
+/** How the table service gets a load balancer. */
+export interface Exposure {
+  /** For `exposure.mode: internal`: a Service of type LoadBalancer. */
+  readonly internal: { readonly annotations: Annotations; readonly loadBalancerClass?: string };
+  /** For `exposure.mode: public`: an Ingress for `exposure.host`. */
+  readonly public: {
+    readonly ingressClass?: string;
+    readonly annotations: Annotations;
+    /** Name of the TLS secret; absent where the cloud has its own certificate. */
+    readonly tlsSecret?: string;
+    /** Annotations of the Service behind the Ingress. */
+    readonly serviceAnnotations?: Annotations;
+    /** Objects of the cloud's own kinds in the namespace of the Ingress. */
+    readonly objects?: readonly CustomObject[];
+  };
+  /** Networks from which the cloud's load balancers connect to pods, for the network policies. */
+  readonly probeSources: readonly string[];
+  /** Controllers that must exist before, and stay until after, the Service or Ingress. */
+  readonly dependsOn: pulumi.Resource[];
+}
+
+export interface CustomObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly spec: Readonly<Record<string, unknown>>;
+}

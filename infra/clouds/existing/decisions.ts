@@ -1,0 +1,65 @@
+import { storageAddress } from "../../../service/contract.ts";
+import { errorIf, type Finding, warningIf } from "../../config/report.ts";
+import type { ClusterModel } from "../../model/cluster.ts";
+import { operatorVersion } from "../../model/operator.ts";
+import { parseMemory } from "../../model/quantity.ts";
+import { nodeRoles, roleFacts } from "../../model/roles.ts";
+import type { CloudDecisions } from "../cloud.ts";
+import type { ExistingConfig } from "./schema.ts";
+
+export const existingDecisions: CloudDecisions<ExistingConfig> = { placeholders: {}, clusterModel, check };
+
+function clusterModel({ nodes, labelPrefix, operator, devicePlugin }: ExistingConfig): ClusterModel {
+  const capacities = nodeRoles.flatMap((role) => {
+    const node = nodes[roleFacts[role].pool];
+    return node === undefined
+      ? []
+      : [[role, { cpus: node.cpus, memoryBytes: parseMemory(node.memory), gpus: node.gpus }] as const];
+  });
+  const hasGpuNodes = nodes.gpu !== undefined;
+  return {
+    roles: { labelPrefix, headTaint: nodes.headTaint },
+    pools: [],
+    capacity: Object.fromEntries(capacities),
+    hasGpuNodes,
+    systemNodeSelector: {},
+    kubernetesVersion: undefined,
+    operatorVersion: operatorVersion(operator),
+    devicePlugin: hasGpuNodes && devicePlugin.mode === "install" ? devicePlugin : undefined,
+    machines: undefined,
+  };
+}
+
+function check({ database, tableService }: ExistingConfig): Finding[] {
+  const { enabled, exposure, replicas } = tableService;
+  return [
+    // The network policy opens the port of such an address.
+    ...Object.entries(database.storageOptions)
+      .filter(([option, value]) => storageAddress.test(option) && !/^https?:$/.test(URL.parse(value)?.protocol ?? ""))
+      .flatMap(([option, value]) =>
+        errorIf(
+          true,
+          `database.storageOptions.${option}`,
+          value,
+          "the address has no scheme",
+          "write https://<host>[:<port>], or http:// with allow_http",
+        ),
+      ),
+    ...warningIf(
+      enabled && database.uri.startsWith("/") && replicas.max > 1,
+      "tableService.replicas.max",
+      replicas.max,
+      "database.uri is a path on one volume, which usually only one node can mount",
+      "write 1, or an object store under database.uri",
+    ),
+    ...(exposure.mode === "public"
+      ? errorIf(
+          exposure.allowedCidrs.join() !== "0.0.0.0/0",
+          "tableService.exposure.allowedCidrs",
+          exposure.allowedCidrs,
+          "no annotation restricts the networks for every IngressClass",
+          "leave it out, and restrict the ingress controller itself",
+        )
+      : []),
+  ];
+}

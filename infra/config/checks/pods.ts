@@ -1,0 +1,79 @@
+import { type ClusterModel, poolKey, poolOf, smallestMachine } from "../../model/cluster.ts";
+import { type Amount, describeAmount, podsPerNode } from "../../model/fit.ts";
+import { parseMemory } from "../../model/quantity.ts";
+import { type RayGroup, rayGroups, withSidecar } from "../../model/ray-groups.ts";
+import { type PoolRole, systemPool } from "../../model/roles.ts";
+import { errorIf, type Finding, warningIf } from "../report.ts";
+import type { SharedConfig } from "../shared.ts";
+
+/** Every pod fits an empty node of its role, and every pool has room for the replicas. */
+export function checkPods(config: SharedConfig, cluster: ClusterModel): Finding[] {
+  const { tableService } = config;
+  const { head, workers } = rayGroups(config, cluster);
+  const service = { cpus: tableService.cpus, memoryBytes: parseMemory(tableService.memory), gpus: 0 };
+  return [
+    ...checkFit(
+      cluster,
+      "ray-head",
+      "ray.head",
+      withSidecar(head),
+      "the head (with the autoscaler sidecar's 1 CPU and 1Gi)",
+    ),
+    ...workers.flatMap((worker) => [
+      ...checkFit(cluster, worker.role, groupKey(worker), worker, `a pod of worker group ${worker.name}`),
+      ...checkReplicas(cluster, worker.role, worker, [
+        [`${groupKey(worker)}.minReplicas`, worker.minReplicas],
+        [`${groupKey(worker)}.maxReplicas`, worker.maxReplicas],
+      ]),
+    ]),
+    ...(tableService.enabled
+      ? [
+          ...checkFit(cluster, systemPool, "tableService", service, "a pod of the table service"),
+          ...checkReplicas(cluster, systemPool, service, [
+            ["tableService.replicas.min", tableService.replicas.min],
+            ["tableService.replicas.max", tableService.replicas.max],
+          ]),
+        ]
+      : []),
+  ];
+}
+
+function groupKey({ role }: RayGroup): string {
+  return role === "ray-worker-gpu" ? "ray.gpuWorkers" : "ray.cpuWorkers";
+}
+
+/** An error when the pod does not fit, with the smallest machine on which it does. */
+function checkFit(cluster: ClusterModel, role: PoolRole, key: string, pod: Amount, what: string): Finding[] {
+  const node = cluster.capacity[role];
+  if (node === undefined || podsPerNode(pod, node) > 0) return [];
+  const problem = `${what} requests ${describeAmount(pod)}, and a node of nodes.${poolKey(role)} has ${describeAmount(node)}`;
+  const value = { cpus: pod.cpus, memory: describeAmount(pod).split(", ")[1] };
+  return errorIf(true, key, value, problem, `request less, or ${largerNode(cluster, role, pod)}`);
+}
+
+function largerNode(cluster: ClusterModel, role: PoolRole, pod: Amount): string {
+  if (cluster.machines === undefined) return "use larger nodes";
+  const machine = smallestMachine(cluster.machines, pod, poolOf(cluster, role)?.machines[0]?.architecture);
+  if (machine === undefined) return "divide the work into smaller pods: no machine type is large enough";
+  const capacity = describeAmount(cluster.machines.allocatable(machine));
+  return `write ${machine.name} under nodes.${poolKey(role)}, the smallest type that is large enough (${capacity})`;
+}
+
+/** The minimum of replicas must fit the pool at its maximum; that the maximum does not is a warning. */
+function checkReplicas(
+  cluster: ClusterModel,
+  role: PoolRole,
+  pod: Amount,
+  [[minKey, min], [maxKey, max]]: readonly [readonly [string, number], readonly [string, number]],
+): Finding[] {
+  if (min > max)
+    return errorIf(true, minKey, min, `more than ${maxKey}, which is ${max}`, `lower it, or raise ${maxKey}`);
+  const pool = poolOf(cluster, role);
+  const node = cluster.capacity[role];
+  const capacity = pool === undefined || node === undefined ? 0 : podsPerNode(pod, node) * pool.max;
+  if (pool === undefined || capacity === 0) return [];
+  const problem = `nodes.${pool.key}.max allows nodes for only ${capacity} such pods`;
+  const remedy = `raise nodes.${pool.key}.max, or write ${capacity} or less`;
+  if (min > capacity) return errorIf(true, minKey, min, problem, remedy);
+  return warningIf(max > capacity, maxKey, max, problem, remedy);
+}

@@ -1,0 +1,155 @@
+import { type Amount, podsPerNode } from "./fit.ts";
+import type { Machine, MachineCatalogue } from "./machines.ts";
+import { parseMemory } from "./quantity.ts";
+import { type PoolRole, poolRoles, type RoleOptions, roleFacts, systemNodeSelector, systemPool } from "./roles.ts";
+
+/**
+ * What a stack's configuration says about its cluster, in terms that every cloud shares. Each cloud derives one from
+ * its own configuration; checks, workloads and the client's parameters read nothing else about nodes.
+ */
+export interface ClusterModel {
+  readonly roles: RoleOptions;
+  /** The node pools that the stack creates, system first; none on an existing cluster. */
+  readonly pools: readonly Pool[];
+  /** What pods can request on a node of each role. A role without an entry has no nodes, or nodes of unknown size. */
+  readonly capacity: Readonly<Partial<Record<PoolRole, Amount>>>;
+  /** Whether there are nodes with GPUs. */
+  readonly hasGpuNodes: boolean;
+  /** Selects the nodes of everything that is not Ray; empty where no node has the label. */
+  readonly systemNodeSelector: Readonly<Record<string, string>>;
+  /** Kubernetes minor version such as 1.35; undefined on an existing cluster. */
+  readonly kubernetesVersion: string | undefined;
+  /** KubeRay version that runs with the stack; undefined when it is unknown, which the checks refuse. */
+  readonly operatorVersion: string | undefined;
+  /** Settings of NVIDIA's device plugin; undefined when the stack does not install it. */
+  readonly devicePlugin: DevicePlugin | undefined;
+  /** Machine types that a pool can name; undefined on an existing cluster. */
+  readonly machines: MachineCatalogue | undefined;
+}
+
+export interface DevicePlugin {
+  readonly chart: { readonly repository: string; readonly name: string };
+  /** Exact version of the chart and the image. */
+  readonly version: string;
+  /** Image repository without tag. */
+  readonly image: string;
+}
+
+/** A node pool that the stack creates. */
+export interface Pool {
+  readonly role: PoolRole;
+  /** Its key under `nodes`. */
+  readonly key: PoolKey;
+  /** The key that names its machine types, such as `nodes.head.machineType`. */
+  readonly machineKey: string;
+  readonly machineNames: readonly string[];
+  /** The machine types whose size is known. */
+  readonly machines: readonly Machine[];
+  readonly min: number;
+  readonly max: number;
+  readonly diskGiB: number;
+  readonly spot: boolean;
+  readonly zones: readonly string[] | undefined;
+}
+
+export type PoolKey = "system" | "head" | "cpu" | "gpu";
+
+/** The keys of a pool that every cloud's configuration has. */
+export interface PoolSettings {
+  readonly size?: (Omit<Machine, "name" | "memoryBytes"> & { readonly memory: string }) | undefined;
+  readonly min: number;
+  readonly max: number;
+  readonly diskGiB: number;
+  readonly spot: boolean;
+  readonly zones?: readonly string[] | undefined;
+}
+
+export interface CreatedCluster<Settings extends PoolSettings> {
+  readonly labelPrefix: string;
+  readonly nodes: Readonly<Record<PoolKey, Settings>> & {
+    readonly head: { readonly taint: RoleOptions["headTaint"] };
+    readonly gpu: { readonly enabled: boolean };
+  };
+  readonly kubernetesVersion: string;
+}
+
+interface CreatedParts<Settings> extends Pick<ClusterModel, "operatorVersion" | "devicePlugin"> {
+  readonly machines: MachineCatalogue;
+  /** The key of a pool that names its machine types. */
+  readonly machineKey: string;
+  machineNames(pool: Settings): readonly string[];
+  /** GPUs that the configuration attaches to each machine of a pool. */
+  attachedGpus?(pool: Settings): number;
+}
+
+/** The key of a role's pool under `nodes`. */
+export function poolKey(role: PoolRole): PoolKey {
+  return role === systemPool ? "system" : roleFacts[role].pool;
+}
+
+/** The model of a cluster that the stack creates with a pool for each role. */
+export function createdCluster<Settings extends PoolSettings>(
+  { labelPrefix, nodes, kubernetesVersion }: CreatedCluster<Settings>,
+  { machines, machineKey, machineNames, attachedGpus, operatorVersion, devicePlugin }: CreatedParts<Settings>,
+): ClusterModel {
+  const roles = { labelPrefix, headTaint: nodes.head.taint };
+  const pools = poolRoles
+    .filter((role) => poolKey(role) !== "gpu" || nodes.gpu.enabled)
+    .map((role): Pool => {
+      const key = poolKey(role);
+      const { size, ...pool } = nodes[key];
+      const names = machineNames(nodes[key]);
+      const gpus = attachedGpus?.(nodes[key]) ?? 0;
+      return {
+        role,
+        key,
+        machineKey: `nodes.${key}.${machineKey}`,
+        machineNames: names,
+        machines: names.flatMap((name): Machine[] => {
+          const given = size === undefined ? undefined : { ...size, name, memoryBytes: parseMemory(size.memory) };
+          const machine = machines.find(name) ?? given;
+          return machine === undefined ? [] : [{ ...machine, gpus: Math.max(machine.gpus, gpus) }];
+        }),
+        min: pool.min,
+        max: pool.max,
+        diskGiB: pool.diskGiB,
+        spot: pool.spot,
+        zones: pool.zones,
+      };
+    });
+  const capacities = pools.flatMap(({ role, machines: [first] }) =>
+    first === undefined ? [] : [[role, machines.allocatable(first)] as const],
+  );
+  return {
+    roles,
+    pools,
+    capacity: Object.fromEntries(capacities),
+    hasGpuNodes: nodes.gpu.enabled,
+    systemNodeSelector: systemNodeSelector(roles),
+    kubernetesVersion,
+    operatorVersion,
+    devicePlugin: nodes.gpu.enabled ? devicePlugin : undefined,
+    machines,
+  };
+}
+
+export function poolOf({ pools }: ClusterModel, role: PoolRole): Pool | undefined {
+  return pools.find((pool) => pool.role === role);
+}
+
+/** The processor architecture of a role's nodes; x86_64 where it is unknown. */
+export function roleArchitecture(cluster: ClusterModel, role: PoolRole): Machine["architecture"] {
+  return poolOf(cluster, role)?.machines[0]?.architecture ?? "x86_64";
+}
+
+/** The smallest suggested machine of that architecture on which the pod fits, by GPUs, then CPUs, then memory. */
+export function smallestMachine(
+  { suggested, allocatable }: MachineCatalogue,
+  pod: Amount,
+  architecture: Machine["architecture"] = "x86_64",
+): Machine | undefined {
+  return suggested
+    .filter((machine) => machine.architecture === architecture && machine.gpus > 0 === pod.gpus > 0)
+    .filter((machine) => podsPerNode(pod, allocatable(machine)) > 0)
+    .toSorted((a, b) => a.gpus - b.gpus || a.cpus - b.cpus || a.memoryBytes - b.memoryBytes)[0];
+}
