@@ -90,7 +90,7 @@ test("every stack key that a page names is one of the schema", () => {
     all(code, /^(?:lakehead:)?([a-z][A-Za-z]*(?:\.(?:[A-Za-z]+|\{[A-Za-z, ]+\}))+)(?=$|[ :=])/g)
       .flatMap(expanded)
       .filter((name) => groups.has(name.split(".")[0] ?? "") && !/\.(ts|md|ya?ml|json)$/.test(name));
-  const prefixed = (code: string): string[] => all(code, /\blakehead:([a-z][A-Za-z.]*[A-Za-z])\b(?!:)/g);
+  const prefixed = (code: string): string[] => all(code, /\blakehead:([a-z][A-Za-z0-9.]*[A-Za-z0-9])\b(?!:)/g);
   const names = (page: string) => codeOf(page).flatMap((code) => [...dotted(code), ...prefixed(code)]);
   expect(count(names)).toBeGreaterThan(20);
   expect(unknown(names, isKey)).toEqual([]);
