@@ -1,4 +1,7 @@
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Running, Workplace } from "./process.ts";
 
@@ -29,9 +32,25 @@ const curlLines = (output: string) =>
     });
 
 const run = async ({ url, headers, body }: ReturnType<typeof curlLines>[number]) => {
-  const response = await fetch(url, { method: "POST", headers, body });
-  return { status: response.status, body: await response.json() };
+  const response = await fetch(url, body === "" ? { headers } : { method: "POST", headers, body });
+  const text = await response.text();
+  const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
+  return { status: response.status, body: isJson ? JSON.parse(text) : text };
 };
+
+/** The first code block of a language in a page, for the service that runs here. */
+const example = (page: string, language: string, containing: string): string => {
+  const blocks = [...readFileSync(page, "utf8").matchAll(/^```(\w*)\n(.*?)^```/gms)];
+  const [, , code = ""] = blocks.find(([, kind, text]) => kind === language && text?.includes(containing)) ?? [];
+  return code.replaceAll(/(http:\/\/127\.0\.0\.1|localhost):8080/g, base);
+};
+
+/** Each command of a shell example as one line, with the token in place of its variable. */
+const commands = (code: string): string =>
+  code
+    .replaceAll(/(?<=[\\,])\n\s*/g, " ")
+    .replaceAll("\\ ", "")
+    .replaceAll(/"(authorization: Bearer )[^"]*"/g, `'$1${token}'`);
 
 describe("npm start", () => {
   test("prints three lines that work as printed: a plan, the statistics, a tag", async () => {
@@ -40,6 +59,24 @@ describe("npm start", () => {
     expect(plan?.body).toMatch(/ANNSubIndex: name=vector_idx/);
     expect(statistics?.body).toMatchObject({ num_rows: 344, num_indices: 1 });
     expect(tag).toEqual({ status: 200, body: {} });
+  });
+
+  test("answers the README's request and its client program", async () => {
+    const [plan, ...others] = await Promise.all(curlLines(commands(example("README.md", "sh", "curl"))).map(run));
+    expect(others).toEqual([]);
+    expect(plan?.body).toMatch(/^ProjectionExec: expr=\[title@2 as title, _distance@0 as _distance\]\n {2}LanceRead/);
+    const code = example("README.md", "js", "connect").replace(
+      /readFileSync\([^)]*\)\.trim\(\)/,
+      JSON.stringify(token),
+    );
+    const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", code]);
+    for (const printed of ["MatchQuery", "The Lion King", "King Kong", "The Kings of Appletown"])
+      expect(stdout).toContain(printed);
+  });
+
+  test("answers every request of docs/api.md", async () => {
+    const answers = await Promise.all(curlLines(commands(example("docs/api.md", "sh", "curl"))).map(run));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
   });
 
   test("has the tables that it promises", async () => {
