@@ -1,4 +1,4 @@
-/** What the shell brings home from a running stack: the parts of Kubernetes' objects that a verdict reads. */
+/** The state of a running stack: the parts of Kubernetes objects that the checks read. */
 
 export interface Metadata {
   readonly name: string;
@@ -71,18 +71,18 @@ export interface RayClusterFact {
   };
 }
 
-/** A question to the API server: may that subject do this. */
+/** An access review: whether the subject may use the verb on the resource. */
 export interface Question {
   readonly subject: { readonly user: string; readonly groups: readonly string[] } | "me";
   readonly verb: string;
   readonly group: string;
   readonly resource: string;
   readonly subresource?: string;
-  /** Undefined for all namespaces, and for what is in none. */
+  /** Undefined for all namespaces, and for resources without a namespace. */
   readonly namespace?: string;
 }
 
-/** How a command in a pod, or any other call, ended. */
+/** Result of a command or a request. */
 export type Outcome<Value> = { readonly value: Value } | { readonly failure: string };
 
 export interface Answer {

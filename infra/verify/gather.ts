@@ -1,11 +1,11 @@
-/** Brings the facts home. Nothing here judges: that is the checks' part. */
+/** Collects the cluster's state for the checks. */
 
 import { randomBytes } from "node:crypto";
 import { environment, paths, ports } from "../../service/contract.ts";
 import { tableServiceAccount } from "../model/names.ts";
 import { tableServiceName } from "../workloads/table-service/table-service.ts";
 import { expectations } from "./checks/access.ts";
-import type { Reach as BucketReach } from "./checks/bucket.ts";
+import type { Reach as BucketFacts } from "./checks/bucket.ts";
 import { isOperator } from "./checks/operator.ts";
 import type { ServiceFacts } from "./checks/table-service.ts";
 import type {
@@ -23,12 +23,12 @@ import { isReady } from "./facts.ts";
 import type { Kubectl } from "./kubectl.ts";
 import type { Stack } from "./stack.ts";
 
-export interface Asking {
+export interface ServiceOptions {
   /** Bearer token for the table service. */
   readonly token: string | undefined;
-  /** A table that is known to exist. */
+  /** Id of an existing table. */
   readonly table: string | undefined;
-  /** Where the table service answers; undefined to forward ports to its pods. */
+  /** Address of the table service; undefined to forward ports to its pods. */
   readonly url: string | undefined;
   readonly operationsUrl: string | undefined;
 }
@@ -53,13 +53,13 @@ export async function gatherOperator(kubectl: Kubectl) {
 export const gatherRayCluster = (kubectl: Kubectl, { config }: Stack) =>
   kubectl.find<RayClusterFact>("rayclusters.ray.io", config.ray.name, config.namespace);
 
-/** One review for each question, all in one call. */
+/** Sends one review for each question, all in one call. */
 export async function gatherAccess(kubectl: Kubectl, { config, outputs }: Stack): Promise<Outcome<readonly boolean[]>> {
   const items = expectations(config, outputs).map(review);
   const list = JSON.stringify({ apiVersion: "v1", kind: "List", items });
   const answer = await kubectl.outcome(["create", "-f", "-", "-o", "json"], { input: list });
   if ("failure" in answer) return answer;
-  // kubectl prints what it has created one after the other, not as the list that it was given.
+  // kubectl prints the created objects one after another, not as a list.
   const reviews = answer.value.split(/^(?=\{)/m).map((text) => JSON.parse(text) as { status?: { allowed?: boolean } });
   return { value: reviews.map(({ status }) => status?.allowed === true) };
 }
@@ -79,7 +79,7 @@ function review({ subject, verb, group, resource, subresource, namespace }: Ques
   };
 }
 
-/** Lists the tables' place with what the Ray image has anyway. */
+/** Lists the tables' folder with pyarrow, which the Ray image contains. */
 const pythonProbe = `
 import sys
 from pyarrow import fs
@@ -87,7 +87,7 @@ place, path = fs.FileSystem.from_uri(sys.argv[1])
 print(len(place.get_file_info(fs.FileSelector(path, allow_not_found=True))), "entries")
 `;
 
-/** The same with the service's own SDK and settings. */
+/** Lists tables with the service's own SDK and settings. */
 const nodeProbe = `
 import { connect } from "@lancedb/lancedb";
 const options = JSON.parse(process.env.${environment.storageOptions} ?? "{}");
@@ -99,7 +99,7 @@ export async function gatherBucket(
   kubectl: Kubectl,
   { config, outputs }: Stack,
   pods: readonly PodFact[],
-): Promise<BucketReach[]> {
+): Promise<BucketFacts[]> {
   const uri = String(outputs.databaseUri);
   const { namespace } = config;
   const running = pods.filter(({ metadata, status }) => metadata.namespace === namespace && isReady(status.conditions));
@@ -108,16 +108,16 @@ export async function gatherBucket(
     container: string,
     pod: PodFact | undefined,
     command: readonly string[],
-  ): Promise<BucketReach> => {
+  ): Promise<BucketFacts> => {
     const name = pod?.metadata.name ?? `<${who}>`;
     const exec = ["exec", "-n", namespace, name, "-c", container, "--", ...command];
     const outcome = pod === undefined ? undefined : await kubectl.outcome(exec, { seconds: 60 });
-    return { who, uri, outcome, byHand: `kubectl exec -n ${namespace} ${name} -c ${container} -- ${command[0]} …` };
+    return { who, uri, outcome, manually: `kubectl exec -n ${namespace} ${name} -c ${container} -- ${command[0]} …` };
   };
   const head = running.find(({ metadata }) => metadata.labels?.["ray.io/node-type"] === "head");
   const service = running.find(({ metadata }) => metadata.labels?.["app.kubernetes.io/name"] === tableServiceName);
   return Promise.all([
-    // A path is on the table service's own volume, which Ray's pods do not have.
+    // A path is on the table service's volume, which Ray's pods do not mount.
     ...(config.ray.create && uri.includes("://")
       ? [ask("a Ray pod", "ray-head", head, ["python", "-c", pythonProbe, uri])]
       : []),
@@ -137,7 +137,11 @@ async function ask(url: string, init: RequestInit = {}): Promise<Outcome<Answer>
   }
 }
 
-export async function gatherTableService(kubectl: Kubectl, { config }: Stack, asking: Asking): Promise<ServiceFacts> {
+export async function gatherTableService(
+  kubectl: Kubectl,
+  { config }: Stack,
+  asking: ServiceOptions,
+): Promise<ServiceFacts> {
   const { namespace } = config;
   const deployment = await kubectl.find<DeploymentFact>("deployment", tableServiceName, namespace);
   const nothing = { namespace, deployment, request: undefined };

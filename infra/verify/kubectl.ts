@@ -1,4 +1,4 @@
-/** Runs kubectl against one cluster. The kubeconfig that the stack exports is on the disk only while this runs. */
+/** Runs kubectl against one cluster. The stack's kubeconfig is on the disk only while this runs. */
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -34,7 +34,7 @@ export class Kubectl {
     ];
   }
 
-  /** @throws KubectlError with kubectl's own words */
+  /** @throws KubectlError with kubectl's message */
   run(args: readonly string[], { input, seconds = 30 }: { input?: string; seconds?: number } = {}): Promise<string> {
     return new Promise((resolve, reject) => {
       const child = spawn("kubectl", [...this.#flags, ...args], { stdio: ["pipe", "pipe", "pipe"] });
@@ -52,10 +52,12 @@ export class Kubectl {
         if (code === 0) resolve(Buffer.concat(out).toString("utf8"));
         else
           reject(
-            new KubectlError(signal === null ? said || `exit ${code}` : `no answer within ${seconds} s ${said}`.trim()),
+            new KubectlError(
+              signal === null ? said || `exit ${code}` : `no response within ${seconds} s ${said}`.trim(),
+            ),
           );
       });
-      // A child that ends at once leaves the pipe closed; its own words say why.
+      // A child that ends at once closes the pipe. Its standard error has the reason.
       child.stdin.on("error", () => {});
       child.stdin.end(input ?? "");
     });
@@ -69,7 +71,7 @@ export class Kubectl {
     }
   }
 
-  /** Every object of a kind. A kind that the server does not know has none. */
+  /** Every object of a kind; none of a kind that the server does not serve. */
   async list<Item>(kind: string, ...scope: string[]): Promise<Item[]> {
     try {
       const { items } = JSON.parse(await this.run(["get", kind, ...scope, "-o", "json"])) as { items: Item[] };
@@ -80,7 +82,7 @@ export class Kubectl {
     }
   }
 
-  /** The object, or undefined when there is none. */
+  /** The object; undefined when it does not exist. */
   async find<Item>(kind: string, name: string, namespace: string): Promise<Item | undefined> {
     const text = await this.outcome(["get", kind, name, "-n", namespace, "-o", "json", "--ignore-not-found"]);
     if ("failure" in text && /doesn't have a resource type/.test(text.failure)) return undefined;
@@ -88,7 +90,7 @@ export class Kubectl {
     return text.value.trim() === "" ? undefined : (JSON.parse(text.value) as Item);
   }
 
-  /** Local ports that lead to a Deployment's. @throws KubectlError when none can be opened */
+  /** Forwards local ports to a Deployment: remote port to local port. @throws KubectlError when a port cannot be opened */
   forward(
     namespace: string,
     target: string,

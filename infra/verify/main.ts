@@ -1,18 +1,17 @@
-/** `npm run verify -- <stack>`: after `pulumi up`, what a careful person would check by hand, one line each. */
+/** `npm run verify -- <stack>`: checks a running stack after `pulumi up`, and prints one line for each check. */
 
 import { resolve } from "node:path";
 import { readArguments, runCommand, UsageError } from "../command-line.ts";
 import { ConfigError } from "../config/report.ts";
 import { ProjectError } from "../offline-plan/project.ts";
-import { expectations, judgeAccess } from "./checks/access.ts";
-import { judgeAccounts } from "./checks/accounts.ts";
-import { judgeBucket } from "./checks/bucket.ts";
-import { judgeNodes } from "./checks/nodes.ts";
-import { judgeOperator } from "./checks/operator.ts";
-import { judgeRay } from "./checks/ray.ts";
-import { judgeTableService } from "./checks/table-service.ts";
+import { checkAccess, expectations } from "./checks/access.ts";
+import { checkAccounts } from "./checks/accounts.ts";
+import { checkBucket } from "./checks/bucket.ts";
+import { checkNodes } from "./checks/nodes.ts";
+import { checkOperator } from "./checks/operator.ts";
+import { checkRay } from "./checks/ray.ts";
+import { checkTableService } from "./checks/table-service.ts";
 import {
-  type Asking,
   gatherAccess,
   gatherAccounts,
   gatherBucket,
@@ -21,6 +20,7 @@ import {
   gatherPods,
   gatherRayCluster,
   gatherTableService,
+  type ServiceOptions,
 } from "./gather.ts";
 import { Kubectl, KubectlError } from "./kubectl.ts";
 import { type Line, renderLine, renderSummary } from "./line.ts";
@@ -28,27 +28,27 @@ import { readStack, type Stack, StackError } from "./stack.ts";
 
 const usage = `usage: npm run verify -- <stack> [options]
 
-  --table <id>            a table to ask the table service for, such as prod$docs
-  --service-url <url>     where the table service answers (default: a port-forward to its pods)
+  --table <id>            an existing table, such as prod$docs
+  --service-url <url>     address of the table service (default: a port-forward to its pods)
   --operations-url <url>  the same for its operations port
   --config-file <path>    the stack's configuration, when it is not in Pulumi.<stack>.yaml
   --root <folder>         the project's folder (default: this repository)
 
-  LAKEHEAD_TOKEN          a bearer token of the stack's issuer, to ask one operation with
+  LAKEHEAD_TOKEN          a bearer token of the stack's issuer, for one request
 `;
 
-/** Every group of lines as soon as it is known, in the order in which a fault would explain the next. */
-async function* verify(stack: Stack, kubectl: Kubectl, asking: Asking): AsyncGenerator<readonly Line[]> {
+/** Yields each group of lines when it is known. A fault in one group can cause faults in the groups after it. */
+async function* verify(stack: Stack, kubectl: Kubectl, service: ServiceOptions): AsyncGenerator<readonly Line[]> {
   const { config, outputs } = stack;
   const nodes = await gatherNodes(kubectl);
-  yield judgeNodes(config, nodes);
-  yield judgeAccess(expectations(config, outputs), await gatherAccess(kubectl, stack));
-  yield judgeAccounts(config, await gatherAccounts(kubectl, stack));
-  yield judgeOperator(config, await gatherOperator(kubectl));
+  yield checkNodes(config, nodes);
+  yield checkAccess(expectations(config, outputs), await gatherAccess(kubectl, stack));
+  yield checkAccounts(config, await gatherAccounts(kubectl, stack));
+  yield checkOperator(config, await gatherOperator(kubectl));
   const pods = await gatherPods(kubectl);
-  yield judgeRay(config, { cluster: await gatherRayCluster(kubectl, stack), pods, nodes });
-  yield (await gatherBucket(kubectl, stack, pods)).map(judgeBucket);
-  if (config.tableService.enabled) yield judgeTableService(await gatherTableService(kubectl, stack, asking));
+  yield checkRay(config, { cluster: await gatherRayCluster(kubectl, stack), pods, nodes });
+  yield (await gatherBucket(kubectl, stack, pods)).map(checkBucket);
+  if (config.tableService.enabled) yield checkTableService(await gatherTableService(kubectl, stack, service));
 }
 
 async function main(): Promise<void> {
@@ -60,19 +60,19 @@ async function main(): Promise<void> {
   });
   if (given.help) return void process.stdout.write(usage);
   const [name, ...more] = positionals;
-  if (name === undefined || more.length > 0) throw new UsageError("say which stack, and one alone");
+  if (name === undefined || more.length > 0) throw new UsageError("name exactly one stack");
   const stack = await readStack(resolve(given.root), name, given["config-file"]);
   const kubectl = new Kubectl(stack.reach);
   const lines: Line[] = [];
   try {
     const token = process.env.LAKEHEAD_TOKEN;
-    const asking = {
+    const service = {
       token: token === "" ? undefined : token,
       table: given.table,
       url: given["service-url"],
       operationsUrl: given["operations-url"],
     };
-    for await (const found of verify(stack, kubectl, asking)) {
+    for await (const found of verify(stack, kubectl, service)) {
       for (const line of found) process.stdout.write(`${renderLine(line)}\n`);
       lines.push(...found);
     }
@@ -80,7 +80,7 @@ async function main(): Promise<void> {
     kubectl.close();
   }
   process.stdout.write(`\n${name}: ${renderSummary(lines)}\n`);
-  if (lines.some(({ verdict }) => verdict === "wrong")) process.exitCode = 1;
+  if (lines.some(({ result }) => result === "wrong")) process.exitCode = 1;
 }
 
 await runCommand(usage, [StackError, KubectlError, ProjectError, ConfigError], main);

@@ -1,4 +1,4 @@
-/** What the stack itself tells: its configuration from the file, its outputs from the state. */
+/** Reads a stack: its configuration from the file, its outputs from the state. */
 
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -19,21 +19,20 @@ export interface Stack {
   readonly reach: Reach;
 }
 
-/** Asks the Pulumi CLI. @throws StackError with its own words */
+/** Runs the Pulumi CLI. @throws StackError with its message */
 async function pulumi(root: string, args: readonly string[]): Promise<string> {
   try {
     const { stdout } = await run("pulumi", [...args, "--non-interactive"], { cwd: root, maxBuffer: 64 * 2 ** 20 });
     return stdout;
   } catch (error) {
     const { code, stderr, message } = error as { code?: unknown; stderr?: string; message: string };
-    if (code === "ENOENT")
-      throw new StackError("pulumi is not on the PATH; npx pulumi works as well: npx -c 'npm run verify -- <stack>'");
+    if (code === "ENOENT") throw new StackError("pulumi is not on the PATH: use npx -c 'npm run verify -- <stack>'");
     throw new StackError(`pulumi ${args.join(" ")}: ${(stderr || message).trim()}`);
   }
 }
 
 /**
- * @param configFile - A stack's file in another place, as for the CLI's own `--config-file`.
+ * @param configFile - Path of the stack's file, as in the CLI's `--config-file`.
  * @throws StackError, ProjectError or ConfigError
  */
 export async function readStack(root: string, stack: string, configFile: string | undefined): Promise<Stack> {
@@ -52,7 +51,7 @@ export async function readStack(root: string, stack: string, configFile: string 
   const text = await pulumi(root, ["stack", "output", "--json", "--show-secrets", "--stack", stack]);
   const outputs = JSON.parse(text) as Record<string, unknown>;
   if (Object.keys(outputs).length === 0)
-    throw new StackError(`stack ${stack} has no outputs: pulumi up --stack ${stack} comes first`);
+    throw new StackError(`stack ${stack} has no outputs: run pulumi up --stack ${stack} first`);
   return { config, outputs, reach: await reachOf(root, stack, config, outputs, secrets, configFile) };
 }
 
@@ -66,7 +65,7 @@ async function reachOf(
 ): Promise<Reach> {
   if (typeof outputs.kubeconfig === "string") return { kubeconfig: outputs.kubeconfig };
   if (config.cloud !== "kubeconfig")
-    throw new StackError(`stack ${stack} has no output kubeconfig: pulumi up did not end well`);
+    throw new StackError(`stack ${stack} has no output kubeconfig: run pulumi up until it succeeds`);
   const context = config.context === undefined ? {} : { context: config.context };
   if (secrets.includes("kubeconfig")) {
     const file = configFile === undefined ? [] : ["--config-file", configFile];

@@ -6,9 +6,9 @@ import { runtimeRules } from "../../workloads/runtime-account.ts";
 import type { Outcome, Question } from "../facts.ts";
 import { type Line, ok, unknown, wrong } from "../line.ts";
 
-/** A question with the answer that it ought to get. */
+/** A question with its expected answer. */
 export interface Expectation extends Question {
-  /** Whose right it is, for a reader. */
+  /** The subject, as the output names it. */
   readonly who: string;
   readonly allowed: boolean;
 }
@@ -52,7 +52,7 @@ function each(subject: Subject, rules: readonly Rule[], allowed: boolean, namesp
 }
 
 const secrets: Rule = { apiGroups: [""], resources: ["secrets"], verbs: ["get", "list"] };
-/** What would let a Ray job, which runs other people's code, take over the cluster. */
+/** Permissions by which a Ray job, which runs other people's code, could take over the cluster. */
 const takeover: readonly Rule[] = [
   { apiGroups: [""], resources: ["nodes"], verbs: ["delete", "patch"] },
   { apiGroups: [""], resources: ["secrets"], verbs: ["list"] },
@@ -60,7 +60,7 @@ const takeover: readonly Rule[] = [
   { apiGroups: ["apps"], resources: ["daemonsets"], verbs: ["create"] },
 ];
 
-/** What the runtime's account, the table service's and the client may do, and some things that they must not. */
+/** Permissions that the runtime, the table service and the client must have, and some that they must not have. */
 export function expectations(config: Config, outputs: Readonly<Record<string, unknown>>): Expectation[] {
   const { namespace } = config;
   const runtime = account(namespace, config.serviceAccount, "Ray's pods");
@@ -76,7 +76,7 @@ export function expectations(config: Config, outputs: Readonly<Record<string, un
   ];
 }
 
-/** On EKS an access policy may stand behind the client, of which the API server's own rules know nothing. */
+/** On EKS an access policy may grant the client's rights. The API server's RBAC does not know such policies. */
 function clientExpectations(config: Config, outputs: Readonly<Record<string, unknown>>): Expectation[] {
   const subject = clientSubject(config, outputs);
   if (subject === undefined) return [];
@@ -100,32 +100,34 @@ function clientSubject(config: Config, outputs: Readonly<Record<string, unknown>
 }
 
 /** @param answers - In the order of the expectations. */
-export function judgeAccess(expected: readonly Expectation[], answers: Outcome<readonly boolean[]>): Line[] {
+export function checkAccess(expected: readonly Expectation[], answers: Outcome<readonly boolean[]>): Line[] {
   if ("failure" in answers)
     return [
       unknown(
-        `access: the API server took no review: ${answers.failure}`,
-        "ask as somebody who may create SubjectAccessReviews",
+        `access: the API server refused the access reviews: ${answers.failure}`,
+        "use an account that may create SubjectAccessReviews",
       ),
     ];
-  const people = [...new Set(expected.map(({ who }) => who))];
-  return people.flatMap((who) => {
+  const subjects = [...new Set(expected.map(({ who }) => who))];
+  return subjects.flatMap((who) => {
     const own = expected.flatMap((one, index) => (one.who === who ? [{ one, given: answers.value[index] }] : []));
     const off = own.filter(({ one, given }) => one.allowed !== given);
     const granted = own.filter(({ one }) => one.allowed).length;
     if (off.length === 0)
-      return [ok(`access ${who}: ${granted} rights there, ${own.length - granted} that nobody should give are not`)];
+      return [
+        ok(`access ${who}: ${granted} expected permissions present, ${own.length - granted} forbidden ones absent`),
+      ];
     return off.map(({ one }) =>
       one.allowed
         ? wrong(
             `access ${who}: may not ${describe(one)}`,
             who === "you"
-              ? "what follows may lack what you cannot see; ask for an access entry or role that administers the cluster"
+              ? "the checks below may miss what you cannot read: use an account that administers the cluster"
               : "pulumi refresh, then pulumi up: a Role or binding is missing",
           )
         : wrong(
             `access ${who}: may ${describe(one)}, which the stack does not grant`,
-            "look who else binds a role to it: kubectl get rolebindings,clusterrolebindings -A -o wide",
+            "find the binding: kubectl get rolebindings,clusterrolebindings -A -o wide",
           ),
     );
   });

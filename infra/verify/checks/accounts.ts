@@ -3,7 +3,7 @@ import { tableServiceAccount } from "../../model/names.ts";
 import type { AccountFact } from "../facts.ts";
 import { type Line, ok, unknown, wrong } from "../line.ts";
 
-/** The annotations that tie a Kubernetes account to a cloud identity. The runtime's client wants one of them. */
+/** Annotations that give a Kubernetes account a cloud identity. The runtime's client requires one of them. */
 const identityKeys = [
   "eks.amazonaws.com/role-arn",
   "iam.gke.io/gcp-service-account",
@@ -11,16 +11,16 @@ const identityKeys = [
 ];
 
 export interface AccountFacts {
-  /** Undefined where there is no such account. */
+  /** Undefined where the account does not exist. */
   readonly runtime: AccountFact | undefined;
   readonly tableService: AccountFact | undefined;
   /** The stack's outputs. */
   readonly outputs: Readonly<Record<string, unknown>>;
 }
 
-/** The service accounts of Ray's pods and of the table service, and whom the cloud takes them for. */
-export function judgeAccounts(config: Config, { runtime, tableService, outputs }: AccountFacts): Line[] {
-  const lines = [judgeRuntime(config, runtime, outputs)];
+/** The service accounts of Ray's pods and of the table service, and their cloud identities. */
+export function checkAccounts(config: Config, { runtime, tableService, outputs }: AccountFacts): Line[] {
+  const lines = [checkRuntime(config, runtime, outputs)];
   if (!config.tableService.enabled) return lines;
   const where = `${config.namespace}/${tableServiceAccount}`;
   if (tableService === undefined) return [...lines, wrong(`account ${where}: it does not exist`, "pulumi up")];
@@ -30,23 +30,23 @@ export function judgeAccounts(config: Config, { runtime, tableService, outputs }
     ...lines,
     identity === undefined
       ? wrong(
-          `account ${where}: no annotation names a cloud identity, so that it reaches no bucket`,
+          `account ${where}: no annotation names a cloud identity, so it has no access to the bucket`,
           "pulumi refresh, then pulumi up",
         )
-      : ok(`account ${where}: acts as ${identity.value}`),
+      : ok(`account ${where}: identity ${identity.value}`),
   ];
 }
 
-function judgeRuntime(config: Config, runtime: AccountFact | undefined, outputs: AccountFacts["outputs"]): Line {
+function checkRuntime(config: Config, runtime: AccountFact | undefined, outputs: AccountFacts["outputs"]): Line {
   const where = `${config.namespace}/${config.serviceAccount}`;
   if (runtime === undefined)
     return wrong(
-      `account ${where}: it does not exist, and KubeRay makes none`,
-      "pulumi up; the client looks for exactly that name",
+      `account ${where}: it does not exist, and KubeRay does not create it`,
+      "pulumi up; the client requires exactly this name",
     );
   const identity = identityOf(runtime);
   if (identity === undefined) {
-    const text = `account ${where}: it carries none of ${identityKeys.join(", ")}`;
+    const text = `account ${where}: it has none of the annotations ${identityKeys.join(", ")}`;
     return config.cloud === "kubeconfig"
       ? unknown(
           text,
@@ -57,10 +57,10 @@ function judgeRuntime(config: Config, runtime: AccountFact | undefined, outputs:
   const expected = outputs.runtimeRoleArn ?? outputs.runtimeServiceAccount;
   return expected !== undefined && expected !== identity.value
     ? wrong(
-        `account ${where}: ${identity.key} is ${identity.value}, and the stack made ${String(expected)}`,
-        "pulumi refresh, then pulumi up: somebody has changed the account",
+        `account ${where}: ${identity.key} is ${identity.value}, but the stack created ${String(expected)}`,
+        "pulumi refresh, then pulumi up: the account was changed outside of the stack",
       )
-    : ok(`account ${where}: acts as ${identity.value}`);
+    : ok(`account ${where}: identity ${identity.value}`);
 }
 
 function identityOf({ metadata }: AccountFact): { key: string; value: string } | undefined {

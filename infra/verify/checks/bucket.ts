@@ -2,13 +2,13 @@ import type { Outcome } from "../facts.ts";
 import { type Line, ok, unknown, wrong } from "../line.ts";
 
 export interface Reach {
-  /** Who looked: `a Ray pod`, `the table service's pod`. */
+  /** Where the listing ran: `a Ray pod`, `the table service's pod`. */
   readonly who: string;
   readonly uri: string;
-  /** What the command in the pod printed, or why it ended otherwise; undefined where there is no pod to ask. */
+  /** Output of the command in the pod, or its failure; undefined where no such pod runs. */
   readonly outcome: Outcome<string> | undefined;
-  /** How the same question is asked by hand. */
-  readonly byHand: string;
+  /** The command that does the same by hand. */
+  readonly manually: string;
 }
 
 interface Cause {
@@ -16,7 +16,7 @@ interface Cause {
   readonly remedy: string;
 }
 
-/** What clouds say when they let somebody not in, from the most telling words to the least. */
+/** Messages of clouds that refuse access, the most specific first. */
 const causes: readonly Cause[] = [
   {
     signs: /not authorized to perform: sts:AssumeRoleWithWebIdentity|InvalidIdentityToken|No OpenIDConnect provider/i,
@@ -29,39 +29,37 @@ const causes: readonly Cause[] = [
   },
   {
     signs: /NoSuchBucket|bucket does not exist|notFound.*bucket/i,
-    remedy: "there is no such bucket: look at the stack's output databaseUri",
+    remedy: "the bucket does not exist: see the stack's output databaseUri",
   },
   {
     signs: /AccessDenied|ACCESS_DENIED|403|Forbidden|PermissionDenied|does not have storage/i,
-    remedy:
-      "the identity is there and lacks rights: kms keys and bucket policies that others made are the usual reason",
+    remedy: "the identity lacks permissions, usually on a KMS key or by a bucket policy that is not part of the stack",
   },
   {
     signs:
       /no providers in chain|Unable to locate credentials|CredentialsNotLoaded|metadata.*(timed out|refused)|InvalidCredential/i,
-    remedy:
-      "the pod has no identity: its account needs the annotation before the pod starts; delete the pod, a new one gets it",
+    remedy: "the pod has no identity: it started before its account had the annotation; delete the pod",
   },
   {
     signs: /timed out|timeout|ENOTFOUND|could not resolve|dns error|Connection refused|unreachable/i,
-    remedy: "nothing leads there: NAT or endpoint of the nodes' network, DNS, and the namespace's network policies",
+    remedy: "no route to the store: check the nodes' NAT or endpoint, DNS, and the namespace's network policies",
   },
 ];
 
-/** Whether the tables' place can be listed from inside the cluster. */
-export function judgeBucket({ who, uri, outcome, byHand }: Reach): Line {
-  if (outcome === undefined) return unknown(`tables ${uri}: ${who} was not there to look`, byHand);
+/** Whether the bucket or folder of the tables can be listed from inside the cluster. */
+export function checkBucket({ who, uri, outcome, manually }: Reach): Line {
+  if (outcome === undefined) return unknown(`tables ${uri}: not checked, ${who} is not running`, manually);
   if ("value" in outcome) return ok(`tables ${uri}: ${who} lists them (${outcome.value.trim()})`);
   const failure = outcome.failure.trim();
-  // That kubectl could not run the command says nothing of the bucket.
+  // A failure of kubectl exec tells nothing about the bucket.
   if (
     /error dialing backend|upgrad(e|ing) connection|no preferred addresses|container not found|executable file not found/i.test(
       failure,
     )
   )
-    return unknown(`tables ${uri}: no command runs in ${who}: ${lastLine(failure)}`, byHand);
+    return unknown(`tables ${uri}: not checked, kubectl exec failed in ${who}: ${lastLine(failure)}`, manually);
   const cause = causes.find(({ signs }) => signs.test(failure));
-  return wrong(`tables ${uri}: ${who} cannot list them: ${lastLine(failure)}`, cause?.remedy ?? byHand);
+  return wrong(`tables ${uri}: ${who} cannot list them: ${lastLine(failure)}`, cause?.remedy ?? manually);
 }
 
 const lastLine = (text: string): string => text.split("\n").at(-1)?.trim().slice(0, 300) ?? "";

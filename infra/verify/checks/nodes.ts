@@ -7,19 +7,19 @@ import { cpuQuantity } from "../cpus.ts";
 import { isReady, type NodeFact } from "../facts.ts";
 import { type Line, ok, unknown, wrong } from "../line.ts";
 
-/** Nodes of each role: as many as the least, ready, tainted as planned, and large enough for the role's pods. */
-export function judgeNodes(config: Config, nodes: readonly NodeFact[]): Line[] {
-  return expectedRoles(config).flatMap(({ role, min }) => judgeRole(config, role, min, nodes));
+/** Nodes of each role: the minimum number is ready, with the planned taints, and large enough for the role's pods. */
+export function checkNodes(config: Config, nodes: readonly NodeFact[]): Line[] {
+  return expectedRoles(config).flatMap(({ role, min }) => checkRole(config, role, min, nodes));
 }
 
-/** A cluster that is there already has only the roles that its user has described. */
+/** An existing cluster has only the roles that its configuration describes. */
 function expectedRoles(config: Config): { role: PoolRole; min: number }[] {
   const { pools, capacity } = clusterModel(config);
   if (pools.length > 0) return pools.map(({ role, min }) => ({ role, min }));
   return poolRoles.flatMap((role) => (capacity[role] === undefined ? [] : [{ role, min: 1 }]));
 }
 
-function judgeRole(config: Config, role: PoolRole, min: number, nodes: readonly NodeFact[]): Line[] {
+function checkRole(config: Config, role: PoolRole, min: number, nodes: readonly NodeFact[]): Line[] {
   const options = clusterModel(config).roles;
   const [key = "", value = ""] = Object.entries(nodeLabels(role, options))[0] ?? [];
   const mislabelled = nodes.filter(
@@ -29,7 +29,7 @@ function judgeRole(config: Config, role: PoolRole, min: number, nodes: readonly 
   const ready = own.filter(({ status, spec }) => isReady(status.conditions) && spec.unschedulable !== true);
   const lines = mislabelled.map(({ metadata }) =>
     wrong(
-      `node ${metadata.name}: its label ${key} is "${metadata.labels?.[key]}", and selectors look for "${value}"`,
+      `node ${metadata.name}: its label ${key} is "${metadata.labels?.[key]}", but selectors require "${value}"`,
       `kubectl label node ${metadata.name} --overwrite ${key}=${value}`,
     ),
   );
@@ -49,15 +49,15 @@ function noNodes(role: PoolRole, key: string, value: string, min: number): Line 
   return min > 0
     ? wrong(
         `nodes ${role}: no node has the label ${key}=${value}`,
-        "look at the node group in the cloud's console: its events say why no machine joined (quota, capacity, routes)",
+        "see the events of the node group in the cloud's console: quota, capacity or routes keep machines from joining",
       )
     : unknown(
-        `nodes ${role}: none at the moment, as none is needed; that the autoscaler adds one has not been seen`,
-        `start a pod with nodeSelector ${key}: "${value}" and run this again while it is there`,
+        `nodes ${role}: none now, and the minimum is 0; not checked whether the autoscaler adds one`,
+        `start a pod with nodeSelector ${key}: "${value}" and run this again`,
       );
 }
 
-/** What one pod of the role asks for, with the autoscaler's sidecar in the head. */
+/** What one pod of the role requests; the head includes the autoscaler's sidecar. */
 function podOf(config: Config, role: PoolRole): Amount | undefined {
   const { head, workers } = rayGroups(config, clusterModel(config));
   return role === "ray-head" ? withSidecar(head) : workers.find((worker) => worker.role === role);
@@ -77,20 +77,20 @@ function size(config: Config, role: PoolRole, nodes: readonly NodeFact[]): Line 
     return wrong(
       `${have}: a GPU node without ${gpuResource}`,
       config.cloud === "gcp"
-        ? "GKE installs the driver itself: kubectl -n kube-system get pods -l k8s-app=nvidia-gpu-device-plugin"
+        ? "GKE installs the driver: kubectl -n kube-system get pods -l k8s-app=nvidia-gpu-device-plugin"
         : "the device plugin is missing or fails: kubectl -n kube-system get pods -l app.kubernetes.io/name=nvidia-device-plugin",
     );
   const pod = role === systemPool ? undefined : podOf(config, role);
   if (pod !== undefined && !amounts.some((node) => podsPerNode(pod, node) > 0))
     return wrong(
-      `${have}, and one pod of the role asks for ${describeAmount(pod)}`,
-      `choose a larger machine under nodes, or ask for less under ray, in the stack's configuration`,
+      `${have}, but one pod of the role requests ${describeAmount(pod)}`,
+      "choose a larger machine under nodes, or request less under ray, in the stack's configuration",
     );
   return ok(have);
 }
 
 function taints(config: Config, role: PoolRole, nodes: readonly NodeFact[]): Line[] {
-  // Nobody but the user taints the nodes of a cluster that was there already.
+  // The stack does not taint the nodes of an existing cluster.
   if (config.cloud === "kubeconfig") return [];
   return nodeTaints(role, clusterModel(config).roles).flatMap(({ key, effect }) => {
     const bare = nodes.filter(
@@ -98,8 +98,8 @@ function taints(config: Config, role: PoolRole, nodes: readonly NodeFact[]): Lin
     );
     return bare.map(({ metadata }) =>
       wrong(
-        `node ${metadata.name}: the taint ${key}:${effect} is missing, so that anything may land on it`,
-        "pulumi refresh, then pulumi up: somebody has changed the node group",
+        `node ${metadata.name}: the taint ${key}:${effect} is missing, so any pod may run on it`,
+        "pulumi refresh, then pulumi up: the node group was changed outside of the stack",
       ),
     );
   });

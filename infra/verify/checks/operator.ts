@@ -12,43 +12,43 @@ export interface OperatorFacts {
 }
 
 /** KubeRay: its definitions, and one operator at the version that the stack asked for. */
-export function judgeOperator(config: Config, { operators, definitions }: OperatorFacts): Line[] {
-  return [judgeDefinitions(definitions), judgeDeployment(config, operators)];
+export function checkOperator(config: Config, { operators, definitions }: OperatorFacts): Line[] {
+  return [checkDefinitions(definitions), checkDeployment(config, operators)];
 }
 
-function judgeDefinitions(definitions: readonly DefinitionFact[]): Line {
+function checkDefinitions(definitions: readonly DefinitionFact[]): Line {
   const established = definitions.filter(({ status }) => isReady(status.conditions, "Established"));
   const missing = neededKinds.filter((kind) => !established.some(({ metadata }) => metadata.name === kind));
   return missing.length === 0
     ? ok(`definitions: ${neededKinds.join(", ")} are established`)
     : wrong(
         `definitions: ${missing.join(", ")} missing or not established`,
-        "pulumi up; the operator cannot start before",
+        "pulumi up; the operator does not start without them",
       );
 }
 
-/** Whether a Deployment's image is the operator's, wherever it was mirrored to. */
+/** Whether a Deployment runs the operator's image, from any registry. */
 export const isOperator = ({ spec }: DeploymentFact): boolean =>
   spec.template.spec.containers.some(({ image }) => /(^|\/)kuberay\/operator[:@]|kuberay-operator[:@]/.test(image));
 
-function judgeDeployment(config: Config, operators: readonly DeploymentFact[]): Line {
+function checkDeployment(config: Config, operators: readonly DeploymentFact[]): Line {
   const { mode } = config.operator;
   const [operator, second] = operators;
   if (operator === undefined)
     return mode === "addon"
       ? unknown(
-          "operator: GKE runs its add-on's operator out of sight",
+          "operator: not visible, because GKE runs its add-on's operator",
           `gcloud container clusters describe ${config.clusterName} --format='value(addonsConfig.rayOperatorConfig)'`,
         )
       : wrong(
           "operator: no Deployment in the cluster runs KubeRay's image",
-          mode === "helm" ? "pulumi up" : "install KubeRay, or let the stack do it: operator.mode: helm",
+          mode === "helm" ? "pulumi up" : "install KubeRay, or set operator.mode: helm",
         );
   const where = `${operator.metadata.namespace ?? ""}/${operator.metadata.name}`;
   if (second !== undefined || mode === "addon")
     return wrong(
-      `operator: more than one (${operators.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`).join(", ")}${mode === "addon" ? " beside GKE's add-on" : ""}), and they undo each other's work`,
-      "keep one: operator.mode says which the stack counts on",
+      `operator: more than one (${operators.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`).join(", ")}${mode === "addon" ? " beside GKE's add-on" : ""}), which undo each other's changes`,
+      "keep the one that operator.mode names",
     );
   const image = operator.spec.template.spec.containers[0]?.image ?? "";
   const wanted = clusterModel(config).operatorVersion;
@@ -62,7 +62,7 @@ function judgeDeployment(config: Config, operators: readonly DeploymentFact[]): 
   }
   if (wanted !== undefined && tag !== undefined && tag !== wanted)
     return wrong(
-      `operator ${where}: runs ${tag}, and the stack asks for ${wanted}`,
+      `operator ${where}: runs ${tag}, but the stack configures ${wanted}`,
       "pulumi up, or set operator.version",
     );
   return ok(`operator ${where}: available, ${image}`);

@@ -14,45 +14,45 @@ export interface RayFacts {
 const clusterLabel = "ray.io/cluster";
 
 /** The RayCluster as the operator reports it, and its pods on the nodes of their roles. */
-export function judgeRay(config: Config, { cluster, pods, nodes }: RayFacts): Line[] {
+export function checkRay(config: Config, { cluster, pods, nodes }: RayFacts): Line[] {
   if (!config.ray.create)
-    return [ok("RayCluster: the stack makes none; clients make their own"), ...guests(config, pods, nodes)];
+    return [ok("RayCluster: not part of the stack; clients create their own"), ...foreignPods(config, pods, nodes)];
   const where = `${config.namespace}/${config.ray.name}`;
   if (cluster === undefined) return [wrong(`RayCluster ${where}: it does not exist`, "pulumi up")];
   const own = pods.filter(
     ({ metadata }) => metadata.namespace === config.namespace && metadata.labels?.[clusterLabel] === config.ray.name,
   );
   return [
-    judgeState(where, cluster),
-    ...own.flatMap((pod) => judgePod(config, pod, nodes)),
-    ...guests(config, pods, nodes),
+    checkState(where, cluster),
+    ...own.flatMap((pod) => checkPod(config, pod, nodes)),
+    ...foreignPods(config, pods, nodes),
   ];
 }
 
-function judgeState(where: string, { status = {} }: RayClusterFact): Line {
+function checkState(where: string, { status = {} }: RayClusterFact): Line {
   const { state, availableWorkerReplicas = 0, minWorkerReplicas = 0 } = status;
   const head = status.conditions?.find(({ type }) => type === "HeadPodReady");
   if (state !== "ready") {
     const why = [status.reason, head?.message].filter((text) => text !== undefined && text !== "").join("; ");
     return wrong(
-      `RayCluster ${where}: ${state === undefined || state === "" ? "the operator has not looked at it" : `it is ${state}`}${why === "" ? "" : ` (${why})`}`,
-      `kubectl describe raycluster -n ${where.replace("/", " ")}; an image takes minutes to pull, a node to come up`,
+      `RayCluster ${where}: ${state === undefined || state === "" ? "the operator has set no state" : `it is ${state}`}${why === "" ? "" : ` (${why})`}`,
+      `kubectl describe raycluster -n ${where.replace("/", " ")}; pulling an image or starting a node takes minutes`,
     );
   }
   if (availableWorkerReplicas < minWorkerReplicas)
     return wrong(
-      `RayCluster ${where}: ready, but ${availableWorkerReplicas} of at least ${minWorkerReplicas} workers`,
+      `RayCluster ${where}: ready, but has ${availableWorkerReplicas} workers, minimum ${minWorkerReplicas}`,
       `kubectl get pods -n ${where.replace("/", ` -l ${clusterLabel}=`)}`,
     );
   return ok(`RayCluster ${where}: ready, ${availableWorkerReplicas} workers`);
 }
 
-function judgePod(config: Config, pod: PodFact, nodes: readonly NodeFact[]): Line[] {
+function checkPod(config: Config, pod: PodFact, nodes: readonly NodeFact[]): Line[] {
   const name = `pod ${pod.metadata.name}`;
   const look = `kubectl describe pod -n ${config.namespace} ${pod.metadata.name}`;
   const scheduled = pod.status.conditions?.find(({ type }) => type === "PodScheduled");
   if (pod.spec.nodeName === undefined)
-    return [wrong(`${name}: on no node${scheduled?.message === undefined ? "" : ` (${scheduled.message})`}`, look)];
+    return [wrong(`${name}: not scheduled${scheduled?.message === undefined ? "" : ` (${scheduled.message})`}`, look)];
   const waiting = pod.status.containerStatuses?.find(({ state }) => state?.waiting !== undefined);
   if (!isReady(pod.status.conditions)) {
     const { reason = "starting", message = "" } = waiting?.state?.waiting ?? {};
@@ -65,20 +65,20 @@ function judgePod(config: Config, pod: PodFact, nodes: readonly NodeFact[]): Lin
   return elsewhere.length > 0
     ? [
         wrong(
-          `${name}: on ${pod.spec.nodeName}, which is no ${elsewhere.join(", ")} node`,
+          `${name}: on ${pod.spec.nodeName}, which is not a ${elsewhere.join(", ")} node`,
           `the node's label was removed: ${look}`,
         ),
       ]
     : [ok(`${name}: ready on ${pod.spec.nodeName}${wanted.length > 0 ? ` (${wanted.join(", ")})` : ""}`)];
 }
 
-/** What takes a head node's room without being a head: only what runs on every node may. */
-function guests(config: Config, pods: readonly PodFact[], nodes: readonly NodeFact[]): Line[] {
-  // On a machine of one node everything shares it.
+/** Pods on head nodes that are neither heads nor part of a DaemonSet. */
+function foreignPods(config: Config, pods: readonly PodFact[], nodes: readonly NodeFact[]): Line[] {
+  // An existing cluster may have a single node for everything.
   if (config.cloud === "kubeconfig") return [];
   const key = roleLabelKey("ray-head", clusterModel(config).roles);
   const heads = new Set(nodes.flatMap(({ metadata }) => (metadata.labels?.[key] === undefined ? [] : [metadata.name])));
-  // GKE's own Deployments take no selector of ours and go where there is room.
+  // GKE schedules its own Deployments on any node.
   const own = (namespace = "") => config.cloud === "gcp" && /^(kube-system|gmp-.+|gke-.+)$/.test(namespace);
   const foreign = pods.filter(
     ({ metadata, spec, status }) =>
@@ -91,8 +91,8 @@ function guests(config: Config, pods: readonly PodFact[], nodes: readonly NodeFa
   );
   return foreign.map(({ metadata, spec }) =>
     wrong(
-      `pod ${metadata.namespace}/${metadata.name}: runs on the head node ${spec.nodeName}, whose room is the head's`,
-      "give it a nodeSelector of another pool; with nodes.head.taint: NoSchedule nothing lands there without a toleration",
+      `pod ${metadata.namespace}/${metadata.name}: runs on the head node ${spec.nodeName}, which is reserved for the head`,
+      "give it a nodeSelector of another pool, or set nodes.head.taint: NoSchedule",
     ),
   );
 }

@@ -3,32 +3,32 @@ import { type Line, ok, unknown, wrong } from "../line.ts";
 
 export interface ServiceFacts {
   readonly namespace: string;
-  /** Undefined where there is none. */
+  /** Undefined where it does not exist. */
   readonly deployment: DeploymentFact | undefined;
   readonly ready: Outcome<Answer>;
-  /** A request without a token. */
+  /** Response to a request without a token. */
   readonly anonymous: Outcome<Answer>;
-  /** A request with the caller's token; undefined when none was given. */
+  /** Response to a request with the caller's token; undefined without a token. */
   readonly request: { readonly table: string; readonly named: boolean; readonly outcome: Outcome<Answer> } | undefined;
 }
 
-/** The table service: its pods, its readiness, its door, and one operation from end to end. */
-export function judgeTableService({ namespace, deployment, ready, anonymous, request }: ServiceFacts): Line[] {
+/** The table service: its pods, its readiness, its authentication, and one operation from end to end. */
+export function checkTableService({ namespace, deployment, ready, anonymous, request }: ServiceFacts): Line[] {
   if (deployment === undefined) return [wrong(`table service: no Deployment in ${namespace}`, "pulumi up")];
   return [
-    judgePods(namespace, deployment),
-    judgeReadiness(namespace, ready),
-    judgeDoor(anonymous),
+    checkPods(namespace, deployment),
+    checkReadiness(namespace, ready),
+    checkAuthentication(anonymous),
     request === undefined
       ? unknown(
-          "table service: no operation was asked, as there was no token to ask with",
+          "table service: no operation was requested, because there is no token",
           "LAKEHEAD_TOKEN=<a token of the issuer> npm run verify -- <stack> [--table <id>]",
         )
-      : judgeOperation(request),
+      : checkOperation(request),
   ];
 }
 
-function judgePods(namespace: string, { spec, status }: DeploymentFact): Line {
+function checkPods(namespace: string, { spec, status }: DeploymentFact): Line {
   const available = status.availableReplicas ?? 0;
   const wanted = spec.replicas ?? 1;
   const logs = `kubectl -n ${namespace} logs deployment/table-service; kubectl -n ${namespace} describe pods -l app.kubernetes.io/name=table-service`;
@@ -39,67 +39,65 @@ function judgePods(namespace: string, { spec, status }: DeploymentFact): Line {
 
 const remedies: Readonly<Record<string, (namespace: string) => string>> = {
   databaseConnected: (namespace) =>
-    `it cannot open the database: kubectl -n ${namespace} logs deployment/table-service`,
+    `the service cannot open the database: kubectl -n ${namespace} logs deployment/table-service`,
   keysLoaded: () =>
-    "it cannot fetch the issuer's keys: check tableService.auth.issuer, jwksUrl and the way out of the cluster",
-  workersAvailable: () =>
-    "its worker processes do not start: the pod's memory is the usual reason (tableService.memory)",
+    "the service cannot fetch the issuer's keys: check tableService.auth.issuer, jwksUrl and the cluster's egress",
+  workersAvailable: () => "worker processes do not start, usually for lack of memory: raise tableService.memory",
 };
 
-function judgeReadiness(namespace: string, ready: Outcome<Answer>): Line {
+function checkReadiness(namespace: string, ready: Outcome<Answer>): Line {
   if ("failure" in ready)
     return wrong(
-      `table service: no answer on its operations port: ${ready.failure}`,
+      `table service: no response on its operations port: ${ready.failure}`,
       `kubectl -n ${namespace} get pods`,
     );
   const { status, body } = ready.value;
   if (status === 200) return ok("table service: ready");
   const state = parse(body);
-  const culprit = Object.keys(remedies).find((key) => state[key] === false);
+  const failed = Object.keys(remedies).find((key) => state[key] === false);
   return wrong(
-    `table service: not ready (${status}${culprit === undefined ? "" : `, ${culprit}: false`})`,
-    (culprit === undefined ? undefined : remedies[culprit]?.(namespace)) ??
+    `table service: not ready (${status}${failed === undefined ? "" : `, ${failed}: false`})`,
+    (failed === undefined ? undefined : remedies[failed]?.(namespace)) ??
       `kubectl -n ${namespace} logs deployment/table-service`,
   );
 }
 
-function judgeDoor(anonymous: Outcome<Answer>): Line {
+function checkAuthentication(anonymous: Outcome<Answer>): Line {
   if ("failure" in anonymous)
     return wrong(
-      `table service: no answer on its API port: ${anonymous.failure}`,
-      "the port-forward or the Service does not lead to it",
+      `table service: no response on its API port: ${anonymous.failure}`,
+      "check the port-forward, or the address given by --service-url",
     );
   return anonymous.value.status === 401
-    ? ok("table service: refuses a request without a token")
+    ? ok("table service: a request without a token gets 401")
     : wrong(
-        `table service: answers ${anonymous.value.status} to a request without a token, where 401 is expected`,
-        "it runs without authentication, or something else answers at this address: set tableService.auth",
+        `table service: a request without a token gets ${anonymous.value.status}, expected 401`,
+        "set tableService.auth, unless another program listens at this address",
       );
 }
 
-function judgeOperation({ table, named, outcome }: NonNullable<ServiceFacts["request"]>): Line {
+function checkOperation({ table, named, outcome }: NonNullable<ServiceFacts["request"]>): Line {
   const asked = `table service: statistics of "${table}"`;
-  if ("failure" in outcome) return wrong(`${asked}: ${outcome.failure}`, "see its log; the request reached no answer");
+  if ("failure" in outcome)
+    return wrong(`${asked}: ${outcome.failure}`, "the request got no response: see the service's log");
   const { status, body } = outcome.value;
   const { code, error, num_rows: rows } = parse(body);
   if (status === 200) return ok(`${asked}: ${String(rows)} rows`);
-  // Without a table that is known to exist, its absence is what shows the way to the bucket and back.
+  // The table does not exist unless --table names one. Code 4 shows that the service looked it up in the bucket.
   if (status === 404 && code === 4 && !named)
-    return ok(
-      `${asked}: there is none, which it has looked up in the tables' place; name one with --table to see rows`,
-    );
+    return ok(`${asked}: not found, so the service can read the bucket; use --table <id> to read a real table`);
   const said = `${asked}: ${status}${typeof error === "string" ? `, ${error}` : ""}`;
   switch (status) {
     case 401:
-      return wrong(said, "the token is not of the issuer and audience that the stack names, or has expired");
+      return wrong(said, "the token has expired, or has another issuer or audience than the stack names");
     case 403:
-      return wrong(said, "the token lacks the scope for statistics, or may not see this table");
+      return wrong(said, "the token lacks the scope for statistics, or the right to see this table");
     case 404:
-      return wrong(said, "list the tables at the stack's databaseUri: ids are namespaces and name, joined by $");
+      return wrong(said, "list the tables at the stack's databaseUri; an id is namespaces and name, joined by $");
     case 503:
-      return wrong(said, "the store does not answer: look at the lines on the tables' place above");
+      return wrong(said, "the store does not respond: see the lines about tables above");
     default:
-      return wrong(said, "the answer's request id finds the cause in the service's log");
+      return wrong(said, "search the service's log for the request id of the response");
   }
 }
 

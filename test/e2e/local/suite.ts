@@ -2,7 +2,6 @@
 
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { ClientParameters } from "../../../infra/model/client-parameters.ts";
 import { diffPlans } from "../../../infra/offline-plan/diff.ts";
@@ -17,11 +16,11 @@ import { leftBehind } from "../support/left-behind.ts";
 import { checkPlacement, rayClusterReady } from "../support/placement.ts";
 import { holds, type Report } from "../support/report.ts";
 import { askOperations, bearerToken, forward, type Running, runAsProcess } from "../support/table-service.ts";
+import { operatorOutside, verifyStack } from "../support/verification.ts";
 import { openSurroundings, type Surroundings } from "./surroundings.ts";
 
 const stackName = "local";
 const namespace = "lancedb";
-const verifier = fileURLToPath(new URL("../../../infra/verify/main.ts", import.meta.url));
 
 const tokens = JSON.stringify([
   { name: "e2e", sha256: createHash("sha256").update(bearerToken).digest("hex"), scopes, tables: ["**"] },
@@ -150,33 +149,12 @@ async function checkRunning(surroundings: Surroundings, stack: Stack, report: Re
   });
   if (service !== undefined) {
     const { url, operationsUrl } = service;
-    await report.check("npm run verify finds what is there", () => verify(surroundings, { url, operationsUrl }));
+    const args = ["--service-url", url, "--operations-url", operationsUrl, "--table", "e2e"];
+    await report.check("npm run verify finds no fault that is not expected", () =>
+      verifyStack(engine, stackName, args, bearerToken, played ? [operatorOutside] : []),
+    );
     await service.stop();
   }
-}
-
-/** What cannot be found where the operator runs beside the cluster instead of in it. */
-const playedFaults = [/^operator: no Deployment in the cluster runs KubeRay's image$/];
-
-/** Runs the command that a person would run. @throws Error with its words where something is wrong */
-async function verify(
-  { engine, played }: Surroundings,
-  { url, operationsUrl }: Omit<Running, "stop">,
-): Promise<string> {
-  const args = ["--root", engine.project, "--service-url", url, "--operations-url", operationsUrl, "--table", "e2e"];
-  const { stdout = "", stderr = "" } = await promisify(execFile)(process.execPath, [verifier, stackName, ...args], {
-    env: { ...engine.env, LAKEHEAD_TOKEN: bearerToken },
-  }).catch((error: { stdout?: string; stderr?: string }) => error);
-  const wrong = [...stdout.matchAll(/^WRONG +(.*)$/gm)].map(([, line = ""]) => line);
-  const known = played ? playedFaults : [];
-  const summary = stdout.trim().split("\n").at(-1) ?? "";
-  holds(
-    /\d+ ok/.test(summary) &&
-      wrong.length === known.length &&
-      known.every((fault) => wrong.some((line) => fault.test(line))),
-    `${stdout}${stderr}`.trim(),
-  );
-  return played ? `${summary}; the operator runs beside this cluster` : summary;
 }
 
 /** What a second look changes: nothing, and then exactly what was foretold. */

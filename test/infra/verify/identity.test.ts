@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { expectations, judgeAccess } from "../../../infra/verify/checks/access.ts";
-import { judgeAccounts } from "../../../infra/verify/checks/accounts.ts";
-import { configOf, seen, verdicts } from "./support.ts";
+import { checkAccess, expectations } from "../../../infra/verify/checks/access.ts";
+import { checkAccounts } from "../../../infra/verify/checks/accounts.ts";
+import { configOf, results, seen } from "./support.ts";
 
 const aws = configOf("aws-dev");
 const account = (annotations: Record<string, string>) => ({ metadata: { name: "a", annotations } });
@@ -10,30 +10,32 @@ const good = account({ "eks.amazonaws.com/role-arn": role });
 const outputs = { runtimeRoleArn: role };
 
 describe("service accounts", () => {
-  test("one that is missing, bare, or of another role", () => {
+  test("a missing account, one without an identity and one of another role are wrong", () => {
     const judge = (runtime: typeof good | undefined) =>
-      seen(judgeAccounts(aws, { runtime, tableService: good, outputs }));
+      seen(checkAccounts(aws, { runtime, tableService: good, outputs }));
     expect(judge(undefined)).toContain("account lancedb/geneva-service-account: it does not exist");
     expect(judge(account({}))).toContain("the runtime's client refuses such an account");
-    expect(judge(account({ "eks.amazonaws.com/role-arn": "other" }))).toContain(`is other, and the stack made ${role}`);
-    expect(seen(judgeAccounts(aws, { runtime: good, tableService: account({}), outputs }))).toContain(
-      "reaches no bucket",
+    expect(judge(account({ "eks.amazonaws.com/role-arn": "other" }))).toContain(
+      `is other, but the stack created ${role}`,
     );
-    expect(seen(judgeAccounts(aws, { runtime: good, tableService: undefined, outputs }))).toContain(
+    expect(seen(checkAccounts(aws, { runtime: good, tableService: account({}), outputs }))).toContain(
+      "has no access to the bucket",
+    );
+    expect(seen(checkAccounts(aws, { runtime: good, tableService: undefined, outputs }))).toContain(
       "lancedb/table-service: it does not exist",
     );
   });
 
-  test("on a cluster without a cloud a bare account is for its user to know", () => {
+  test("an account without an identity is unknown on an existing cluster", () => {
     const local = configOf("local");
-    expect(verdicts(judgeAccounts(local, { runtime: account({}), tableService: account({}), outputs: {} }))).toEqual([
+    expect(results(checkAccounts(local, { runtime: account({}), tableService: account({}), outputs: {} }))).toEqual([
       "unknown",
       "ok",
     ]);
   });
 
-  test("as the stack made them", () => {
-    expect(verdicts(judgeAccounts(aws, { runtime: good, tableService: good, outputs }))).toEqual(["ok", "ok"]);
+  test("accounts with the identities that the stack created are ok", () => {
+    expect(results(checkAccounts(aws, { runtime: good, tableService: good, outputs }))).toEqual(["ok", "ok"]);
   });
 });
 
@@ -44,38 +46,38 @@ describe("access", () => {
   const but = (change: (index: number) => boolean) =>
     right.map((allowed, index) => (change(index) ? !allowed : allowed));
 
-  test("a right that is missing and one too many are named with whose they are", () => {
+  test("a missing and a forbidden permission are named with their subject", () => {
     const patch = expected.findIndex(
       ({ who, verb, resource }) => who === "Ray's pods" && verb === "patch" && resource === "rayclusters",
     );
-    expect(seen(judgeAccess(expected, { value: but((index) => index === patch) }))).toContain(
+    expect(seen(checkAccess(expected, { value: but((index) => index === patch) }))).toContain(
       "WRONG   access Ray's pods: may not patch rayclusters.ray.io",
     );
     const list = expected.findIndex(
       ({ who, verb, resource }) => who === "the table service" && verb === "list" && resource === "secrets",
     );
-    expect(seen(judgeAccess(expected, { value: but((index) => index === list) }))).toContain(
+    expect(seen(checkAccess(expected, { value: but((index) => index === list) }))).toContain(
       "WRONG   access the table service: may list secrets in lancedb, which the stack does not grant",
     );
     const forward = expected.findIndex(({ verb, subresource }) => verb === "create" && subresource === "portforward");
-    expect(seen(judgeAccess(expected, { value: but((index) => index === forward) }))).toContain(
+    expect(seen(checkAccess(expected, { value: but((index) => index === forward) }))).toContain(
       "access the client: may not create pods/portforward in lancedb",
     );
   });
 
-  test("who may not ask gets no verdict", () => {
-    expect(verdicts(judgeAccess(expected, { failure: "forbidden" }))).toEqual(["unknown"]);
+  test("the result is unknown when the API server refuses the reviews", () => {
+    expect(results(checkAccess(expected, { failure: "forbidden" }))).toEqual(["unknown"]);
   });
 
-  test("answers that are missing are not taken for the right ones", () => {
-    expect(verdicts(judgeAccess(expected, { value: [] }))).toContain("wrong");
+  test("a missing answer is wrong", () => {
+    expect(results(checkAccess(expected, { value: [] }))).toContain("wrong");
   });
 
-  test("everybody has what they need and nothing else", () => {
-    expect(seen(judgeAccess(expected, { value: right }))).toMatch(/^(ok .*\n?){4}$/);
+  test("one ok line for each subject when every answer is as expected", () => {
+    expect(seen(checkAccess(expected, { value: right }))).toMatch(/^(ok .*\n?){4}$/);
   });
 
-  test("the client of EKS is asked for by its group, and not where an access policy stands behind it", () => {
+  test("the client of EKS is reviewed by its group, except where an access policy grants its rights", () => {
     const of = (config: typeof gcp) => expectations(config, {}).filter(({ who }) => who === "the client");
     expect(of(aws)).toEqual([]);
     const least = of(configOf("aws-dev", { client: { access: "least-privilege", principals: [] } }));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { judgeNodes } from "../../../infra/verify/checks/nodes.ts";
-import { configOf, node, seen, verdicts } from "./support.ts";
+import { checkNodes } from "../../../infra/verify/checks/nodes.ts";
+import { configOf, node, results, seen } from "./support.ts";
 
 const aws = configOf("aws-dev");
 const gpu = {
@@ -18,53 +18,53 @@ const all = [
 const without = (role: string) => all.filter(({ metadata }) => metadata.name !== `${role}-1`);
 
 describe("nodes", () => {
-  test("a role that must have nodes and has none", () => {
-    expect(seen(judgeNodes(aws, without("ray-head")))).toMatch(
+  test("a role below its minimum without any node is wrong", () => {
+    expect(seen(checkNodes(aws, without("ray-head")))).toMatch(
       /WRONG +nodes ray-head: no node has the label geneva.lancedb.com\/ray-head=true/,
     );
   });
 
-  test("a label with an empty value, which GKE's old guide gave, names its node and the command", () => {
+  test("a label with an empty value, as in GKE's old guide, is wrong and names the command", () => {
     const bare = { ...node(aws, "ray-head"), metadata: { name: "h", labels: { "geneva.lancedb.com/ray-head": "" } } };
-    const text = seen(judgeNodes(aws, [...without("ray-head"), bare]));
+    const text = seen(checkNodes(aws, [...without("ray-head"), bare]));
     expect(text).toContain("kubectl label node h --overwrite geneva.lancedb.com/ray-head=true");
     expect(text).toContain("no node has the label");
   });
 
-  test("nodes that are not ready, or cordoned, do not count", () => {
+  test("nodes that are not ready or are cordoned do not count", () => {
     const down = node(aws, "ray-head", { conditions: [{ type: "Ready", status: "False" }] });
-    expect(seen(judgeNodes(aws, [...without("ray-head"), down]))).toContain(
+    expect(seen(checkNodes(aws, [...without("ray-head"), down]))).toContain(
       "nodes ray-head: 0 of 1 ready, at least 1 expected",
     );
     const cordoned = { ...node(aws, "ray-head"), spec: { unschedulable: true } };
-    expect(seen(judgeNodes(aws, [...without("ray-head"), cordoned]))).toContain("nodes ray-head: 0 of 1 ready");
+    expect(seen(checkNodes(aws, [...without("ray-head"), cordoned]))).toContain("nodes ray-head: 0 of 1 ready");
   });
 
-  test("a GPU node that advertises no GPU points at the device plugin of its cloud", () => {
+  test("a GPU node without GPUs is wrong and names the device plugin of its cloud", () => {
     const bare = (config: typeof aws) => [...without("ray-worker-gpu"), node(config, "ray-worker-gpu")];
-    expect(seen(judgeNodes(aws, bare(aws)))).toContain("app.kubernetes.io/name=nvidia-device-plugin");
-    expect(seen(judgeNodes(configOf("gcp-dev"), bare(aws)))).toContain("k8s-app=nvidia-gpu-device-plugin");
+    expect(seen(checkNodes(aws, bare(aws)))).toContain("app.kubernetes.io/name=nvidia-device-plugin");
+    expect(seen(checkNodes(configOf("gcp-dev"), bare(aws)))).toContain("k8s-app=nvidia-gpu-device-plugin");
   });
 
-  test("a node on which no pod of its role fits", () => {
+  test("a node on which no pod of its role fits is wrong", () => {
     const small = node(aws, "ray-head", { allocatable: { cpu: "3920m", memory: "14Gi" }, conditions: gpu.conditions });
-    expect(seen(judgeNodes(aws, [...without("ray-head"), small]))).toMatch(/3\.92 CPUs.*asks for 5 CPUs, 9Gi/);
+    expect(seen(checkNodes(aws, [...without("ray-head"), small]))).toMatch(/3\.92 CPUs.*requests 5 CPUs, 9Gi/);
   });
 
-  test("a taint that somebody removed", () => {
+  test("a missing taint is wrong", () => {
     const open = { ...node(aws, "ray-worker-gpu", gpu), spec: {} };
-    expect(seen(judgeNodes(aws, [...without("ray-worker-gpu"), open]))).toContain(
+    expect(seen(checkNodes(aws, [...without("ray-worker-gpu"), open]))).toContain(
       "the taint nvidia.com/gpu:NoSchedule is missing",
     );
   });
 
-  test("no node where none is needed is no fault, and not proof either", () => {
-    expect(verdicts(judgeNodes(aws, without("ray-worker-gpu")))).toEqual(["ok", "ok", "ok", "unknown"]);
+  test("a role with minimum 0 and no node is unknown", () => {
+    expect(results(checkNodes(aws, without("ray-worker-gpu")))).toEqual(["ok", "ok", "ok", "unknown"]);
   });
 
-  test("a healthy cluster; on one that was there already only what is described is looked for", () => {
-    expect(verdicts(judgeNodes(aws, all))).toEqual(["ok", "ok", "ok", "ok"]);
-    expect(seen(judgeNodes(aws, all))).toContain("nodes ray-worker-gpu: 1 ready, 15.89 CPUs, 58Gi, 1 GPU");
+  test("a healthy cluster is ok; of an existing cluster only configured roles are checked", () => {
+    expect(results(checkNodes(aws, all))).toEqual(["ok", "ok", "ok", "ok"]);
+    expect(seen(checkNodes(aws, all))).toContain("nodes ray-worker-gpu: 1 ready, 15.89 CPUs, 58Gi, 1 GPU");
     const local = configOf("local");
     const one = {
       ...node(aws, "ray-head"),
@@ -74,6 +74,6 @@ describe("nodes", () => {
         labels: { "geneva.lancedb.com/ray-head": "true", "geneva.lancedb.com/ray-worker-cpu": "true" },
       },
     };
-    expect(verdicts(judgeNodes(local, [one]))).toEqual(["ok", "ok"]);
+    expect(results(checkNodes(local, [one]))).toEqual(["ok", "ok"]);
   });
 });

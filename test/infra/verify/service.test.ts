@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { judgeBucket } from "../../../infra/verify/checks/bucket.ts";
-import { judgeTableService, type ServiceFacts } from "../../../infra/verify/checks/table-service.ts";
+import { checkBucket } from "../../../infra/verify/checks/bucket.ts";
+import { checkTableService, type ServiceFacts } from "../../../infra/verify/checks/table-service.ts";
 import { renderSummary } from "../../../infra/verify/line.ts";
-import { deployment, seen, verdicts } from "./support.ts";
+import { deployment, results, seen } from "./support.ts";
 
 const answer = (status: number, body: unknown = {}) => ({ value: { status, body: JSON.stringify(body) } });
 const good: ServiceFacts = {
@@ -12,10 +12,10 @@ const good: ServiceFacts = {
   anonymous: answer(401),
   request: { table: "docs", named: true, outcome: answer(200, { num_rows: 3 }) },
 };
-const text = (more: Partial<ServiceFacts>) => seen(judgeTableService({ ...good, ...more }));
+const text = (more: Partial<ServiceFacts>) => seen(checkTableService({ ...good, ...more }));
 
 describe("table service", () => {
-  test("no Deployment, no pods, no readiness and why", () => {
+  test("a missing Deployment, missing pods and a failed readiness check are wrong, with the reason", () => {
     expect(text({ deployment: undefined })).toBe(
       "WRONG   table service: no Deployment in lancedb\n        → pulumi up",
     );
@@ -23,61 +23,61 @@ describe("table service", () => {
     expect(text({ ready: answer(503, { databaseConnected: true, keysLoaded: false }) })).toMatch(
       /keysLoaded: false\)\n.*issuer/,
     );
-    expect(text({ ready: { failure: "ECONNREFUSED" } })).toContain("no answer on its operations port: ECONNREFUSED");
+    expect(text({ ready: { failure: "ECONNREFUSED" } })).toContain("no response on its operations port: ECONNREFUSED");
   });
 
-  test("a door that stands open", () => {
-    expect(text({ anonymous: answer(404, { code: 4 }) })).toMatch(/WRONG .*answers 404 to a request without a token/);
+  test("a request without a token that is not refused is wrong", () => {
+    expect(text({ anonymous: answer(404, { code: 4 }) })).toMatch(/WRONG .*a request without a token gets 404/);
   });
 
   test.each([
-    [401, /WRONG .*issuer and audience/s],
+    [401, /WRONG .*another issuer or audience/s],
     [403, /WRONG .*lacks the scope/s],
     [404, /WRONG .*databaseUri/s],
-    [503, /WRONG .*the store does not answer/s],
+    [503, /WRONG .*the store does not respond/s],
     [500, /WRONG .*request id/s],
-  ])("an operation that ends with %i", (status, expected) => {
+  ])("an operation with status %i is wrong, with its remedy", (status, expected) => {
     expect(text({ request: { table: "docs", named: true, outcome: answer(status, { code: 4 }) } })).toMatch(expected);
   });
 
-  test("a table that nobody named is expected not to exist; only the tables' place can tell", () => {
+  test("without --table, code 4 is ok and any other 404 is wrong", () => {
     const request = { table: "verification-1", named: false, outcome: answer(404, { code: 4 }) };
-    expect(verdicts(judgeTableService({ ...good, request }))).toEqual(["ok", "ok", "ok", "ok"]);
+    expect(results(checkTableService({ ...good, request }))).toEqual(["ok", "ok", "ok", "ok"]);
     const noRoute = { ...request, outcome: answer(404, { code: 0 }) };
-    expect(verdicts(judgeTableService({ ...good, request: noRoute }))).toContain("wrong");
+    expect(results(checkTableService({ ...good, request: noRoute }))).toContain("wrong");
   });
 
-  test("without a token nothing is claimed", () => {
-    expect(verdicts(judgeTableService({ ...good, request: undefined }))).toEqual(["ok", "ok", "ok", "unknown"]);
-    expect(renderSummary(judgeTableService({ ...good, request: undefined }))).toBe("3 ok, 0 wrong, 1 unknown");
+  test("the operation is unknown without a token", () => {
+    expect(results(checkTableService({ ...good, request: undefined }))).toEqual(["ok", "ok", "ok", "unknown"]);
+    expect(renderSummary(checkTableService({ ...good, request: undefined }))).toBe("3 ok, 0 wrong, 1 unknown");
   });
 });
 
 describe("bucket", () => {
-  const reach = { who: "a Ray pod", uri: "s3://b/p", byHand: "kubectl exec …" };
+  const reach = { who: "a Ray pod", uri: "s3://b/p", manually: "kubectl exec …" };
 
   test.each([
     ["User is not authorized to perform: sts:AssumeRoleWithWebIdentity", /trust policy/],
-    ["OSError: When listing objects: AWS Error ACCESS_DENIED during ListObjectsV2", /lacks rights/],
-    ["NoSuchBucket: The specified bucket does not exist", /no such bucket/],
+    ["OSError: When listing objects: AWS Error ACCESS_DENIED during ListObjectsV2", /lacks permissions/],
+    ["NoSuchBucket: The specified bucket does not exist", /bucket does not exist/],
     ["Permission 'iam.serviceAccounts.getAccessToken' denied", /workloadIdentityUser/],
-    ["curlCode: 28, Timeout was reached", /nothing leads there/],
+    ["curlCode: 28, Timeout was reached", /no route to the store/],
     ["the credential provider was not enabled: no providers in chain provided credentials", /no identity/],
-    ["a riddle", /kubectl exec/],
-  ])("%s", (failure, expected) => {
-    const line = judgeBucket({ ...reach, outcome: { failure: `Traceback\n${failure}` } });
-    expect(line.verdict).toBe("wrong");
+    ["a message that is not in the table", /kubectl exec/],
+  ])("names the remedy for: %s", (failure, expected) => {
+    const line = checkBucket({ ...reach, outcome: { failure: `Traceback\n${failure}` } });
+    expect(line.result).toBe("wrong");
     expect(line.remedy).toMatch(expected);
   });
 
-  test("what kubectl itself could not do is no verdict on the bucket", () => {
+  test("a failure of kubectl exec is unknown", () => {
     const outcome = { failure: "error: error dialing backend: dial tcp 10.0.0.1:10250: connect: connection refused" };
-    expect(judgeBucket({ ...reach, outcome }).verdict).toBe("unknown");
-    expect(judgeBucket({ ...reach, outcome: undefined }).verdict).toBe("unknown");
+    expect(checkBucket({ ...reach, outcome }).result).toBe("unknown");
+    expect(checkBucket({ ...reach, outcome: undefined }).result).toBe("unknown");
   });
 
-  test("a list", () => {
-    expect(seen([judgeBucket({ ...reach, outcome: { value: "4 entries\n" } })])).toBe(
+  test("a listing is ok", () => {
+    expect(seen([checkBucket({ ...reach, outcome: { value: "4 entries\n" } })])).toBe(
       "ok      tables s3://b/p: a Ray pod lists them (4 entries)",
     );
   });

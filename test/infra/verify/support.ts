@@ -45,6 +45,6 @@ export const pod = (
   status: more.status ?? { phase: "Running", conditions: up },
 });
 
-/** The lines as a reader sees them. */
+/** The lines as they are printed. */
 export const seen = (lines: readonly Line[]): string => lines.map(renderLine).join("\n");
-export const verdicts = (lines: readonly Line[]): string[] => lines.map(({ verdict }) => verdict);
+export const results = (lines: readonly Line[]): string[] => lines.map(({ result }) => result);

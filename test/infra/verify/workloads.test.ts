@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { isOperator, judgeOperator } from "../../../infra/verify/checks/operator.ts";
-import { judgeRay } from "../../../infra/verify/checks/ray.ts";
+import { checkOperator, isOperator } from "../../../infra/verify/checks/operator.ts";
+import { checkRay } from "../../../infra/verify/checks/ray.ts";
 import { kuberay } from "../../../infra/versions.ts";
-import { configOf, deployment, node, pod, rayCluster, seen, verdicts } from "./support.ts";
+import { configOf, deployment, node, pod, rayCluster, results, seen } from "./support.ts";
 
 const aws = configOf("aws-dev");
 const image = (version: string) => `quay.io/kuberay/operator:v${version}`;
@@ -13,30 +13,30 @@ const definitions = ["rayclusters", "rayjobs", "rayservices"].map((kind) => ({
 const operators = [deployment("kuberay-operator", image(kuberay.default))];
 
 describe("operator", () => {
-  const text = (more: Partial<Parameters<typeof judgeOperator>[1]>, config = aws) =>
-    seen(judgeOperator(config, { operators, definitions, ...more }));
+  const text = (more: Partial<Parameters<typeof checkOperator>[1]>, config = aws) =>
+    seen(checkOperator(config, { operators, definitions, ...more }));
 
-  test("none, two, one that is down, one of another version", () => {
+  test("no operator, two operators, an unavailable one and another version are wrong", () => {
     expect(text({ operators: [] })).toContain("no Deployment in the cluster runs KubeRay's image");
-    expect(text({ operators: [...operators, ...operators] })).toContain("they undo each other's work");
+    expect(text({ operators: [...operators, ...operators] })).toContain("which undo each other's changes");
     expect(text({ operators: [deployment("kuberay-operator", image(kuberay.default), 0)] })).toContain("not available");
     expect(text({ operators: [deployment("kuberay-operator", image("1.0.0"))] })).toContain(
-      `runs 1.0.0, and the stack asks for ${kuberay.default}`,
+      `runs 1.0.0, but the stack configures ${kuberay.default}`,
     );
   });
 
-  test("definitions that are missing", () => {
+  test("missing definitions are wrong", () => {
     expect(text({ definitions: definitions.slice(1) })).toContain("rayclusters.ray.io missing");
   });
 
-  test("GKE's add-on runs out of sight, and beside it there must be no other", () => {
+  test("GKE's add-on is not visible, and a second operator beside it is wrong", () => {
     const addon = configOf("gcp-dev", { operator: { mode: "addon", version: "1.6.1" } });
-    expect(verdicts(judgeOperator(addon, { operators: [], definitions }))).toEqual(["ok", "unknown"]);
+    expect(results(checkOperator(addon, { operators: [], definitions }))).toEqual(["ok", "unknown"]);
     expect(text({}, addon)).toContain("beside GKE's add-on");
   });
 
-  test("as it should be, also from a mirror", () => {
-    expect(verdicts(judgeOperator(aws, { operators, definitions }))).toEqual(["ok", "ok"]);
+  test("the configured operator is ok, also from another registry", () => {
+    expect(results(checkOperator(aws, { operators, definitions }))).toEqual(["ok", "ok"]);
     expect(isOperator(deployment("x", "mirror.example.com/kuberay/operator@sha256:0"))).toBe(true);
     expect(isOperator(deployment("x", "prom/operator:v1"))).toBe(false);
   });
@@ -48,11 +48,11 @@ describe("RayCluster", () => {
   const labels = { "ray.io/cluster": aws.ray.name, "ray.io/node-type": "head" };
   const head = pod("head", { labels, spec: onHead });
   const judge = (cluster: ReturnType<typeof rayCluster> | undefined, pods = [head]) =>
-    judgeRay(aws, { cluster, pods, nodes });
+    checkRay(aws, { cluster, pods, nodes });
 
-  test("missing, untouched, or with a head that is not ready and why", () => {
+  test("a RayCluster that is missing or not ready is wrong, with the reason", () => {
     expect(seen(judge(undefined))).toContain("it does not exist");
-    expect(seen(judge(rayCluster({})))).toContain("the operator has not looked at it");
+    expect(seen(judge(rayCluster({})))).toContain("the operator has set no state");
     const waiting = {
       state: "suspended",
       conditions: [{ type: "HeadPodReady", status: "False", message: "ImagePullBackOff" }],
@@ -60,16 +60,16 @@ describe("RayCluster", () => {
     expect(seen(judge(rayCluster(waiting)))).toContain("it is suspended (ImagePullBackOff)");
   });
 
-  test("fewer workers than the least", () => {
+  test("fewer workers than the minimum are wrong", () => {
     expect(seen(judge(rayCluster({ state: "ready", availableWorkerReplicas: 1, minWorkerReplicas: 2 })))).toContain(
-      "1 of at least 2 workers",
+      "has 1 workers, minimum 2",
     );
   });
 
-  test("a pod that no node takes says what the scheduler said; one that waits says for what", () => {
+  test("an unscheduled pod is wrong with the scheduler's message, a waiting one with its reason", () => {
     const message = "0/3 nodes are available: 3 Insufficient cpu.";
     const stuck = pod("w", { labels, status: { conditions: [{ type: "PodScheduled", status: "False", message }] } });
-    expect(seen(judge(rayCluster(), [stuck]))).toContain(`on no node (${message})`);
+    expect(seen(judge(rayCluster(), [stuck]))).toContain(`not scheduled (${message})`);
     const pulling = pod("w", {
       labels,
       spec: onHead,
@@ -80,27 +80,27 @@ describe("RayCluster", () => {
     expect(seen(judge(rayCluster(), [pulling]))).toContain("not ready (ErrImagePull)");
   });
 
-  test("a pod on a node whose label is gone, and a guest on the head node", () => {
+  test("a pod on a node without its label and another pod on the head node are wrong", () => {
     const lost = pod("head", { labels, spec: { ...onHead, nodeName: "system-1" } });
-    expect(seen(judge(rayCluster(), [lost]))).toContain("which is no ray-head node");
-    const guest = pod("coredns", { spec: { nodeName: "ray-head-1" } });
-    expect(seen(judge(rayCluster(), [head, guest]))).toContain("pod lancedb/coredns: runs on the head node");
+    expect(seen(judge(rayCluster(), [lost]))).toContain("which is not a ray-head node");
+    const foreign = pod("coredns", { spec: { nodeName: "ray-head-1" } });
+    expect(seen(judge(rayCluster(), [head, foreign]))).toContain("pod lancedb/coredns: runs on the head node");
   });
 
-  test("GKE's own pods are no guests, though they choose their nodes themselves", () => {
+  test("GKE's own pods may run on the head node", () => {
     const gcp = configOf("gcp-dev");
     const dns = pod("kube-dns", { spec: { nodeName: "ray-head-1" } });
     const own = { ...dns, metadata: { ...dns.metadata, namespace: "kube-system" } };
-    const facts = (guest: typeof dns) => ({ cluster: rayCluster(), pods: [head, guest], nodes });
-    expect(seen(judgeRay(gcp, facts(own)))).not.toContain("runs on the head node");
-    expect(seen(judgeRay(gcp, facts(dns)))).toContain("runs on the head node");
+    const facts = (foreign: typeof dns) => ({ cluster: rayCluster(), pods: [head, foreign], nodes });
+    expect(seen(checkRay(gcp, facts(own)))).not.toContain("runs on the head node");
+    expect(seen(checkRay(gcp, facts(dns)))).toContain("runs on the head node");
   });
 
-  test("what runs on every node is no guest, and a stack without a RayCluster is no fault", () => {
+  test("DaemonSets may run on the head node, and a stack without a RayCluster is ok", () => {
     const daemon = pod("aws-node", { spec: { nodeName: "ray-head-1" } });
     const owned = { ...daemon, metadata: { ...daemon.metadata, ownerReferences: [{ kind: "DaemonSet" }] } };
-    expect(verdicts(judge(rayCluster(), [head, owned]))).toEqual(["ok", "ok"]);
+    expect(results(judge(rayCluster(), [head, owned]))).toEqual(["ok", "ok"]);
     const none = configOf("aws-dev", { ray: { create: false } });
-    expect(verdicts(judgeRay(none, { cluster: undefined, pods: [], nodes }))).toEqual(["ok"]);
+    expect(results(checkRay(none, { cluster: undefined, pods: [], nodes }))).toEqual(["ok"]);
   });
 });
