@@ -20,11 +20,11 @@ export const pages: readonly string[] = [
 export const textOf = (page: string): string => readFileSync(join(root, page), "utf8");
 
 /** Text without fenced code, where a line that begins with # is a heading. */
-export const proseOf = (page: string): string => textOf(page).replaceAll(/^```.*?^```/gms, "");
+export const proseOf = (page: string): string => textOf(page).replaceAll(/^ *```.*?^ *```/gms, "");
 
 /** What a page shows as code: fenced blocks, and inline code of its prose. */
 export const codeOf = (page: string): readonly string[] => [
-  ...[...textOf(page).matchAll(/^```\w*\n(.*?)^```/gms)].map(([, code = ""]) => code),
+  ...[...textOf(page).matchAll(/^ *```\w*\n(.*?)^ *```/gms)].map(([, code = ""]) => code),
   ...[...proseOf(page).matchAll(/`([^`\n]+)`/g)].map(([, code = ""]) => code),
 ];
 
