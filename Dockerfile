@@ -3,8 +3,6 @@ FROM node:26.10.0-bookworm AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN ["npm", "ci", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund"]
-# The SDK brings the runtimes of its embedding functions, 300 MB that this service never calls; Swagger UI an installation counter.
-RUN ["rm", "-rf", "node_modules/@huggingface", "node_modules/onnxruntime-node", "node_modules/onnxruntime-web", "node_modules/openai", "node_modules/sharp", "node_modules/@img", "node_modules/@scarf"]
 
 FROM node:26.10.0-bookworm-slim
 # Stores are reached over TLS, and the slim image has no certificates for native code.

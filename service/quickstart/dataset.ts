@@ -1,24 +1,27 @@
 import { readFile } from "node:fs/promises";
-import type { Row, TableDefinition } from "../../tools/lance-tables.ts";
+import type { TableDefinition } from "../../tools/lance-tables.ts";
 
 /**
- * The quickstart's tables, from the public data sets of the npm package `vega-datasets`: movies (vectors, full-text
- * index, vector index), cars (a version for each place of origin) and penguins (in a nested namespace).
+ * Tables of the quick start, from public-domain data (`data/README.md`): earthquakes (vector index, full-text index),
+ * weather (one version for each year) and penguins (in a nested namespace).
  */
-type Json = Readonly<Record<string, unknown>>;
+type Fields = Readonly<Record<string, string>>;
 
-const source = async (file: string): Promise<string> =>
-  readFile(new URL(`../data/${file}`, import.meta.resolve("vega-datasets")), "utf8");
-
-const number = (value: unknown): number | null => {
-  const read = typeof value === "number" ? value : Number.parseFloat(String(value));
-  return Number.isFinite(read) ? read : null;
+const readRows = async (file: string): Promise<readonly Fields[]> => {
+  const text = await readFile(new URL(`data/${file}`, import.meta.url), "utf8");
+  const [header = [], ...rows] = text
+    .trimEnd()
+    .split("\n")
+    .map((line) => line.split("\t"));
+  return rows.map((row) => Object.fromEntries(header.map((name, index) => [name, row[index] ?? ""])));
 };
 
-const text = (value: unknown): string | null => (value === null || value === undefined ? null : String(value));
+const text = (value = ""): string | null => (value === "" ? null : value);
 
-/** Scales each feature to 0…1 over all rows; a missing value becomes 0.5. */
-const scaled = (rows: readonly Json[], features: readonly string[]): number[][] => {
+const number = (value = ""): number | null => (value === "" ? null : Number(value));
+
+/** One vector for each row: each feature scaled to 0…1 over all rows, 0.5 where the value is unknown. */
+const scaledVectors = (rows: readonly Fields[], features: readonly string[]): number[][] => {
   const ranges = features.map((feature) => {
     const known = rows.map((row) => number(row[feature])).filter((value) => value !== null);
     return { feature, min: Math.min(...known), max: Math.max(...known) };
@@ -31,95 +34,91 @@ const scaled = (rows: readonly Json[], features: readonly string[]): number[][] 
   );
 };
 
-const movieFeatures = [
-  "US Gross",
-  "Worldwide Gross",
-  "Production Budget",
-  "Running Time min",
-  "Rotten Tomatoes Rating",
-  "IMDB Rating",
-  "IMDB Votes",
-  "US DVD Sales",
+const earthquakeFeatures = [
+  "latitude",
+  "longitude",
+  "depth_km",
+  "magnitude",
+  "stations",
+  "gap_degrees",
+  "distance_degrees",
+  "residual_seconds",
 ];
 
-const movies = async (): Promise<TableDefinition> => {
-  const all: Json[] = JSON.parse(await source("movies.json"));
-  const vectors = scaled(all, movieFeatures);
-  const rows = all.map(
-    (movie, index): Row => ({
-      id: BigInt(index),
-      title: text(movie.Title) ?? "",
-      director: text(movie.Director),
-      genre: text(movie["Major Genre"]),
-      rating: text(movie["MPAA Rating"]),
-      imdb: number(movie["IMDB Rating"]),
-      vector: vectors[index] ?? [],
-    }),
-  );
+const earthquakes = async (): Promise<TableDefinition> => {
+  const source = await readRows("earthquakes.tsv");
+  const vectors = scaledVectors(source, earthquakeFeatures);
+  const rows = source.map((row, index) => ({
+    id: BigInt(index),
+    place: text(row.place),
+    kind: text(row.type),
+    magnitude: number(row.magnitude),
+    depth: number(row.depth_km),
+    occurred: new Date(row.time ?? ""),
+    vector: vectors[index] ?? [],
+  }));
   return {
     namespace: [],
-    name: "movies",
+    name: "earthquakes",
     columns: {
       id: "integer",
-      title: "text",
-      director: "text",
-      genre: "text",
-      rating: "text",
-      imdb: "number",
-      vector: { vector: movieFeatures.length },
+      place: "text",
+      kind: "text",
+      magnitude: "number",
+      depth: "number",
+      occurred: "date",
+      vector: { vector: earthquakeFeatures.length },
     },
-    batches: [rows.slice(0, 3000), rows.slice(3000)],
+    batches: [rows.slice(0, 1500), rows.slice(1500)],
     indices: [
       { column: "vector", kind: "ivf_pq" },
-      { column: "title", kind: "full_text" },
+      { column: "place", kind: "full_text" },
       { column: "id", kind: "btree" },
     ],
   };
 };
 
-const carFeatures = ["Miles_per_Gallon", "Cylinders", "Displacement", "Horsepower", "Weight_in_lbs", "Acceleration"];
+const weatherFeatures = ["precipitation_mm", "temperature_max_c", "temperature_min_c", "wind_m_s"];
 
-const cars = async (): Promise<TableDefinition> => {
-  const all: Json[] = JSON.parse(await source("cars.json"));
-  const vectors = scaled(all, carFeatures);
-  const rows = all.map((car, index) => ({
+const weather = async (): Promise<TableDefinition> => {
+  const source = await readRows("weather.tsv");
+  const vectors = scaledVectors(source, weatherFeatures);
+  const rows = source.map((row, index) => ({
     id: BigInt(index),
-    name: text(car.Name),
-    origin: text(car.Origin),
-    horsepower: number(car.Horsepower),
-    built: new Date(String(car.Year)),
+    day: new Date(row.date ?? ""),
+    conditions: text(row.weather),
+    precipitation: number(row.precipitation_mm),
+    temperature: number(row.temperature_max_c),
     vector: vectors[index] ?? [],
   }));
   return {
     namespace: [],
-    name: "cars",
+    name: "weather",
     columns: {
       id: "integer",
-      name: "text",
-      origin: "text",
-      horsepower: "number",
-      built: "date",
-      vector: { vector: carFeatures.length },
+      day: "date",
+      conditions: "text",
+      precipitation: "number",
+      temperature: "number",
+      vector: { vector: weatherFeatures.length },
     },
-    batches: ["USA", "Europe", "Japan"].map((origin) => rows.filter((row) => row.origin === origin)),
-    indices: [{ column: "origin", kind: "bitmap" }],
+    batches: [2012, 2013, 2014, 2015].map((year) => rows.filter(({ day }) => day.getUTCFullYear() === year)),
+    indices: [{ column: "conditions", kind: "bitmap" }],
   };
 };
 
-const penguinFeatures = ["Beak Length (mm)", "Beak Depth (mm)", "Flipper Length (mm)", "Body Mass (g)"];
+const penguinFeatures = ["beak_length_mm", "beak_depth_mm", "flipper_length_mm", "body_mass_g"];
 
 const penguins = async (): Promise<TableDefinition> => {
-  const all: Json[] = JSON.parse(await source("penguins.json"));
-  const vectors = scaled(all, penguinFeatures);
-  const rows = all.map(
-    (penguin, index): Row => ({
-      species: text(penguin.Species),
-      island: text(penguin.Island),
-      sex: text(penguin.Sex),
-      mass: number(penguin["Body Mass (g)"]),
-      vector: vectors[index] ?? [],
-    }),
-  );
+  const source = await readRows("penguins.tsv");
+  const vectors = scaledVectors(source, penguinFeatures);
+  const rows = source.map((row, index) => ({
+    species: text(row.species),
+    island: text(row.island),
+    sex: text(row.sex),
+    mass: number(row.body_mass_g),
+    vector: vectors[index] ?? [],
+  }));
   return {
     namespace: ["antarctica", "palmer"],
     name: "penguins",
@@ -135,5 +134,4 @@ const penguins = async (): Promise<TableDefinition> => {
   };
 };
 
-/** @throws when the package `vega-datasets` is not installed (`npm ci --omit=dev`). */
-export const quickstartTables = (): Promise<TableDefinition[]> => Promise.all([movies(), cars(), penguins()]);
+export const quickstartTables = (): Promise<TableDefinition[]> => Promise.all([earthquakes(), weather(), penguins()]);

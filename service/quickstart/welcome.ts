@@ -22,14 +22,14 @@ export const welcome = ({ api, health }: Service, token: string, description: st
   const examples = [
     [
       "the plan of a vector search",
-      curl(`${table}/movies/explain_plan`, token, {
-        query: { k: 5, vector, filter: "imdb > 8", prefilter: true, columns: ["title"] },
+      curl(`${table}/earthquakes/explain_plan`, token, {
+        query: { k: 5, vector, filter: "magnitude > 4", prefilter: true, columns: ["place"] },
       }),
     ],
     ["the statistics of a table in a namespace", curl(`${table}/antarctica%24palmer%24penguins/stats`, token, {})],
     [
       "a tag for the first version of a table",
-      curl(`${table}/cars/tags/create`, token, { tag: freshTag(), version: 1 }),
+      curl(`${table}/weather/tags/create`, token, { tag: freshTag(), version: 1 }),
     ],
   ] as const;
   return [

@@ -88,11 +88,11 @@ describe("npm start", () => {
       });
       return response.json();
     };
-    expect(await ask("movies", "stats", {})).toMatchObject({ num_rows: 3201, num_indices: 3 });
-    expect(await ask("cars", "describe", {})).toMatchObject({ version: expect.any(Number) });
-    expect(await ask("cars", "explain_plan", { query: { k: 1, version: 2 } })).toMatch(/num_fragments=2/);
-    const text = { string_query: { query: "king" } };
-    expect(await ask("movies", "analyze_plan", { k: 3, full_text_query: text })).toMatch(/output_rows=3/);
+    expect(await ask("earthquakes", "stats", {})).toMatchObject({ num_rows: 1707, num_indices: 3 });
+    expect(await ask("weather", "describe", {})).toMatchObject({ version: expect.any(Number) });
+    expect(await ask("weather", "explain_plan", { query: { k: 1, version: 2 } })).toMatch(/num_fragments=2/);
+    const text = { string_query: { query: "Alaska" } };
+    expect(await ask("earthquakes", "analyze_plan", { k: 3, full_text_query: text })).toMatch(/output_rows=3/);
   });
 
   test("a taken port is a clear error", async () => {
@@ -121,7 +121,7 @@ describe("npm start", () => {
     const [, address] = await again.printed(/table service\s+(http:\/\/\S+)/);
     expect(again.output()).not.toContain("creating the sample tables");
     const [, , tag] = curlLines(first.output());
-    const response = await fetch(`${address}/v1/table/cars/tags/version`, {
+    const response = await fetch(`${address}/v1/table/weather/tags/version`, {
       method: "POST",
       headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
       body: JSON.stringify({ tag: JSON.parse(tag?.body ?? "{}").tag }),

@@ -61,7 +61,9 @@ test("SIGTERM with 200 requests in flight: every accepted one is answered, exit 
   });
   const agent = new Agent({ keepAlive: true, maxSockets: 300 });
   const query = { k: 10, vector: Array.from({ length: 8 }, () => 0.5), bypass_vector_index: true };
-  const answers = Array.from({ length: 200 }, () => post(`${base}/v1/table/movies/analyze_plan`, token, query, agent));
+  const answers = Array.from({ length: 200 }, () =>
+    post(`${base}/v1/table/earthquakes/analyze_plan`, token, query, agent),
+  );
   // A connection that the kernel has taken and the process has not yet is not accepted: wait until it has seen them all.
   const metrics = health.replace("readyz", "metrics");
   let seen = await arrived(metrics);
@@ -83,7 +85,7 @@ test("while it drains it is not ready, lives, and still answers", async () => {
   await running.printed(/"msg":"draining"/);
   expect((await fetch(health)).status).toBe(503);
   expect((await fetch(health.replace("readyz", "livez"))).status).toBe(200);
-  expect(await post(`${base}/v1/table/movies/stats`, token, {}, agent)).toBe(200);
+  expect(await post(`${base}/v1/table/earthquakes/stats`, token, {}, agent)).toBe(200);
   const { headers } = await fetch(`${base}/openapi.json`);
   expect(headers.get("connection")).toBe("close");
   running.child.kill("SIGTERM");
