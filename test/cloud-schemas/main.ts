@@ -1,0 +1,194 @@
+/**
+ * `npm run test:schemas`: what every example stack would create, against what the clouds publish of their own APIs. Nothing here
+ * knows what this project thinks of a value: cfn-lint carries AWS's schemas, parliament its actions, and Google's client
+ * library the discovery documents.
+ */
+import { execFile, spawn } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import type { PlannedResource } from "../../infra/offline-plan/capture.ts";
+import { readProject, readStackConfig } from "../../infra/offline-plan/project.ts";
+import { mask } from "../../infra/offline-plan/values.ts";
+import { pythonWith } from "../../tools/parts/python.ts";
+import { root, runStack } from "../infra/support/stacks.ts";
+import { type Template, toTemplate } from "./cloudformation.ts";
+import { type Discovery, judgeGoogle } from "./google.ts";
+
+const run = promisify(execFile);
+const here = dirname(fileURLToPath(import.meta.url));
+const print = (line: string): boolean => process.stdout.write(`${line}\n`);
+const count = { passed: 0, failed: 0, skipped: 0 };
+
+const conclude = (what: string, faults: readonly string[]): void => {
+  if (faults.length === 0) {
+    count.passed++;
+    print(`ok      ${what}`);
+  } else {
+    count.failed++;
+    print(`FAILED  ${what}\n${faults.map((fault) => `          ${fault}`).join("\n")}`);
+  }
+};
+
+/** Findings that stay, each with its reason. */
+const acceptedRules: Readonly<Record<string, string>> = {
+  W3010: "zones are written in the stack's configuration, so that a plan asks the cloud nothing",
+};
+const acceptedPolicies: readonly { readonly issue: string; readonly detail: RegExp; readonly reason: string }[] = [
+  {
+    issue: "UNKNOWN_CONDITION_FOR_ACTION",
+    detail:
+      /^Unknown condition oidc\.eks\.[\w-]+\.amazonaws\.com\/id\/[0-9A-F]+:(aud|sub) for action sts:AssumeRoleWithWebIdentity$/,
+    reason: "the keys of the cluster's own identity provider, which no list of AWS can hold",
+  },
+  {
+    issue: "RESOURCE_STAR",
+    detail: /^\['ec2:GetSecurityGroupsForVpc'\]$/,
+    reason: "the load balancer controller's documented policy; the action takes a VPC that is not known to the policy",
+  },
+];
+
+interface LintMatch {
+  readonly Rule: { readonly Id: string };
+  readonly Message: string;
+  readonly Location: { readonly Path: readonly (string | number)[] | null };
+}
+
+async function lint(python: string, template: Template, region: string): Promise<string[]> {
+  const folder = await mkdtemp(join(tmpdir(), "lakehead-schemas-"));
+  try {
+    const file = join(folder, "template.json");
+    await writeFile(file, JSON.stringify(template));
+    const args = ["--regions", region, "--format", "json", "--template", file];
+    // The exit code counts kinds of findings, which the list says in full.
+    const { stdout, stderr } = await run(join(dirname(python), "cfn-lint"), args, { maxBuffer: 64 * 2 ** 20 }).catch(
+      (error: { stdout?: string; stderr?: string }) => ({ stdout: error.stdout ?? "", stderr: error.stderr ?? "" }),
+    );
+    if (stdout.trim() === "") throw new Error(`cfn-lint printed nothing: ${stderr}`);
+    return (JSON.parse(stdout) as LintMatch[])
+      .filter(({ Rule }) => !(Rule.Id in acceptedRules))
+      .map(({ Rule, Message, Location }) => `${Rule.Id} ${(Location.Path ?? []).join(".")}: ${Message}`);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+interface Policy {
+  readonly name: string;
+  readonly document: { readonly Statement: unknown };
+}
+interface PolicyFinding {
+  readonly name: string;
+  readonly issue: string;
+  readonly title: string;
+  readonly detail: string;
+}
+
+const policiesOf = (resources: readonly PlannedResource[]): Policy[] =>
+  resources.flatMap(({ type, name, inputs }) =>
+    Object.entries(inputs).flatMap(([key, value]) => {
+      const text = mask(value);
+      return type.startsWith("aws:") && /policy$/i.test(key) && typeof text === "string" && text.startsWith("{")
+        ? [{ name: `${type} ${name}.${key}`, document: JSON.parse(text) as Policy["document"] }]
+        : [];
+    }),
+  );
+
+async function python(program: string, args: readonly string[], input = ""): Promise<string> {
+  const child = spawn(program, [...args], { stdio: ["pipe", "pipe", "inherit"] });
+  child.stdin.end(input);
+  const chunks: Buffer[] = [];
+  for await (const chunk of child.stdout) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+async function judgePolicies(program: string, policies: readonly Policy[]): Promise<string[]> {
+  const findings = JSON.parse(await python(program, [join(here, "policies.py")], JSON.stringify(policies)));
+  return (findings as PolicyFinding[])
+    .filter(
+      ({ issue, detail }) => !acceptedPolicies.some((known) => known.issue === issue && known.detail.test(detail)),
+    )
+    .map(({ name, title, detail }) => `${name}: ${title}: ${detail}`);
+}
+
+/** Values that are wrong on purpose: a suite that accepts one of them proves nothing. */
+const planted: readonly { readonly what: string; readonly type: string; readonly change: Record<string, unknown> }[] = [
+  { what: "an AMI type that EKS does not have", type: "AWS::EKS::Nodegroup", change: { AmiType: "AL2024_x86_64" } },
+  {
+    what: "a capacity type that EKS does not have",
+    type: "AWS::EKS::Nodegroup",
+    change: { CapacityType: "PREEMPTIBLE" },
+  },
+  {
+    what: "an authentication mode that EKS does not have",
+    type: "AWS::EKS::Cluster",
+    change: { AccessConfig: { AuthenticationMode: "IAM" } },
+  },
+  { what: "a property that the bucket does not have", type: "AWS::S3::Bucket", change: { ForceDestroy: true } },
+];
+
+const withChange = (template: Template, type: string, change: Record<string, unknown>): Template => {
+  const [id, resource] = Object.entries(template.Resources).find(([, { Type }]) => Type === type) ?? [];
+  if (id === undefined || resource === undefined) throw new Error(`no ${type} to plant a fault in`);
+  return {
+    ...template,
+    Resources: {
+      ...template.Resources,
+      [id]: { ...resource, Properties: { ...resource.Properties, ...(change as typeof resource.Properties) } },
+    },
+  };
+};
+
+async function judgeAws(program: string, stack: string, region: string): Promise<void> {
+  const { resources, failure } = await runStack(stack, "update");
+  if (failure !== undefined) throw new Error(`${stack}: ${failure}`);
+  const { template, unknown } = toTemplate(resources);
+  const types = new Set(Object.values(template.Resources).map(({ Type }) => Type));
+  const what = `${stack}: ${Object.keys(template.Resources).length} resources of ${types.size} types by cfn-lint`;
+  conclude(what, [
+    ...unknown.map((type) => `${type}: no row of test/cloud-schemas/cloudformation.ts`),
+    ...(await lint(program, template, region)),
+  ]);
+  const policies = policiesOf(resources);
+  conclude(`${stack}: ${policies.length} policies and trusts by parliament`, await judgePolicies(program, policies));
+  if (stack !== "aws-prod") return;
+  for (const { what, type, change } of planted) {
+    const found = await lint(program, withChange(template, type, change), region);
+    conclude(`cfn-lint finds ${what}`, found.length > 0 ? [] : ["it did not"]);
+  }
+  const wrong = { Statement: [{ Effect: "Allow", Action: ["s3:HeadObject"], Resource: ["arn:aws:s3:::tables/*"] }] };
+  const found = await judgePolicies(program, [{ name: "planted", document: wrong }]);
+  conclude("parliament finds an action that S3 does not have", found.length > 0 ? [] : ["it did not"]);
+}
+
+async function judgeGoogleStack(stack: string, discovery: Discovery): Promise<void> {
+  const { resources, failure } = await runStack(stack, "update");
+  if (failure !== undefined) throw new Error(`${stack}: ${failure}`);
+  const { judged, faults } = judgeGoogle(resources, discovery);
+  conclude(`${stack}: ${judged} resources by Google's discovery documents`, faults);
+  if (stack !== "gcp-prod") return;
+  const wrong = resources.map((resource) =>
+    resource.type === "gcp:container/cluster:Cluster"
+      ? { ...resource, inputs: { ...resource.inputs, releaseChannel: { channel: "SLOW" }, tier: "x" } }
+      : resource,
+  );
+  const found = judgeGoogle(wrong, discovery).faults.length - faults.length;
+  conclude("the documents find a channel and a field that GKE does not have", found === 2 ? [] : [`${found} found`]);
+}
+
+const regionOf = (stack: string): string => readStackConfig(readProject(root), stack).values["lakehead:region"] ?? "";
+
+const { python: program, missing } = await pythonWith(join(here, "requirements.txt"), print);
+if (program === undefined) {
+  count.skipped++;
+  print(`skipped: ${missing}`);
+} else {
+  for (const stack of ["aws-dev", "aws-prod"]) await judgeAws(program, stack, regionOf(stack));
+  const names = ["container.v1", "compute.v1", "iam.v1", "storage.v1"];
+  const discovery = JSON.parse(await python(program, [join(here, "discovery.py"), ...names])) as Discovery;
+  for (const stack of ["gcp-dev", "gcp-prod"]) await judgeGoogleStack(stack, discovery);
+}
+print(`${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped`);
+process.exitCode = count.failed > 0 ? 1 : 0;
