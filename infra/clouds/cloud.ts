@@ -16,6 +16,26 @@ export interface CloudDecisions<Config> {
   clusterModel(config: Config): ClusterModel;
   /** The checks between keys that only this cloud has. */
   check(config: Config, context: CheckContext): Finding[];
+  verification(config: Config): VerificationFacts;
+}
+
+/** What `verify/` must know of a cloud. */
+export interface VerificationFacts {
+  /** Whether the stack creates the nodes. Taints and foreign pods of other nodes are not checked. */
+  readonly ownsNodes: boolean;
+  /** The stack output that names the runtime's cloud identity; undefined when the stack creates no identities. */
+  readonly identityOutput: string | undefined;
+  /** The client's user and groups in Kubernetes; undefined when the API server's RBAC does not decide its rights. */
+  clientSubject(outputs: Readonly<Record<string, unknown>>): Subject | undefined;
+  /** What to do about a GPU node that advertises no GPU. */
+  readonly gpuRemedy: string;
+  /** Matches the namespaces whose pods the cloud schedules on any node; undefined when there are none. */
+  readonly ownNamespaces: RegExp | undefined;
+}
+
+export interface Subject {
+  readonly user: string;
+  readonly groups: readonly string[];
 }
 
 /** What a cloud provides to the workloads. An existing cluster provides the same. */

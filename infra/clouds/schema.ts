@@ -5,7 +5,7 @@ import type { StackDefinition } from "../config/parse.ts";
 import type { ClusterModel } from "../model/cluster.ts";
 import { awsDecisions } from "./aws/decisions.ts";
 import { type AwsConfig, awsSchema } from "./aws/schema.ts";
-import type { CloudDecisions } from "./cloud.ts";
+import type { CloudDecisions, VerificationFacts } from "./cloud.ts";
 import { existingDecisions } from "./existing/decisions.ts";
 import { type ExistingConfig, existingSchema, existingSecrets } from "./existing/schema.ts";
 import { gcpDecisions } from "./gcp/decisions.ts";
@@ -36,6 +36,10 @@ export type Secrets = SecretValues<SecretKey>;
 
 export function clusterModel(config: Config): ClusterModel {
   return decisions[config.cloud].clusterModel(config);
+}
+
+export function verificationFacts(config: Config): VerificationFacts {
+  return decisions[config.cloud].verification(config);
 }
 
 export const stackDefinition: StackDefinition<Config, SecretKey> = {

@@ -4,9 +4,7 @@ import type { CloudDecisions } from "../cloud.ts";
 import { check } from "./checks.ts";
 import { awsMachines } from "./machines.ts";
 import type { AwsConfig } from "./schema.ts";
-
-/** The Kubernetes group of the runtime's client, with `client.access: least-privilege`. */
-export const clientGroup = "lakehead:geneva-clients";
+import { verification } from "./verify.ts";
 
 export const awsDecisions: CloudDecisions<AwsConfig> = {
   placeholders: {
@@ -17,6 +15,7 @@ export const awsDecisions: CloudDecisions<AwsConfig> = {
   },
   clusterModel,
   check,
+  verification,
 };
 
 function clusterModel(config: AwsConfig): ClusterModel {

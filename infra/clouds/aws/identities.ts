@@ -1,12 +1,12 @@
 import * as pulumi from "@pulumi/pulumi";
 import { tableServiceAccount } from "../../model/names.ts";
 import { Access } from "./access.ts";
-import { clientGroup } from "./decisions.ts";
 import { clientPolicy, runtimePolicy, tableServicePolicy } from "./iam/cluster.ts";
 import { type Place, type PolicyDocument, principalsTrust } from "./iam/policy.ts";
 import type { BucketScope } from "./iam/storage.ts";
 import { Role, trustServiceAccount } from "./role.ts";
 import type { AwsConfig } from "./schema.ts";
+import { clientGroup } from "./verify.ts";
 
 export interface IdentitiesArgs {
   readonly config: AwsConfig;

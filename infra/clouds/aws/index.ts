@@ -10,7 +10,7 @@ import { Autoscaler } from "./autoscaler.ts";
 import { BlockStorage } from "./block-storage.ts";
 import { Bucket } from "./bucket.ts";
 import { Cluster } from "./cluster.ts";
-import { awsDecisions, clientGroup } from "./decisions.ts";
+import { awsDecisions } from "./decisions.ts";
 import { partitionOf } from "./iam/arn.ts";
 import type { Place } from "./iam/policy.ts";
 import { Identities } from "./identities.ts";
@@ -19,6 +19,7 @@ import { exposureOf, LoadBalancer } from "./load-balancer.ts";
 import { type ClusterNetwork, Network } from "./network.ts";
 import { Nodes } from "./nodes.ts";
 import type { AwsConfig } from "./schema.ts";
+import { clientGroup } from "./verify.ts";
 
 /** An Amazon EKS cluster with its network, identities and bucket. */
 export function createAws(config: AwsConfig): Cloud {

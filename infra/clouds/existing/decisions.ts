@@ -6,8 +6,14 @@ import { parseMemory } from "../../model/quantity.ts";
 import { nodeRoles, roleFacts } from "../../model/roles.ts";
 import type { CloudDecisions } from "../cloud.ts";
 import type { ExistingConfig } from "./schema.ts";
+import { verification } from "./verify.ts";
 
-export const existingDecisions: CloudDecisions<ExistingConfig> = { placeholders: {}, clusterModel, check };
+export const existingDecisions: CloudDecisions<ExistingConfig> = {
+  placeholders: {},
+  clusterModel,
+  check,
+  verification,
+};
 
 function clusterModel({ nodes, labelPrefix, operator, devicePlugin }: ExistingConfig): ClusterModel {
   const capacities = nodeRoles.flatMap((role) => {

@@ -5,11 +5,13 @@ import type { CloudDecisions } from "../cloud.ts";
 import { check } from "./checks.ts";
 import { type Accelerator, gcpMachines } from "./machines.ts";
 import type { GcpConfig } from "./schema.ts";
+import { verification } from "./verify.ts";
 
 export const gcpDecisions: CloudDecisions<GcpConfig> = {
   placeholders: { region: "xx-placeholder1", project: "placeholder", bucket: { name: "placeholder" } },
   clusterModel,
   check,
+  verification,
 };
 
 type Pool = GcpConfig["nodes"]["cpu"] & { readonly accelerator?: Accelerator | undefined };

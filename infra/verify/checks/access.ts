@@ -1,5 +1,4 @@
-import { clientGroup } from "../../clouds/aws/decisions.ts";
-import type { Config } from "../../clouds/schema.ts";
+import { type Config, verificationFacts } from "../../clouds/schema.ts";
 import { tableServiceAccount } from "../../model/names.ts";
 import { clientClusterRules, clientNamespaceRules } from "../../workloads/client-access.ts";
 import { runtimeRules } from "../../workloads/runtime-account.ts";
@@ -76,10 +75,10 @@ export function expectations(config: Config, outputs: Readonly<Record<string, un
   ];
 }
 
-/** On EKS an access policy may grant the client's rights. The API server's RBAC does not know such policies. */
 function clientExpectations(config: Config, outputs: Readonly<Record<string, unknown>>): Expectation[] {
-  const subject = clientSubject(config, outputs);
-  if (subject === undefined) return [];
+  const client = verificationFacts(config).clientSubject(outputs);
+  if (client === undefined) return [];
+  const subject = { who: "the client", subject: client };
   if (config.client.access === "cluster-admin")
     return each(subject, [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }], true);
   return [
@@ -88,15 +87,6 @@ function clientExpectations(config: Config, outputs: Readonly<Record<string, unk
     ...each(subject, [secrets], false, config.namespace),
     ...each(subject, takeover, false),
   ];
-}
-
-function clientSubject(config: Config, outputs: Readonly<Record<string, unknown>>): Subject | undefined {
-  const groups = ["system:authenticated"];
-  if (config.cloud === "gcp" && typeof outputs.clientServiceAccount === "string")
-    return { who: "the client", subject: { user: outputs.clientServiceAccount, groups } };
-  if (config.cloud === "aws" && config.client.access === "least-privilege")
-    return { who: "the client", subject: { user: "lakehead:verification", groups: [...groups, clientGroup] } };
-  return undefined;
 }
 
 /** @param answers - In the order of the expectations. */

@@ -1,4 +1,4 @@
-import type { Config } from "../../clouds/schema.ts";
+import { type Config, verificationFacts } from "../../clouds/schema.ts";
 import { tableServiceAccount } from "../../model/names.ts";
 import type { AccountFact } from "../facts.ts";
 import { type Line, ok, unknown, wrong } from "../line.ts";
@@ -24,7 +24,7 @@ export function checkAccounts(config: Config, { runtime, tableService, outputs }
   if (!config.tableService.enabled) return lines;
   const where = `${config.namespace}/${tableServiceAccount}`;
   if (tableService === undefined) return [...lines, wrong(`account ${where}: it does not exist`, "pulumi up")];
-  if (config.cloud === "kubeconfig") return [...lines, ok(`account ${where}: exists`)];
+  if (verificationFacts(config).identityOutput === undefined) return [...lines, ok(`account ${where}: exists`)];
   const identity = identityOf(tableService);
   return [
     ...lines,
@@ -45,16 +45,17 @@ function checkRuntime(config: Config, runtime: AccountFact | undefined, outputs:
       "pulumi up; the client requires exactly this name",
     );
   const identity = identityOf(runtime);
+  const { identityOutput } = verificationFacts(config);
   if (identity === undefined) {
     const text = `account ${where}: it has none of the annotations ${identityKeys.join(", ")}`;
-    return config.cloud === "kubeconfig"
+    return identityOutput === undefined
       ? unknown(
           text,
           "the runtime's client refuses such an account: name an identity under accountAnnotations before you use it",
         )
       : wrong(`${text}, and the runtime's client refuses such an account`, "pulumi refresh, then pulumi up");
   }
-  const expected = outputs.runtimeRoleArn ?? outputs.runtimeServiceAccount;
+  const expected = identityOutput === undefined ? undefined : outputs[identityOutput];
   return expected !== undefined && expected !== identity.value
     ? wrong(
         `account ${where}: ${identity.key} is ${identity.value}, but the stack created ${String(expected)}`,

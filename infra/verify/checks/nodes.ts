@@ -1,4 +1,4 @@
-import { type Config, clusterModel } from "../../clouds/schema.ts";
+import { type Config, clusterModel, verificationFacts } from "../../clouds/schema.ts";
 import { type Amount, describeAmount, podsPerNode } from "../../model/fit.ts";
 import { parseMemory } from "../../model/quantity.ts";
 import { rayGroups, withSidecar } from "../../model/ray-groups.ts";
@@ -74,12 +74,7 @@ function size(config: Config, role: PoolRole, nodes: readonly NodeFact[]): Line 
   const [first = { cpus: 0, memoryBytes: 0, gpus: 0 }] = amounts;
   const have = `nodes ${role}: ${nodes.length} ready, ${describeAmount(first)} allocatable on the first`;
   if (role === "ray-worker-gpu" && amounts.some(({ gpus }) => gpus === 0))
-    return wrong(
-      `${have}: a GPU node without ${gpuResource}`,
-      config.cloud === "gcp"
-        ? "GKE installs the driver: kubectl -n kube-system get pods -l k8s-app=nvidia-gpu-device-plugin"
-        : "the device plugin is missing or fails: kubectl -n kube-system get pods -l app.kubernetes.io/name=nvidia-device-plugin",
-    );
+    return wrong(`${have}: a GPU node without ${gpuResource}`, verificationFacts(config).gpuRemedy);
   const pod = role === systemPool ? undefined : podOf(config, role);
   if (pod !== undefined && !amounts.some((node) => podsPerNode(pod, node) > 0))
     return wrong(
@@ -90,8 +85,7 @@ function size(config: Config, role: PoolRole, nodes: readonly NodeFact[]): Line 
 }
 
 function taints(config: Config, role: PoolRole, nodes: readonly NodeFact[]): Line[] {
-  // The stack does not taint the nodes of an existing cluster.
-  if (config.cloud === "kubeconfig") return [];
+  if (!verificationFacts(config).ownsNodes) return [];
   return nodeTaints(role, clusterModel(config).roles).flatMap(({ key, effect }) => {
     const bare = nodes.filter(
       ({ spec }) => !spec.taints?.some((taint) => taint.key === key && taint.effect === effect),

@@ -1,4 +1,4 @@
-import { type Config, clusterModel } from "../../clouds/schema.ts";
+import { type Config, clusterModel, verificationFacts } from "../../clouds/schema.ts";
 import { nodeRoles, roleLabelKey } from "../../model/roles.ts";
 import { isReady, type NodeFact, type PodFact, type RayClusterFact } from "../facts.ts";
 import { type Line, ok, wrong } from "../line.ts";
@@ -74,19 +74,17 @@ function checkPod(config: Config, pod: PodFact, nodes: readonly NodeFact[]): Lin
 
 /** Pods on head nodes that are neither heads nor part of a DaemonSet. */
 function foreignPods(config: Config, pods: readonly PodFact[], nodes: readonly NodeFact[]): Line[] {
-  // An existing cluster may have a single node for everything.
-  if (config.cloud === "kubeconfig") return [];
+  const { ownsNodes, ownNamespaces } = verificationFacts(config);
+  if (!ownsNodes) return [];
   const key = roleLabelKey("ray-head", clusterModel(config).roles);
   const heads = new Set(nodes.flatMap(({ metadata }) => (metadata.labels?.[key] === undefined ? [] : [metadata.name])));
-  // GKE schedules its own Deployments on any node.
-  const own = (namespace = "") => config.cloud === "gcp" && /^(kube-system|gmp-.+|gke-.+)$/.test(namespace);
   const foreign = pods.filter(
     ({ metadata, spec, status }) =>
       spec.nodeName !== undefined &&
       heads.has(spec.nodeName) &&
       status.phase === "Running" &&
       metadata.labels?.["ray.io/node-type"] !== "head" &&
-      !own(metadata.namespace) &&
+      !ownNamespaces?.test(metadata.namespace ?? "") &&
       !metadata.ownerReferences?.some(({ kind }) => kind === "DaemonSet" || kind === "Node"),
   );
   return foreign.map(({ metadata, spec }) =>

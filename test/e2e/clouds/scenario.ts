@@ -1,6 +1,6 @@
 /** What is done with one stack, step by step, and what must be seen at each. */
 
-import { clientGroup } from "../../../infra/clouds/aws/decisions.ts";
+import { clientGroup } from "../../../infra/clouds/aws/verify.ts";
 import type { Capture } from "../../../infra/offline-plan/capture.ts";
 import { diffPlans } from "../../../infra/offline-plan/diff.ts";
 import { runStack } from "../../infra/support/stacks.ts";
