@@ -1,13 +1,13 @@
 import { ServiceError } from "../errors.ts";
 
-/** Where a message lies in an Arrow IPC file: from `offset`, first its metadata and then its body. */
+/** The position of a message in an Arrow IPC file: its metadata starts at `offset`, its body follows. */
 interface Block {
   readonly offset: number;
   readonly metadataBytes: number;
   readonly bodyBytes: number;
 }
 
-/** What of a file's footer is needed to join files: a footer is a flatbuffer, see the Arrow columnar format. */
+/** The parts of a file's footer that joining needs. The footer is a flatbuffer; see the Arrow columnar format. */
 interface Footer {
   readonly bytes: Uint8Array;
   readonly formatVersion: number;
@@ -18,10 +18,10 @@ interface Footer {
 }
 
 const blockBytes = 24;
-/** Length of the footer and the magic word at a file's end. */
+/** The end of a file: the length of the footer and the magic string. */
 const tailBytes = 10;
 const magic = Buffer.from("ARROW1");
-/** What ends the sequence of messages. */
+/** The end-of-stream marker after the messages. */
 const endOfMessages = Buffer.from([0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
 const footerFields = { version: 0, schema: 1, dictionaries: 2, batches: 3 } as const;
 
@@ -33,7 +33,7 @@ const readFooter = (file: Uint8Array): Footer => {
   const view = viewOf(bytes);
   const table = view.getUint32(0, true);
   const vtable = table - view.getInt32(table, true);
-  /** Position of a field's value; undefined where the field has its default. */
+  /** Position of a field's value; undefined if the field has its default. */
   const fieldAt = (field: keyof typeof footerFields): number | undefined => {
     const entry = 4 + 2 * footerFields[field];
     if (entry >= view.getUint16(vtable, true)) return undefined;
@@ -56,7 +56,7 @@ const readFooter = (file: Uint8Array): Footer => {
   };
   const versionAt = fieldAt("version");
   const schemaAt = fieldAt("schema");
-  if (schemaAt === undefined) throw new Error("an Arrow file of the SDK has no schema in its footer");
+  if (schemaAt === undefined) throw new Error("the footer of an Arrow file from the SDK has no schema");
   return {
     bytes,
     formatVersion: versionAt === undefined ? 0 : view.getInt16(versionAt, true),
@@ -67,13 +67,13 @@ const readFooter = (file: Uint8Array): Footer => {
 };
 
 /**
- * A footer with the schema of another one and blocks of its own. Offsets in a flatbuffer only lead forward, so the old
- * footer follows as it is and the new one points to the schema in it.
+ * Writes a footer with the schema of another one and new blocks. Offsets in a flatbuffer only point forward, so the old
+ * footer is appended and the new one points to the schema in it.
  */
 const writeFooter = (old: Footer, dictionaries: readonly Block[], batches: readonly Block[]): Buffer => {
   const tableAt = 16;
   const dictionariesAt = 36;
-  // Four bytes of count, then blocks that must lie on multiples of eight.
+  // Four bytes for the count, then blocks, which must be aligned to eight bytes.
   const batchesAt = dictionariesAt + 4 + dictionaries.length * blockBytes + 4;
   const oldAt = batchesAt + 4 + batches.length * blockBytes;
   const footer = Buffer.alloc(oldAt + old.bytes.byteLength);
@@ -109,7 +109,7 @@ interface Part {
   readonly footer: Footer;
 }
 
-/** The dictionaries that all files share: an IPC file holds one for each column and no replacement. */
+/** The dictionaries, which must be equal in all files: an IPC file has one for each column, without replacements. */
 const commonDictionaries = ([first, ...others]: readonly [Part, ...Part[]]): readonly Uint8Array[] => {
   const of = ({ file, footer }: Part): readonly Uint8Array[] =>
     footer.dictionaries.map((block) => messageOf(file, block));
@@ -118,16 +118,16 @@ const commonDictionaries = ([first, ...others]: readonly [Part, ...Part[]]): rea
     if (of(other).some((dictionary, index) => Buffer.compare(dictionary, common[index] ?? magic) !== 0))
       throw new ServiceError(0, {
         message:
-          'a dictionary-encoded column has several dictionaries among these rows, and an Arrow IPC file holds one: ask for its values, for instance columns {"name": "cast(name as string)"}',
+          'a dictionary-encoded column has several dictionaries in these rows, but an Arrow IPC file can have only one: request its values, for instance columns {"name": "cast(name as string)"}',
       });
   return common;
 };
 
 /**
- * Joins Arrow IPC files of one schema to one that has all their batches, by their bytes: no value is decoded, so any
- * type passes as it is, and every batch is copied once.
- * @param files at least one; a single one is returned as it is.
- * @throws ServiceError code 0 where the files have different dictionaries.
+ * Joins Arrow IPC files with the same schema into one with all batches. No value is decoded, so every type is supported,
+ * and each batch is copied once.
+ * @param files at least one; a single one is returned unchanged.
+ * @throws ServiceError code 0 if the files have different dictionaries.
  */
 export const joinArrowFiles = (files: readonly [Uint8Array, ...Uint8Array[]]): Uint8Array => {
   if (files.length === 1) return files[0];

@@ -2,27 +2,27 @@ import { type ErrorCode, ServiceError } from "../errors.ts";
 import { layersOf, withoutAddresses } from "./native-text.ts";
 
 /**
- * What a native error means. The SDK's errors are prose with file paths and store addresses in it: this table is the
- * only reader of that prose, the caller gets the sentence on the right, the log gets the original.
- * `test/service/lance/classify.test.ts` provokes each row on the real database, so that an SDK that rewords one fails.
+ * The error code of a native error. The SDK reports errors as text with file paths and store addresses in it. Only this
+ * table interprets that text: the response has the message of `say`, the log has the original.
+ * `test/service/lance/classify.test.ts` provokes each row on the real database, so it fails if the SDK changes a text.
  */
 interface Meaning {
-  /** Matches the beginning of what a layer says, because a caller may have written what stands further on. */
+  /** Matches the beginning of a layer's text, because the rest may contain text of the caller. */
   readonly pattern: RegExp;
   readonly code: ErrorCode;
-  /** The capture group, if any, is a name that the caller sent. */
+  /** The message; its argument is the pattern's capture group, a name that the caller sent. */
   readonly say?: (name: string) => string;
 }
 
-/** A name from native text, only if it is harmless to repeat. */
+/** A name from native text that is safe to repeat. */
 const quotable = /^[\p{L}\p{N}_.$ -]{1,128}$/u;
 
 const storeFailure =
   /^(?:Generic (?!N\/A|LocalFileSystem)[\w ]+ error: |Generic \{ store: |Request precondition failure for path )/;
 const storeRefusal = /^(?:The operation lacked |PermissionDenied \{|Unauthenticated \{)/;
-/** Anywhere in the text of an error that nothing else explains: a layer that we do not know may stand before it. */
+/** Matches anywhere in the text of an otherwise unknown error: an unknown layer may precede it. */
 const unnamedStoreFailure = /RetryErrorImpl|HttpError \{|Error performing (?:[A-Z]+|list request)\b|dispatch failure/;
-/** In a failure of the store, outside of its addresses. */
+/** Matches a store failure without its addresses. */
 const denial =
   /AccessDenied|Access Denied|InvalidAccessKeyId|SignatureDoesNotMatch|NoSuchBucket|[Cc]redentials|status(?: code)?: 40[13]\b/;
 
@@ -34,13 +34,13 @@ const meanings: readonly Meaning[] = [
     pattern: /^Ref is invalid/,
     code: 13,
     say: () =>
-      "the name of a tag or branch has letters, digits, '.', '-' and '_', starts with no dot and does not end with .lock",
+      "invalid name of a tag or branch: use letters, digits, '.', '-' and '_'; it must not start with a dot or end with .lock",
   },
   {
     pattern: /^Not found: \S*\/_refs\/tags\/\S*%25/,
     code: 0,
     say: () =>
-      "the table has a tag with characters outside ASCII in its name, with which the database cannot list tags: remove it by its name",
+      "the table has a tag whose name contains non-ASCII characters, so the database cannot list its tags: delete that tag by its name",
   },
   { pattern: /^Version not found error/, code: 11 },
   { pattern: /^Namespace not found/, code: 1 },
@@ -54,27 +54,27 @@ const meanings: readonly Meaning[] = [
   {
     pattern: /^Schema Error: More than one vector columns? found/,
     code: 13,
-    say: () => "the table has several vector columns: name one in vector_column",
+    say: () => "the table has several vector columns: set vector_column",
   },
   {
     pattern: /^No vector column found/,
     code: 13,
-    say: () => "the table has no vector column of this number of dimensions",
+    say: () => "the table has no vector column with the dimensions of the vector",
   },
   {
     pattern: /^Data type is not a vector/,
     code: 13,
-    say: () => "vector_column names a column that holds no vectors",
+    say: () => "vector_column is not a column of vectors",
   },
   {
     pattern: /^query (?:dim\(\d+\) doesn't match|vector at index \d+ has dimension)/,
     code: 13,
-    say: () => "the vector's number of dimensions is not that of the column",
+    say: () => "the vector and the column have different dimensions",
   },
   {
     pattern: /^Cannot have both nearest and full text/,
     code: 13,
-    say: () => "vector and full_text_query cannot be planned together",
+    say: () => "vector and full_text_query cannot be combined",
   },
   {
     pattern: /^ef must be greater/,
@@ -84,25 +84,25 @@ const meanings: readonly Meaning[] = [
   {
     pattern: /^Distance type \w+ does not support/,
     code: 13,
-    say: () => "distance_type cannot be computed on the type of the vector column",
+    say: () => "distance_type does not support the type of the vector column",
   },
   {
     pattern: /^Duplicate column name/,
     code: 13,
-    say: () => "columns names the same column twice",
+    say: () => "columns contains the same column twice",
   },
   { pattern: /^\w+ boost must be finite/, code: 13, say: () => "boost in full_text_query must be 0 or greater" },
   {
     pattern: /^(?:maximum_nprobes|minimum_nprobes) must be/,
     code: 13,
-    say: () => "maximum_nprobes must be 0 or at least minimum_nprobes (both default to nprobes, that to 20)",
+    say: () => "maximum_nprobes must be 0 or at least minimum_nprobes (both default to nprobes, which defaults to 20)",
   },
   {
     pattern:
       /^(?:Cannot perform full text search|FTS (?:query|field)|boolean query must|position is not found but required)/,
     code: 13,
     say: () =>
-      "the full-text query cannot be planned: it needs a column of text with a full-text index (with positions for phrases) and at least one positive clause",
+      "the full-text query cannot be planned: it needs a text column with a full-text index (with positions for phrases) and at least one positive clause",
   },
   {
     pattern: /^use_lsm\(true\) was set/,
@@ -117,21 +117,21 @@ const meanings: readonly Meaning[] = [
   {
     pattern: /^The filter .* does not return a boolean/s,
     code: 13,
-    say: () => "filter is not a condition: it must be true or false for a row",
+    say: () => "filter is not a condition: it must be a boolean expression",
   },
   {
     pattern: /^TakeExec requires the input plan to have a column/,
     code: 13,
     say: () =>
-      "order_by names a column that columns does not return, which the database sorts by only where it has the row ids: send with_row_id true, or return that column too",
+      "order_by contains a column that columns does not: set with_row_id to true, or add that column to columns",
   },
   {
     pattern:
       /^(?:Invalid function '|Unsupported |Not supported: |This feature is not implemented: |Expression '.*' is not supported SQL|Operator \S+ is not supported)/s,
     code: 13,
-    say: () => "the query asks for something that the database does not support",
+    say: () => "the query uses a feature that the database does not support",
   },
-  // The planner quotes the whole filter before it says what it made of it: this is about the caller's text in any case.
+  // The planner quotes the whole filter before the reason. The pattern may match the filter, which is the caller's anyway.
   {
     pattern: /^(?:Divide by zero|Error optimizing sql filter: .*\bDivide by zero)/s,
     code: 13,
@@ -146,7 +146,7 @@ const meanings: readonly Meaning[] = [
     pattern:
       /^(?:Error during planning: (?!There is no built-in encoding)|type_coercion|Error (?:optimizing|resolving) .*(?:Error during planning: |could not convert to literal))/s,
     code: 13,
-    say: () => "the types in an SQL expression (filter or columns) do not fit together",
+    say: () => "an SQL expression (filter or columns) combines incompatible types",
   },
   {
     pattern: /^(?:failed to call '\w+' )?Compute error: Regular expression did not compile: /,
@@ -159,7 +159,7 @@ const meanings: readonly Meaning[] = [
       /^(?:(?:Execution|Parser|Compute|Invalid argument) error: |Arithmetic overflow: |regex parse error:|There is no built-in encoding|Error (?:optimizing sql filter|resolving filter expression): )/,
     code: 13,
     say: () =>
-      "an SQL expression (filter or columns) cannot be evaluated: an argument of a function or operator, or a value in a row, is none that it takes",
+      "an SQL expression (filter or columns) cannot be evaluated: a function or operator does not accept an argument, or a value of a row",
   },
 ];
 
@@ -174,8 +174,8 @@ const storeFailures = {
 } as const;
 
 /**
- * The table, version or branch behind a handle is gone: dropped, cleaned up, or made anew. A tag that has vanished says
- * nothing of the table.
+ * The table, version or branch of a handle no longer exists: it was dropped, cleaned up or created again. A missing tag
+ * does not match, because the table may exist.
  */
 const gone =
   /^(?:Not found: (?!.*\/_refs\/).*(?:_versions|\.manifest|\.lance)|Dataset at path .* was not found|NotFound \{|Object at location .* not found: |No such file or directory \(os error|Generic LocalFileSystem error: .*No such file or directory \(os error)/s;
@@ -192,18 +192,18 @@ const storeMeaning = (layers: readonly string[]): keyof typeof storeFailures | u
 const storeError = (failure: keyof typeof storeFailures, cause: unknown): ServiceError =>
   new ServiceError(17, { ...storeFailures[failure], dependency: "store", cause });
 
-/** Whether reopening may help, because what the handle points to is not there any more. */
+/** Whether the data of a handle no longer exists, so that the table has to be reopened. */
 export const isGone = (error: unknown): boolean =>
   !(error instanceof ServiceError) && layersOf(textOf(error)).some((layer) => gone.test(layer));
 
 /**
- * Gives a native error its code and a sentence that is safe to send.
- * @param whenGone what it means here that the data was not found.
+ * Converts a native error into a ServiceError, whose message is safe to send.
+ * @param whenGone the code if the data does not exist.
  */
 export const classify = (error: unknown, whenGone: ErrorCode = 4): ServiceError => {
   if (error instanceof ServiceError) return error;
   const layers = layersOf(textOf(error));
-  // The store first: the layers above it call its failures by many names.
+  // The store first, because the layers above report its failures in many forms.
   const store = storeMeaning(layers);
   if (store !== undefined) return storeError(store, error);
   for (const { pattern, code, say } of meanings)
@@ -214,15 +214,15 @@ export const classify = (error: unknown, whenGone: ErrorCode = 4): ServiceError 
     }
   if (layers.some((layer) => gone.test(layer))) return new ServiceError(whenGone, { cause: error });
   if (layers.some((layer) => /^Invalid (?:user )?input/.test(layer)))
-    return new ServiceError(13, { message: "the database refuses the query as not valid", cause: error });
+    return new ServiceError(13, { message: "the database rejects the query as invalid", cause: error });
   return unnamedStoreFailure.test(layers[0] ?? "")
     ? storeError("unavailable", error)
     : new ServiceError(18, { cause: error });
 };
 
 /**
- * The same for calls that carry nothing of a caller but names which the guard has passed: what reads like a fault of
- * the query there is one of the stored data.
+ * The same for calls without a query. Their names are verified, so an error that looks like an invalid query is a fault
+ * of the stored data.
  */
 export const classifyAccess = (error: unknown, whenGone: ErrorCode = 4): ServiceError => {
   const meaning = classify(error, whenGone);

@@ -12,12 +12,12 @@ export interface CacheSizes {
   readonly metadataBytes: number;
 }
 
-/** Seconds after which a handle asks the store for newer versions; undefined never asks by itself. */
+/** Seconds after which a handle checks the store for newer versions; undefined: never. */
 type CheckInterval = number | undefined;
 
 /**
- * One connection and one session for the process and the storage root. Connecting reads the root's namespace manifest,
- * so it can fail while the store is away: it is tried again at the next call, and calls at the same time share the try.
+ * The connection and session of the process. Connecting reads the root's namespace manifest, so it fails while the store
+ * is unavailable. Then the next call retries, and concurrent calls share an attempt.
  */
 export class LazyConnection {
   readonly #address: DatabaseAddress;
@@ -39,15 +39,15 @@ export class LazyConnection {
     return this.#connection;
   }
 
-  /** Reads what connecting reads: connects, or where that has happened once more beside the connection. */
-  async reach(): Promise<void> {
+  /** Connects; if already connected, opens a second connection and closes it, to send the same requests. */
+  async check(): Promise<void> {
     if (this.#connection === undefined) await this.get();
     else (await this.#connect()).close();
   }
 
   async openTable(name: string, namespace: readonly string[]): Promise<Table> {
     const connection = await this.get();
-    // The SDK forgets the connection's storage options for a table in a namespace, and asks the cloud without them.
+    // The SDK ignores the connection's storage options for a table in a namespace.
     return connection.openTable(name, [...namespace], { storageOptions: { ...this.#address.storageOptions } });
   }
 

@@ -6,7 +6,7 @@ import type { CacheSizes, DatabaseAddress } from "./connection.ts";
 import type { Freshness } from "./handles.ts";
 import type { IndexRecord, IndexStatisticsRecord } from "./indices.ts";
 import type { Names } from "./lists.ts";
-import type { Place } from "./location.ts";
+import type { Location } from "./location.ts";
 import type { MemoizerCounts } from "./memoizer.ts";
 import type { RowCount, Rows } from "./reading.ts";
 import type { BranchRecord, TagRecord, TagTarget } from "./refs.ts";
@@ -18,7 +18,7 @@ export interface Description {
   readonly version: number;
   readonly schema: JsonSchema;
   /** Absent where the configuration hides locations. */
-  readonly place?: Place;
+  readonly location?: Location;
 }
 
 /** Calls that run a caller's expressions or whose cost has no bound. None of them can be cancelled. */

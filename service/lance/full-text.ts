@@ -14,7 +14,7 @@ import type { Clause, MatchClause } from "../query/model.ts";
 
 const operators = { AND: Operator.And, OR: Operator.Or } as const;
 
-/** Whether any clause leaves its column to the server. */
+/** Whether a clause names no column. */
 export const needsColumns = (clause: Clause): boolean => {
   switch (clause.kind) {
     case "match":
@@ -38,15 +38,15 @@ export const indexedColumns = async (table: Table): Promise<string[]> => {
 const oneOf = (columns: readonly string[], clause: string): string => {
   const [column, ...others] = columns;
   if (column === undefined)
-    throw invalid("no column of the table has a full-text index: create one, or name another column");
+    throw invalid("no column of the table has a full-text index: create one, or set column in the clause");
   if (others.length > 0)
-    throw invalid(`the table has several columns with a full-text index: name one as column of the ${clause} clause`);
+    throw invalid(`the table has several columns with a full-text index: set column in the ${clause} clause`);
   return column;
 };
 
 const buildMatch = (clause: MatchClause, columns: readonly string[]): FullTextQuery => {
   const plain = clause.fuzziness === 0 && clause.maxExpansions === 50 && clause.prefixLength === 0;
-  // Without a column the engine searches all; the SDK can say so only by naming them, and its multi-match has no fuzziness.
+  // Without a column, the engine searches all of them. The SDK needs their names for that, and its multi-match has no fuzziness.
   if (clause.column === undefined && columns.length > 1 && plain)
     return new MultiMatchQuery(clause.terms, [...columns], {
       boosts: columns.map(() => clause.boost),
@@ -63,7 +63,7 @@ const buildMatch = (clause: MatchClause, columns: readonly string[]): FullTextQu
 
 /**
  * Builds the SDK's full-text query.
- * @param columns those with a full-text index, for clauses that name none.
+ * @param columns with a full-text index, for clauses that name none.
  * @throws ServiceError code 13 for a clause that the SDK cannot express.
  */
 export const buildClause = (clause: Clause, columns: readonly string[]): FullTextQuery => {

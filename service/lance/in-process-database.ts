@@ -7,7 +7,7 @@ import type { Database, DatabaseConfig } from "./database.ts";
 import { TableHandles } from "./handles.ts";
 import { indexStatistics, listIndices } from "./indices.ts";
 import { describeNamespace, listNamespaces, listTables } from "./lists.ts";
-import { placeOf } from "./location.ts";
+import { describeLocation } from "./location.ts";
 import { Memoizer } from "./memoizer.ts";
 import { presentPlan } from "./plan-text.ts";
 import { buildQuery } from "./query.ts";
@@ -87,7 +87,7 @@ export const openInProcess = (config: DatabaseConfig): Database => {
         return {
           version,
           schema: toJsonSchema(schema, vocabulary),
-          ...(config.showLocations ? { place: placeOf(table) } : {}),
+          ...(config.showLocations ? { location: describeLocation(table) } : {}),
         };
       }),
     query: (id, query) => handles.use(id, query, (table) => readRows(table, query, config.maxResultBytes)),
@@ -95,7 +95,7 @@ export const openInProcess = (config: DatabaseConfig): Database => {
     tables: async ({ parts }) => listTables(await connected(), parts),
     namespaces: async ({ parts }) => listNamespaces(await connected(), parts),
     describeNamespace: async ({ parts }) => describeNamespace(await connected(), parts),
-    connect: () => connection.reach(),
+    connect: () => connection.check(),
     close: () => connection.close(),
     handleCounts: () => handles.counts,
   };

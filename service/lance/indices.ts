@@ -1,7 +1,7 @@
 import type { Table } from "@lancedb/lancedb";
 import { ServiceError } from "../errors.ts";
 
-/** An index of a table, as the catalog's specification has it. */
+/** An index of a table, in the form of the catalog's specification. */
 export interface IndexRecord {
   readonly index_name: string;
   readonly index_uuid: string;
@@ -28,13 +28,13 @@ export interface IndexStatisticsRecord {
   readonly num_indices?: number;
 }
 
-/** `IvfHnswSq` as `IVF_HNSW_SQ`, which is how the catalog and the statistics of the SDK itself write a type. */
+/** Converts `IvfHnswSq` to `IVF_HNSW_SQ`, the form of the catalog and of the SDK's own statistics. */
 const typeName = (name: string): string => name.replace(/([a-z0-9])([A-Z])/g, "$1_$2").toUpperCase();
 
 const present = <T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
   Object.fromEntries(Object.entries(value).filter(([, entry]) => entry !== undefined && entry !== null)) as never;
 
-/** What the SDK lists has been built: an index under way is not among them. */
+/** The SDK lists only indices that are built. */
 const built = "SUCCEEDED";
 
 /** In the order of their names. */

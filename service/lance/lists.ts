@@ -1,12 +1,12 @@
 import type { Connection } from "@lancedb/lancedb";
 import { classifyAccess } from "./classify.ts";
 
-/** Names of tables or namespaces, in the order of their characters' codes. */
+/** Names of tables or namespaces, sorted by code units. */
 export type Names = readonly string[];
 
 const sorted = (names: readonly string[]): Names => [...names].sort((left, right) => (left < right ? -1 : 1));
 
-/** The SDK lists nothing in a namespace that does not exist: whether it does is asked at the same time. */
+/** The SDK returns an empty list for a namespace that does not exist, so its existence is checked concurrently. */
 const within = async <T>(connection: Connection, namespace: readonly string[], list: () => Promise<T>): Promise<T> => {
   try {
     const [result] = await Promise.all([list(), connection.describeNamespace([...namespace])]);
@@ -17,14 +17,14 @@ const within = async <T>(connection: Connection, namespace: readonly string[], l
 };
 
 /**
- * The tables of a namespace itself, all at once: the SDK's pages of the root begin again with the table that ended the
- * page before.
+ * All tables of a namespace, without those of its child namespaces. The SDK's pagination is not used, because a page of
+ * the root repeats the last table of the previous page.
  * @throws ServiceError code 1.
  */
 export const listTables = async (connection: Connection, namespace: readonly string[]): Promise<Names> =>
   sorted((await within(connection, namespace, () => connection.listTables([...namespace]))).tables);
 
-/** The namespaces right beneath one. @throws ServiceError code 1. */
+/** The direct child namespaces of a namespace. @throws ServiceError code 1. */
 export const listNamespaces = async (connection: Connection, namespace: readonly string[]): Promise<Names> =>
   sorted((await within(connection, namespace, () => connection.listNamespaces([...namespace]))).namespaces);
 

@@ -1,4 +1,4 @@
-/** The SDK's errors are sentences of several layers, each with a name before it: these are the names that we know. */
+/** The prefixes of the known layers in the SDK's error texts. */
 const layerName = new RegExp(
   [
     "GenericFailure, ",
@@ -17,10 +17,10 @@ const layerName = new RegExp(
 );
 
 /**
- * What each layer of a native error says, the outermost first and each with all that is beneath it.
+ * The text of each layer of a native error, the outermost first, each including its inner layers.
  *
- * Callers' text (filters, columns, names in paths and addresses) stands only in the innermost sentence, behind words of
- * the SDK: whoever matches the beginnings of these never takes it for the SDK's own.
+ * Text of callers (filters, columns, names in paths and addresses) occurs only in the innermost layer, after text of the
+ * SDK. A pattern that matches the beginning of a layer therefore never matches text of a caller.
  */
 export const layersOf = (text: string): readonly string[] => {
   const layers = [text];
@@ -29,6 +29,6 @@ export const layersOf = (text: string): readonly string[] => {
   return layers;
 };
 
-/** The text without addresses and paths, in which names of tables and of the database stand. */
+/** The text without addresses and paths, which contain names of tables and of the database. */
 export const withoutAddresses = (text: string): string =>
   text.replace(/\b(?:https?|s3|gs):\/\/\S+|\bpath:? "[^"]*"|\bpath \S+|\S*\.(?:lance|manifest|json)\b\S*/g, "");

@@ -1,12 +1,12 @@
 import { resolve } from "node:path";
 import { invalid } from "../errors.ts";
 
-/** Characters of a plan that is answered: many times what anybody reads, and a plan is in memory more than once. */
+/** Maximum length of a plan in characters: it is in memory several times at once. */
 const maxPlanLength = 8 * 2 ** 20;
 
 /**
- * The part of a plan's `uri=` that says where the operator keeps the database: a path of the machine, or the prefix in
- * the bucket. A plan shows tables relative to it, because those who may read a plan need not know the rest.
+ * The part of `uri=` in a plan that locates the database: a local path, or the prefix in the bucket. It is removed from
+ * plans, because their readers are not entitled to know it.
  */
 const rootPrefix = (uri: string): string => {
   const remote = /^[a-z0-9+]+:\/\/[^/]+\/?(.*)$/i.exec(uri);
@@ -15,15 +15,15 @@ const rootPrefix = (uri: string): string => {
   return trimmed === "" ? "" : `${trimmed}/`;
 };
 
-/** @returns a function that shortens the addresses in a plan to those below the database's root. */
+/** @returns a function that makes the addresses in a plan relative to the database's root. */
 const hideRoot = (uri: string): ((plan: string) => string) => {
   const prefix = rootPrefix(uri);
   return prefix === "" ? (plan) => plan : (plan) => plan.replaceAll(`uri=${prefix}`, "uri=");
 };
 
 /**
- * @returns a function that makes of the engine's plan the one that is answered.
- * @throws ServiceError code 13 from that for a plan that is too long.
+ * @returns a function that converts the engine's plan into that of the response. It throws ServiceError code 13 for a plan
+ * that is too long.
  */
 export const presentPlan = (uri: string): ((plan: string) => string) => {
   const hidden = hideRoot(uri);

@@ -4,7 +4,7 @@ import type { VerifiedQuery } from "../guard/verify-query.ts";
 import type { FullText, VectorSearch } from "../query/model.ts";
 import { buildClause, indexedColumns, needsColumns } from "./full-text.ts";
 
-/** The SDK's default of both probes. It checks each against the other as soon as it is set, so the order matters. */
+/** The SDK's default of both numbers of probes. Each setter checks it against the other, so their order matters. */
 const defaultProbes = 20;
 
 const applyProbes = (query: VectorQuery, vector: VectorSearch): void => {
@@ -14,7 +14,7 @@ const applyProbes = (query: VectorQuery, vector: VectorSearch): void => {
     throw invalid(
       `maximum_nprobes is ${maximum}, below minimum_nprobes (${minimum ?? `${defaultProbes}, the default`}): raise it, lower the other, or send 0 for all`,
     );
-  // Sets both, so that what follows never meets the default of the other.
+  // Sets both, so that the next setter is not checked against the default.
   if (minimum !== undefined) query.nprobes(minimum);
   if (vector.maximumNprobes !== undefined) query.maximumNprobes(vector.maximumNprobes);
 };
@@ -44,20 +44,20 @@ const applyFullText = async (query: ScanQuery, fullText: FullText, table: Table)
 };
 
 /**
- * The filter's place. A vector search filters its result unless `prefilter` is true, as the catalog's reference does; a
- * scan and a full-text search filter what they read, and the SDK offers no other way.
+ * A vector search filters its result unless `prefilter` is true, like the catalog's reference implementation. Scans and
+ * full-text searches always filter before: the SDK has no alternative.
  */
 const applyFilter = (query: ScanQuery | VectorQuery, { filter, prefilter, vector, fullText }: VerifiedQuery): void => {
   if (filter === undefined) return;
   if (fullText !== undefined && prefilter === false)
-    throw invalid("prefilter is false: a full-text search can only filter before; send true or leave it out");
+    throw invalid("prefilter is false, but a full-text search always filters first: send true or leave it out");
   query.where(filter);
   if (vector !== undefined && prefilter !== true) (query as VectorQuery).postfilter();
 };
 
 /**
- * Builds the SDK's query: every field of the request takes effect here or is refused.
- * @throws ServiceError code 13 for what the SDK cannot express, native errors for what the database refuses.
+ * Builds the SDK's query. Every field of the request is applied or rejected.
+ * @throws ServiceError code 13 for fields that the SDK cannot express, native errors of the database.
  */
 export const buildQuery = async (table: Table, query: VerifiedQuery): Promise<ScanQuery | VectorQuery> => {
   const scan = table.query();

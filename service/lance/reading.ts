@@ -5,9 +5,9 @@ import type { VerifiedQuery } from "../guard/verify-query.ts";
 import { joinArrowFiles } from "./arrow-file.ts";
 import { buildQuery } from "./query.ts";
 
-/** Rows as they leave the service. */
+/** The result of a query. */
 export interface Rows {
-  /** The version that they are of, or an earlier one where the table was written to at that moment. */
+  /** The version of the rows, or an earlier one if the table was written to meanwhile. */
   readonly version: number;
   /** An Arrow IPC file. */
   readonly file: Uint8Array;
@@ -18,26 +18,23 @@ export interface RowCount {
   readonly rows: number;
 }
 
-/** The part of the SDK's native query beneath its public methods: each batch is an Arrow IPC file of its own. */
+/** The internal API of the SDK's queries. Each batch is a separate Arrow IPC file. */
 interface NativeQuery {
   execute(): Promise<{ next(): Promise<Buffer | null> }>;
   outputSchema(): Promise<Buffer>;
 }
 
-/**
- * The SDK's public methods decode every batch, and fail on types that its Arrow library does not know; here the bytes
- * pass as they are.
- */
+/** The SDK's public methods decode every batch and fail on types that its Arrow library lacks; this keeps the bytes. */
 const nativeOf = (query: Query | VectorQuery): Promise<NativeQuery> =>
   (query as unknown as { getInner(): Promise<NativeQuery> }).getInner();
 
 /**
  * Runs a query.
- * @param maxBytes of the answer; a query that gives more is given up at once.
- * @throws ServiceError code 13 for more, native errors for what the database refuses.
+ * @param maxBytes maximum size of the rows; a query that exceeds it stops at once.
+ * @throws ServiceError code 13 if the rows exceed `maxBytes`, native errors of the database.
  */
 export const readRows = async (table: Table, query: VerifiedQuery, maxBytes: number): Promise<Rows> => {
-  // Asked first, so that the rows are never of an earlier version than is said.
+  // Read first, so that the rows are never older than the returned version.
   const version = await table.version();
   const native = await nativeOf(await buildQuery(table, query));
   const batches = await native.execute();
@@ -47,7 +44,7 @@ export const readRows = async (table: Table, query: VerifiedQuery, maxBytes: num
     bytes += file.byteLength;
     if (bytes > maxBytes)
       throw invalid(
-        `the answer has more than ${maxBytes} bytes: ask for fewer rows (k, filter) or columns, page with offset, or have the operator raise LAKEHEAD_MAX_RESULT_BYTES`,
+        `the result has more than ${maxBytes} bytes: request fewer rows (k, filter) or columns, page with offset, or ask the operator to raise LAKEHEAD_MAX_RESULT_BYTES`,
       );
     files.push(file);
   }

@@ -26,7 +26,7 @@ export interface JsonSchema {
  */
 export type Vocabulary = "lance" | "arrow";
 
-/** The parameters of all Arrow types together; a type has those that it needs. */
+/** The parameters of all Arrow types; each type has some of them. */
 type Detailed = DataType & {
   readonly bitWidth: number;
   readonly isSigned: boolean;
@@ -47,7 +47,7 @@ type Naming = (type: Detailed) => Named;
 
 const units = ["s", "ms", "us", "ns"] as const;
 
-/** Types that both vocabularies name alike. */
+/** Types with the same name in both vocabularies. */
 const alike: Readonly<Partial<Record<Type, Naming>>> = {
   [Type.Null]: () => ["null"],
   [Type.Bool]: () => ["bool"],
@@ -83,14 +83,14 @@ const naming: Readonly<Record<Vocabulary, Readonly<Partial<Record<Type, Naming>>
     [Type.Utf8]: () => ["utf8"],
     [Type.LargeUtf8]: () => ["large_utf8"],
     [Type.FixedSizeBinary]: ({ byteWidth }) => ["fixed_size_binary", byteWidth],
-    // Its readers take precision and scale out of one number.
+    // Its readers decode precision and scale from one number.
     [Type.Decimal]: ({ bitWidth, precision, scale }) => [`decimal${bitWidth}`, precision * 1000 + scale],
     [Type.Date]: ({ unit }) => [unit === 0 ? "date32" : "date64"],
     [Type.Time]: ({ bitWidth }) => [`time${bitWidth}`],
     [Type.Timestamp]: () => ["timestamp"],
     [Type.Duration]: () => ["duration"],
     [Type.Interval]: () => ["interval"],
-    // As the catalog's reference does: a column's encoding is not its type.
+    // Like the catalog's reference implementation: a column's encoding is not its type.
     [Type.Dictionary]: ({ dictionary }) => nameOf(dictionary, "arrow"),
   },
 };
@@ -98,7 +98,7 @@ const naming: Readonly<Record<Vocabulary, Readonly<Partial<Record<Type, Naming>>
 const nameOf = (type: DataType, vocabulary: Vocabulary): Named => {
   const name = naming[vocabulary][type.typeId as Type];
   if (name === undefined)
-    throw new ServiceError(0, { message: "the table has a column of a type that this server cannot describe" });
+    throw new ServiceError(0, { message: "the table has a column of a type that this server does not support" });
   return name(type as Detailed);
 };
 
@@ -121,7 +121,7 @@ const toJsonField = (field: Field, vocabulary: Vocabulary): JsonField => ({
   ...metadataOf(field),
 });
 
-/** @throws ServiceError code 0 for a type that the vocabulary has no name for. */
+/** @throws ServiceError code 0 for a type without a name in the vocabulary. */
 export const toJsonSchema = (schema: Schema, vocabulary: Vocabulary): JsonSchema => ({
   fields: schema.fields.map((field) => toJsonField(field, vocabulary)),
   ...metadataOf(schema),

@@ -1,6 +1,6 @@
 import type { Table, TableStatistics } from "@lancedb/lancedb";
 
-/** The statistics record as the requirements have it; all integers. `num_rows` are live rows, bytes include indices. */
+/** Statistics of a table, all integers. `num_rows` counts live rows, `total_bytes` includes indices. */
 export interface StatisticsRecord {
   readonly total_bytes: number;
   readonly num_rows: number;
@@ -21,11 +21,11 @@ const toRecord = ({ totalBytes, numRows, numIndices, fragmentStats }: TableStati
     fragment_stats: {
       num_fragments: fragmentStats.numFragments,
       num_small_fragments: fragmentStats.numSmallFragments,
-      // LanceDB's client refuses a fractional mean.
+      // LanceDB's client rejects a fractional mean.
       lengths: { min, max, mean: Math.trunc(mean), p25, p50, p75, p99 },
     },
   };
 };
 
-/** Each call reads the metadata of every full-text index again. */
+/** Each call reads the metadata of every full-text index. */
 export const readStatistics = async (table: Table): Promise<StatisticsRecord> => toRecord(await table.stats());

@@ -49,8 +49,8 @@ const wantedSnapshot = async (
   return tools.database.tagVersion(table, tools.verifyTag(tag));
 };
 
-const places = ({ place }: Description, withUri: boolean) =>
-  place === undefined ? {} : { location: place.location, ...(withUri ? { table_uri: place.uri } : {}) };
+const locationFields = ({ location }: Description, withUri: boolean) =>
+  location === undefined ? {} : { location: location.address, ...(withUri ? { table_uri: location.uri } : {}) };
 
 /** What only the manifest says; the database finds it among all versions. */
 const details = async (database: Database, table: TableId, version: number, branch: string | undefined) => {
@@ -91,7 +91,7 @@ export const describe = defineOperation({
       namespace: table.namespace,
       version: found.version,
       schema: found.schema,
-      ...places(found, wants("with_table_uri")),
+      ...locationFields(found, wants("with_table_uri")),
       ...(wants("load_detailed_metadata") ? await details(database, table, found.version, snapshot.branch) : {}),
       // What was opened has data.
       ...(wants("check_declared") || wants("load_detailed_metadata") ? { is_only_declared: false } : {}),

@@ -100,7 +100,7 @@ describe("query", () => {
   test("gives no more bytes than it may, and says what to do", async () => {
     const { status, body } = await small.call("query", "docs", {}, { rawBody: `${unlimited}}` });
     expect({ status, code: body.code }).toEqual({ status: 400, code: 13 });
-    expect(body.error).toMatch(/more than 20000 bytes: ask for fewer rows .* LAKEHEAD_MAX_RESULT_BYTES/);
+    expect(body.error).toMatch(/more than 20000 bytes: request fewer rows .* LAKEHEAD_MAX_RESULT_BYTES/);
     expect((await rowsOf({ k: 100, columns: ["id"] }, small)).numRows).toBe(100);
   });
 

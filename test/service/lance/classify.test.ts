@@ -72,7 +72,7 @@ const provocations: readonly [what: string, code: number, provoke: () => unknown
     "a column without vectors",
     13,
     () => docs.query().nearestTo(vector).column("text").explainPlan(),
-    /holds no vectors/,
+    /not a column of vectors/,
   ],
   [
     "a wrong number of dimensions",
@@ -100,7 +100,7 @@ const provocations: readonly [what: string, code: number, provoke: () => unknown
       await tags.create("größe", 1);
       await tags.list().finally(() => tags.delete("größe"));
     },
-    /outside ASCII/,
+    /non-ASCII/,
   ],
   ["a filter that is no SQL", 13, () => docs.query().where("id >").explainPlan(), /not valid SQL/],
   ["a filter that is no condition", 13, () => docs.query().where("id + 1").explainPlan(), /condition/],
@@ -128,7 +128,7 @@ const provocations: readonly [what: string, code: number, provoke: () => unknown
         .explainPlan(),
     /full-text/,
   ],
-  ["a hybrid search", 13, () => search().fullTextSearch("x").explainPlan(), /together/],
+  ["a hybrid search", 13, () => search().fullTextSearch("x").explainPlan(), /combined/],
   ["probes that contradict", 13, () => search().maximumNprobes(1).explainPlan(), /nprobes/],
   ["ef below k", 13, () => docs.query().nearestTo(vector).column("other").ef(3).limit(10).toArray(), /ef is smaller/],
   [

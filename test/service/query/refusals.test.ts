@@ -197,15 +197,15 @@ describe("bounds, after defaults", () => {
       { ...search, nprobes: 4, maximum_nprobes: 3 },
     ],
     [
-      "prefilter is false: a full-text search can only filter before; send true or leave it out",
+      "prefilter is false, but a full-text search always filters first: send true or leave it out",
       { ...fts("hello"), filter: "id < 5", prefilter: false },
     ],
     [
-      "the table has several columns with a full-text index: name one as column of the phrase clause",
+      "the table has several columns with a full-text index: set column in the phrase clause",
       fts({ phrase: { terms: "hello world" } }),
     ],
     [
-      "the table has several columns with a full-text index: name one as column of the match clause",
+      "the table has several columns with a full-text index: set column in the match clause",
       fts({ match: { terms: "hello", fuzziness: 1 } }),
     ],
   ])("%s", async (error, query) => {
@@ -225,7 +225,7 @@ describe("bounds, after defaults", () => {
     const { body } = await service.call("analyze_plan", "plain", fts({ match: { terms: "row" } }));
     expect(body).toMatchObject({
       code: 13,
-      error: "no column of the table has a full-text index: create one, or name another column",
+      error: "no column of the table has a full-text index: create one, or set column in the clause",
     });
   });
 
