@@ -36,34 +36,6 @@ beforeAll(async () => {
   objects = { local: manifests(local), cloud: manifests(cloud) };
 }, 60_000);
 
-/** kubernetes-models has a validator for each built-in kind. */
-async function schemaErrors({ apiVersion, kind, body, metadata }: Manifest): Promise<string[]> {
-  const module = `kubernetes-models/${apiVersion}`;
-  const models = (await import(module)) as Record<string, new (data: unknown) => { validate(): void }>;
-  const Model = models[kind];
-  if (Model === undefined) return [`${apiVersion} ${kind}: no schema`];
-  try {
-    new Model(body).validate();
-    return [];
-  } catch (error) {
-    return [`${kind} ${metadata.name}: ${error instanceof Error ? error.message : String(error)}`];
-  }
-}
-
-const builtIn = ({ apiVersion }: Manifest) => !/ray\.io|gke\.io|cloud\.google\.com/.test(apiVersion);
-
-test("every built-in object fits its schema", async () => {
-  const all = [...objects.local, ...objects.cloud].filter(builtIn);
-  expect(all.length).toBeGreaterThan(40);
-  expect((await Promise.all(all.map(schemaErrors))).flat()).toEqual([]);
-});
-
-test("the schemas do refuse: a wrong type is seen", async () => {
-  const deployment = one(objects.local, "Deployment");
-  const broken = { ...deployment, body: { ...deployment.body, spec: { ...deployment.body.spec, replicas: "two" } } };
-  expect(await schemaErrors(broken)).toHaveLength(1);
-});
-
 describe("the runtime's account", () => {
   test("carries the cloud's identity and is bound to the documents' list of verbs, exactly", () => {
     const account = one(objects.cloud, "ServiceAccount", "geneva-service-account");

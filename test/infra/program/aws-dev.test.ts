@@ -8,7 +8,24 @@ import { configured, describeStack } from "./suite.ts";
 
 const captures = describeStack("aws-dev");
 
-it("a changed instance type of one node group shows as exactly that, and as a danger", async () => {
+it("one NAT gateway serves the private subnets of both zones", () => {
+  const { resources } = captures().preview;
+  const gateways = resources.filter(({ type }) => type === "aws:ec2/natGateway:NatGateway");
+  expect(gateways).toHaveLength(1);
+  const routes = resources.filter(({ type, name }) => type === "aws:ec2/route:Route" && name.endsWith("-nat"));
+  expect(routes.map(({ name }) => name)).toEqual(["network-private-a-nat", "network-private-b-nat"]);
+  for (const { dependsOn } of routes) expect(dependsOn).toContain(gateways[0]?.urn);
+});
+
+it("without aws:kms there is no key for the tables", () => {
+  const types = captures()
+    .preview.resources.filter(({ name }) => name.startsWith("tables"))
+    .map(({ type }) => type);
+  expect(types).toContain("aws:s3/bucket:Bucket");
+  expect(types).not.toContain("aws:kms/key:Key");
+});
+
+it("a changed instance type of one node group is the only change, and a danger", async () => {
   const nodes = configured("aws-dev", "nodes");
   const changed = await runStack("aws-dev", "preview", {
     "lakehead:nodes": { ...nodes, head: { ...nodes.head, instanceTypes: ["m7i.4xlarge"] } },
@@ -23,7 +40,7 @@ it("a changed instance type of one node group shows as exactly that, and as a da
   expect(dangers(stepsOfDiff(diff)).map(({ deed }) => deed)).toEqual(["replaces a node group"]);
 });
 
-it("one more zone leaves the control plane as it is, and replaces the groups that do not name their zones", async () => {
+it("an additional zone replaces only the node groups that name no zones", async () => {
   const nodes = configured("aws-dev", "nodes");
   const changed = await runStack("aws-dev", "preview", {
     "lakehead:network": { ...configured("aws-dev", "network"), zones: ["a", "b", "c"] },
@@ -39,7 +56,7 @@ it("one more zone leaves the control plane as it is, and replaces the groups tha
   expect(resources.filter(({ op, type }) => op === "replace" && /:(Subnet|Cluster)$/.test(type))).toEqual([]);
 });
 
-it("one more tag is a danger: launch templates carry it, so that every node is replaced", async () => {
+it("an additional tag is a danger: launch templates have it, so every node is replaced", async () => {
   const changed = await runStack("aws-dev", "preview", { "lakehead:tags": { owner: "another" } });
   const found = dangers(stepsOfDiff(diffPlans(planOf(captures().preview), planOf(changed))));
   expect(found.map(({ step }) => step.name)).toEqual([

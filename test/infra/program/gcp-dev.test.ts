@@ -7,7 +7,17 @@ import { configured, describeStack } from "./suite.ts";
 
 const captures = describeStack("gcp-dev");
 
-it("a changed machine type of one pool shows as exactly that", async () => {
+it("a pool with zones has nodes in those only", () => {
+  const pools = captures().preview.resources.filter(({ type }) => type === "gcp:container/nodePool:NodePool");
+  expect(Object.fromEntries(pools.map(({ name, inputs }) => [name, inputs.nodeLocations]))).toEqual({
+    "system-pool": ["europe-west4-a"],
+    "head-pool": ["europe-west4-a"],
+    "cpu-pool": undefined,
+    "gpu-pool": ["europe-west4-a", "europe-west4-b"],
+  });
+});
+
+it("a changed machine type of one pool is the only change", async () => {
   const nodes = configured("gcp-dev", "nodes");
   const changed = await runStack("gcp-dev", "preview", {
     "lakehead:nodes": { ...nodes, cpu: { ...nodes.cpu, machineType: "n2-standard-32" } },

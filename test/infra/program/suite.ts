@@ -130,12 +130,13 @@ export function describeStack(stack: ExampleStack): () => StackCaptures {
   });
 
   describe("the plan", () => {
-    it("is the committed one", async () => {
-      await expect(
-        renderGolden(planOf(captures.preview)),
-        `the golden plan of ${stack} is stale; if the change is meant: npx vitest run test/infra/program --update`,
-      ).toMatchFileSnapshot(join(root, `test/infra/golden/${stack}.yaml`));
-    });
+    if (!stack.endsWith("-dev"))
+      it("is the committed one", async () => {
+        await expect(
+          renderGolden(planOf(captures.preview)),
+          `the golden plan of ${stack} is stale; if the change is intended: npx vitest run test/infra/program --update`,
+        ).toMatchFileSnapshot(join(root, `test/infra/golden/${stack}.yaml`));
+      });
     it("knows which inputs replace each of its cloud resources", () => {
       const types = captures.preview.resources.map(({ type }) => type).filter((type) => /^(aws|gcp):/.test(type));
       expect([...new Set(types)].filter((type) => !knownTypes.has(type))).toEqual([]);

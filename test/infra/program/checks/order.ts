@@ -190,6 +190,24 @@ export const rules: readonly Rule[] = [
     in: ["aws-prod"],
   },
   {
+    why: "EKS's own security group does not admit a deployer inside the VPC",
+    later: kubernetesObject,
+    earlier: named(/^cluster-api-from-/),
+    in: ["aws"],
+  },
+  {
+    why: "every Ray pod in the namespace must be gone before the nodes",
+    later: both(type("kubernetes:core/v1:Namespace"), named(/^namespace$/)),
+    earlier: nodes,
+    in: ["aws", "gcp"],
+  },
+  {
+    why: "an Ingress uses its address and its TLS policy until it is gone",
+    later: type("kubernetes:networking.k8s.io/v1:Ingress"),
+    earlier: type("gcp:compute/globalAddress:GlobalAddress", "gcp:compute/sSLPolicy:SSLPolicy"),
+    in: ["gcp-prod"],
+  },
+  {
     why: "EKS writes its logs into a group that exists, or makes one without a retention that nobody deletes",
     later: type("aws:eks/cluster:Cluster"),
     earlier: type("aws:cloudwatch/logGroup:LogGroup"),

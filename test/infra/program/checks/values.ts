@@ -68,6 +68,8 @@ export const enumerations: Readonly<Record<string, Readonly<Record<string, reado
     "loggingConfig.enableComponents": google("LoggingComponentConfig", "Component"),
     "monitoringConfig.enableComponents": google("MonitoringComponentConfig", "Component"),
     "databaseEncryption.state": google("DatabaseEncryption", "State"),
+    "securityPostureConfig.mode": google("SecurityPostureConfig", "Mode"),
+    "securityPostureConfig.vulnerabilityMode": google("SecurityPostureConfig", "VulnerabilityMode"),
   },
   "gcp:container/nodePool:NodePool": {
     "nodeConfig.workloadMetadataConfig.mode": google("WorkloadMetadataConfig", "Mode"),

@@ -1,0 +1,134 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import type { Capture, PlannedResource } from "../../../infra/offline-plan/capture.ts";
+import { configOf } from "../config/minimal.ts";
+import { runStack } from "../support/stacks.ts";
+
+/** Two stacks that differ from the examples in every choice of the AWS half; a golden plan holds the examples. */
+let adopted: Capture;
+let closed: Capture;
+
+beforeAll(async () => {
+  [adopted, closed] = await Promise.all([
+    runStack("aws-dev", "update", {
+      "lakehead:network": {
+        mode: "adopt",
+        vpcId: "vpc-0a1b",
+        cidr: "10.0.0.0/16",
+        privateSubnetIds: ["subnet-0a", "subnet-0b"],
+        privateRouteTableIds: ["rtb-0a"],
+      },
+      "lakehead:bucket": { name: "example-existing", create: false },
+      "lakehead:endpoint": { publicCidrs: [] },
+      "lakehead:nodes": { gpu: { enabled: false } },
+      "lakehead:tableService": {
+        image: "registry.example.com/lakehead:0.1.0",
+        auth: { issuer: "https://login.example.com/", audience: "lakehead" },
+        exposure: { mode: "internal", allowedCidrs: ["10.0.0.0/8"] },
+      },
+    }),
+    runStack("aws-dev", "update", {
+      "lakehead:network": { mode: "create", zones: ["a", "b"], nat: "none" },
+      "lakehead:client": {},
+      "lakehead:viewerArns": [],
+      "lakehead:auditorArns": [],
+      "lakehead:networkPolicies": false,
+      "lakehead:bucket": { name: "example-throwaway", forceDestroy: true },
+    }),
+  ]);
+  for (const { failure } of [adopted, closed]) if (failure !== undefined) throw new Error(failure);
+});
+
+const of = (capture: Capture, type: string): PlannedResource[] =>
+  capture.resources.filter((resource) => resource.type === `aws:${type}`);
+const one = (capture: Capture, type: string, name: string): PlannedResource => {
+  const found = of(capture, type).find((resource) => resource.name === name);
+  if (found === undefined) throw new Error(`no ${type} ${name}: ${of(capture, type).map((some) => some.name)}`);
+  return found;
+};
+const inputs = (capture: Capture, type: string) => of(capture, type).map((resource) => resource.inputs);
+
+describe("the network", () => {
+  test("without NAT has interface endpoints, and no private route to the internet", () => {
+    expect(of(closed, "ec2/natGateway:NatGateway")).toEqual([]);
+    const services = inputs(closed, "ec2/vpcEndpoint:VpcEndpoint").map(({ serviceName }) => String(serviceName));
+    expect(services).toEqual(
+      expect.arrayContaining(["com.amazonaws.eu-central-1.ecr.dkr", "com.amazonaws.eu-central-1.sts"]),
+    );
+    expect(of(closed, "ec2/route:Route").map(({ name }) => name)).toEqual(["network-public-internet"]);
+  });
+
+  test("if adopted is not changed, except for an S3 endpoint on the listed route tables", () => {
+    expect(of(adopted, "ec2/vpc:Vpc")).toEqual([]);
+    expect(of(adopted, "ec2/subnet:Subnet")).toEqual([]);
+    expect(inputs(adopted, "ec2/vpcEndpoint:VpcEndpoint")).toEqual([
+      expect.objectContaining({ vpcId: "vpc-0a1b", routeTableIds: ["rtb-0a"] }),
+    ]);
+    expect(one(adopted, "eks/cluster:Cluster", "cluster").inputs.vpcConfig).toMatchObject({
+      subnetIds: ["subnet-0a", "subnet-0b"],
+    });
+  });
+});
+
+describe("the cluster", () => {
+  test("has a public endpoint only with publicCidrs", () => {
+    expect(one(adopted, "eks/cluster:Cluster", "cluster").inputs).toMatchObject({
+      vpcConfig: { endpointPrivateAccess: true, endpointPublicAccess: false },
+    });
+    expect(one(closed, "eks/cluster:Cluster", "cluster").inputs).toMatchObject({
+      vpcConfig: { endpointPublicAccess: true, publicAccessCidrs: ["203.0.113.0/24"] },
+    });
+  });
+
+  test("gives the deployer and the client cluster-admin by default, and no other principal access", () => {
+    const grants = inputs(closed, "eks/accessPolicyAssociation:AccessPolicyAssociation").map(
+      ({ policyArn, accessScope }) => [String(policyArn).split("/").at(-1), accessScope],
+    );
+    const admin = ["AmazonEKSClusterAdminPolicy", { type: "cluster" }];
+    expect(grants).toEqual([admin, admin]);
+    expect(of(closed, "eks/accessEntry:AccessEntry")).toHaveLength(2);
+  });
+
+  test("without GPU nodes has no GPU node group and no device plugin", () => {
+    expect(
+      of(adopted, "eks/nodeGroup:NodeGroup")
+        .map(({ name }) => name)
+        .sort(),
+    ).toEqual(["nodes-ray-head", "nodes-ray-worker-cpu", "nodes-system"]);
+    expect(adopted.resources.filter(({ type }) => type.endsWith("GpuPlugin"))).toEqual([]);
+  });
+});
+
+describe("the bucket", () => {
+  test("without protect is deleted on destroy with its settings", () => {
+    const around = closed.resources.filter(({ type }) => type.startsWith("aws:s3/"));
+    expect(around.length).toBeGreaterThan(5);
+    expect(around.filter(({ retainOnDelete }) => retainOnDelete)).toEqual([]);
+  });
+
+  test("is emptied by a destroy only with forceDestroy", () => {
+    expect(one(closed, "s3/bucket:Bucket", "tables").inputs.forceDestroy).toBe(true);
+    expect(configOf("aws", { protect: false }).bucket.forceDestroy).toBe(false);
+  });
+
+  test("if it exists is not changed, and identities reach it", () => {
+    expect(adopted.resources.filter(({ type }) => type.startsWith("aws:s3/"))).toEqual([]);
+    const document = one(adopted, "iam/rolePolicy:RolePolicy", "identities-runtime-tables").inputs.policy;
+    expect(JSON.stringify(document)).toContain("arn:aws:s3:::example-existing/*");
+  });
+});
+
+describe("exposure", () => {
+  test("internal is an NLB in the private subnets that admits the configured networks", () => {
+    const service = adopted.resources.find(({ type, name }) => type.endsWith(":Service") && name === "table-service");
+    const text = JSON.stringify(service?.inputs);
+    expect(text).toContain('"service.beta.kubernetes.io/aws-load-balancer-scheme":"internal"');
+    expect(text).toContain("subnet-0a,subnet-0b");
+    expect(inputs(adopted, "vpc/securityGroupIngressRule:SecurityGroupIngressRule")).toContainEqual(
+      expect.objectContaining({ cidrIpv4: "10.0.0.0/8", fromPort: 80, toPort: 80 }),
+    );
+  });
+
+  test("cluster creates no load balancer, controller or security group rule", () => {
+    expect(closed.resources.filter(({ name }) => name.startsWith("load-balancer"))).toEqual([]);
+  });
+});

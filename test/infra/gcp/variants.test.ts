@@ -1,0 +1,124 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { objectRole } from "../../../infra/clouds/gcp/bucket-access.ts";
+import { nodeRoles } from "../../../infra/clouds/gcp/node-identity.ts";
+import type { Capture, PlannedResource } from "../../../infra/offline-plan/capture.ts";
+import { revealed } from "../kubernetes/manifests.ts";
+import { ofType } from "../support/graph.ts";
+import { runStack } from "../support/stacks.ts";
+
+/** A stack that differs from the examples in every choice of the Google Cloud half; a golden plan holds the examples. */
+let adopted: Capture;
+
+beforeAll(async () => {
+  adopted = await runStack("gcp-dev", "update", {
+    "lakehead:network": {
+      mode: "adopt",
+      network: "shared-vpc",
+      subnetwork: "ray",
+      podRange: "ray-pods",
+      serviceRange: "ray-services",
+    },
+    "lakehead:bucket": { name: "existing-tables", create: false },
+    "lakehead:operator": { mode: "addon", version: "1.4" },
+    "lakehead:endpoint": { dns: false, publicCidrs: ["203.0.113.0/24"] },
+    "lakehead:tableService": {
+      image: "registry.example.com/lakehead:0.1.0",
+      auth: { issuer: "https://login.example.com/", audience: "lakehead" },
+      exposure: { mode: "public", host: "tables.example.com", allowedCidrs: ["198.51.100.0/24"] },
+    },
+  });
+  if (adopted.failure !== undefined) throw new Error(adopted.failure);
+}, 60_000);
+
+function only(type: string): PlannedResource {
+  const [first, ...others] = ofType(adopted.resources, type);
+  if (first === undefined || others.length > 0) throw new Error(`${others.length + 1} resources of type ${type}`);
+  return first;
+}
+const inputs = (type: string): Record<string, unknown> => revealed(only(type));
+const clusterType = "gcp:container/cluster:Cluster";
+
+describe("the cluster", () => {
+  test("with the Ray add-on has no chart and no definitions, but a RayCluster", () => {
+    expect(inputs(clusterType)).toMatchObject({ addonsConfig: { rayOperatorConfigs: [{ enabled: true }] } });
+    expect(ofType(adopted.resources, "kubernetes:helm.sh/v3:Release", "kubernetes:yaml/v2:ConfigGroup")).toEqual([]);
+    expect(ofType(adopted.resources, "kubernetes:ray.io/v1:RayCluster")).toHaveLength(1);
+  });
+
+  test("with publicCidrs has an IP endpoint for those networks only", () => {
+    expect(inputs(clusterType)).toMatchObject({
+      deletionProtection: false,
+      privateClusterConfig: { enablePrivateEndpoint: false },
+      masterAuthorizedNetworksConfig: {
+        cidrBlocks: [{ cidrBlock: "203.0.113.0/24" }],
+        gcpPublicCidrsAccessEnabled: false,
+      },
+      controlPlaneEndpointsConfig: { dnsEndpointConfig: { allowExternalTraffic: false } },
+    });
+  });
+
+  test("in an adopted network creates no network of its own", () => {
+    expect(
+      ofType(
+        adopted.resources,
+        "gcp:compute/network:Network",
+        "gcp:compute/subnetwork:Subnetwork",
+        "gcp:compute/router:Router",
+      ),
+    ).toEqual([]);
+    expect(inputs(clusterType)).toMatchObject({
+      network: "shared-vpc",
+      subnetwork: "ray",
+      ipAllocationPolicy: { clusterSecondaryRangeName: "ray-pods", servicesSecondaryRangeName: "ray-services" },
+    });
+  });
+});
+
+describe("identities", () => {
+  test("without a prefix get their grants on the bucket", () => {
+    const grants = ofType(adopted.resources, "gcp:storage/bucketIAMMember:BucketIAMMember").map(revealed);
+    expect(grants).toHaveLength(3);
+    expect(grants).toEqual(grants.map(() => expect.objectContaining({ bucket: "existing-tables", role: objectRole })));
+  });
+
+  test("have on the project only the nodes' roles and the right to describe clusters", () => {
+    const grants = ofType(adopted.resources, "gcp:projects/iAMMember:IAMMember");
+    const roles = new Set(grants.map((grant) => revealed(grant).role));
+    expect([...roles].sort()).toEqual([...nodeRoles, "roles/container.clusterViewer"].sort());
+  });
+
+  test("of the client get cluster-admin by default", () => {
+    const [binding] = ofType(adopted.resources, "kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding").filter(
+      ({ name }) => name.startsWith("client-access"),
+    );
+    expect(binding && revealed(binding)).toMatchObject({
+      roleRef: { kind: "ClusterRole", name: "cluster-admin" },
+      subjects: [{ kind: "User", name: "geneva-client@example-lakehead-dev.iam.gserviceaccount.com" }],
+    });
+  });
+
+  test("are granted by members only: a policy or binding would remove the grants of others", () => {
+    const grants = adopted.resources.filter(({ type }) => /IAM/i.test(type));
+    expect(grants.length).toBeGreaterThan(5);
+    expect(grants.filter(({ type }) => !/IAMMember$/i.test(type))).toEqual([]);
+  });
+});
+
+test("an existing bucket is used but not changed", () => {
+  expect(ofType(adopted.resources, "gcp:storage/bucket:Bucket")).toEqual([]);
+  expect(adopted.resources.find(({ kind }) => kind === "stack")?.outputs).toMatchObject({
+    databaseUri: "gs://existing-tables",
+  });
+});
+
+test("allowed networks of a public endpoint become a Cloud Armor policy of the backend", () => {
+  expect(inputs("gcp:compute/securityPolicy:SecurityPolicy")).toMatchObject({
+    rules: [
+      { action: "allow", match: { config: { srcIpRanges: ["198.51.100.0/24"] } } },
+      { action: "deny(403)", priority: 2_147_483_647, match: { config: { srcIpRanges: ["*"] } } },
+    ],
+  });
+  expect(inputs("kubernetes:cloud.google.com/v1:BackendConfig")).toMatchObject({
+    spec: { securityPolicy: { name: expect.stringContaining("public-endpoint") } },
+  });
+});
