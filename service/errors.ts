@@ -1,26 +1,26 @@
 /**
- * The one registry of failures: Lance error code, HTTP status, public message. No refusal of the API has a status from elsewhere.
- * Codes and statuses follow the Lance Namespace specification (0 to 23).
+ * The registry of failures: Lance error code, HTTP status, public message. No other file sets an error status. Codes and
+ * statuses follow the Lance Namespace specification (0 to 23).
  */
 
 interface ErrorKind {
   readonly name: string;
   readonly status: 400 | 401 | 403 | 404 | 405 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503;
-  /** Said to the caller when the thrower has nothing safer or more exact to say. */
+  /** Default message. */
   readonly message: string;
 }
 
 export const errorKinds = {
   0: { name: "Unsupported", status: 406, message: "this operation is not supported by this server" },
   1: { name: "NamespaceNotFound", status: 404, message: "the namespace does not exist" },
-  2: { name: "NamespaceAlreadyExists", status: 409, message: "the namespace exists already" },
+  2: { name: "NamespaceAlreadyExists", status: 409, message: "the namespace already exists" },
   3: { name: "NamespaceNotEmpty", status: 409, message: "the namespace is not empty" },
   4: { name: "TableNotFound", status: 404, message: "the table does not exist" },
-  5: { name: "TableAlreadyExists", status: 409, message: "the table exists already" },
+  5: { name: "TableAlreadyExists", status: 409, message: "the table already exists" },
   6: { name: "TableIndexNotFound", status: 404, message: "the index does not exist" },
-  7: { name: "TableIndexAlreadyExists", status: 409, message: "the index exists already" },
+  7: { name: "TableIndexAlreadyExists", status: 409, message: "the index already exists" },
   8: { name: "TableTagNotFound", status: 404, message: "the tag does not exist" },
-  9: { name: "TableTagAlreadyExists", status: 409, message: "the tag exists already" },
+  9: { name: "TableTagAlreadyExists", status: 409, message: "the tag already exists" },
   10: { name: "TransactionNotFound", status: 404, message: "the transaction does not exist" },
   11: { name: "TableVersionNotFound", status: 404, message: "the table has no such version" },
   12: { name: "TableColumnNotFound", status: 404, message: "the table has no such column" },
@@ -32,19 +32,23 @@ export const errorKinds = {
   },
   15: { name: "PermissionDenied", status: 403, message: "the credentials do not permit this" },
   16: { name: "Unauthenticated", status: 401, message: "the request carries no valid credentials" },
-  17: { name: "ServiceUnavailable", status: 503, message: "the service cannot answer at the moment; retry" },
-  18: { name: "Internal", status: 500, message: "the service failed; the request id finds the cause in its log" },
-  19: { name: "InvalidTableState", status: 409, message: "the table is in a state that does not permit this" },
-  20: { name: "TableSchemaValidationError", status: 400, message: "the request does not fit the table's schema" },
-  21: { name: "Throttling", status: 429, message: "too many requests at once; retry" },
+  17: { name: "ServiceUnavailable", status: 503, message: "the service is unavailable; retry" },
+  18: {
+    name: "Internal",
+    status: 500,
+    message: "internal error; find the cause in the service's log by the request id",
+  },
+  19: { name: "InvalidTableState", status: 409, message: "the state of the table does not permit this" },
+  20: { name: "TableSchemaValidationError", status: 400, message: "the request does not match the table's schema" },
+  21: { name: "Throttling", status: 429, message: "too many concurrent requests; retry" },
   22: { name: "TableBranchNotFound", status: 404, message: "the table has no such branch" },
-  23: { name: "TableBranchAlreadyExists", status: 409, message: "the branch exists already" },
+  23: { name: "TableBranchAlreadyExists", status: 409, message: "the branch already exists" },
 } as const satisfies Record<number, ErrorKind>;
 
 /** A Lance Namespace error code, 0 to 23. */
 export type ErrorCode = keyof typeof errorKinds;
 
-/** Transport failures that HTTP tells apart and the Lance codes do not: each keeps its own status beside its code. */
+/** Transport failures with an HTTP status that differs from that of their Lance code. */
 export const transportStatuses = {
   noSuchRoute: { status: 404, code: 0 },
   methodNotAllowed: { status: 405, code: 0 },
@@ -58,11 +62,11 @@ export const transportStatuses = {
 export type Dependency = "store";
 
 interface ErrorOptions {
-  /** One safe sentence for the caller: names the key, the value and the way out. Never native text. */
+  /** A sentence for the caller: key, value and remedy. Never native text. */
   readonly message?: string;
-  /** More of the same, for instance the list of all issues of a body. */
+  /** Further text, for instance all issues of a body. */
   readonly detail?: string;
-  /** Kept for the log; never sent. */
+  /** For the log; never sent. */
   readonly cause?: unknown;
   /** Seconds for `Retry-After`. */
   readonly retryAfter?: number;
@@ -73,7 +77,7 @@ interface ErrorOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A failure that has been given its meaning. Whatever else is thrown becomes code 18. */
+/** A failure with a Lance error code. Any other error becomes code 18. */
 export class ServiceError extends Error {
   readonly code: ErrorCode;
   readonly status: ErrorKind["status"];
@@ -95,6 +99,6 @@ export class ServiceError extends Error {
   }
 }
 
-/** Shorthand for the most common refusal: code 13, HTTP 400. */
+/** Code 13, HTTP 400. */
 export const invalid = (message: string, detail?: string): ServiceError =>
   new ServiceError(13, detail === undefined ? { message } : { message, detail });

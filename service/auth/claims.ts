@@ -3,7 +3,7 @@ import { type AuthConfig, isScope, type Scope } from "./types.ts";
 
 type Claims = Readonly<Record<string, unknown>>;
 
-/** The claim of that very name, else the one at that dotted path; undefined when there is none. */
+/** The claim of that exact name, else the one at that dotted path, else undefined. */
 export function claimAt(claims: Claims, path: string): unknown {
   if (Object.hasOwn(claims, path)) return claims[path];
   let value: unknown = claims;
@@ -14,13 +14,13 @@ export function claimAt(claims: Claims, path: string): unknown {
   return value;
 }
 
-/** A string of words, or an array of strings; undefined for anything else. */
+/** The words of a space-separated string or an array of strings; undefined for any other value. */
 function words(value: unknown): readonly string[] | undefined {
   if (typeof value === "string") return value.split(" ").filter((word) => word !== "");
   return Array.isArray(value) && value.every((word) => typeof word === "string") ? value : undefined;
 }
 
-/** Our scopes among a token's; names that are not ours are passed over, a claim of another form holds none. */
+/** The scopes of this service in a token. Other names are ignored. */
 export function scopesOf(
   claims: Claims,
   config: Pick<AuthConfig, "scopeClaim" | "scopePrefix" | "scopeMap">,
@@ -37,8 +37,8 @@ export function scopesOf(
 }
 
 /**
- * The tables that a token permits. A claim that is there but cannot be understood permits none: the issuer meant to
- * restrict, and the default could be wider. `problem` then says why.
+ * The tables that a token permits. A malformed claim permits none, because the default could be wider than the issuer
+ * intended; `problem` then names the fault.
  */
 export function tablesOf(
   claims: Claims,
@@ -49,10 +49,10 @@ export function tablesOf(
   if (value === undefined) return { tables: defaults };
   const patterns = words(value);
   if (patterns === undefined)
-    return { tables: compileTablePatterns([]), problem: "neither a string nor an array of strings" };
+    return { tables: compileTablePatterns([]), problem: "not a string or an array of strings" };
   try {
     return { tables: compileTablePatterns(patterns) };
   } catch {
-    return { tables: compileTablePatterns([]), problem: "holds a malformed table pattern" };
+    return { tables: compileTablePatterns([]), problem: "has a malformed table pattern" };
   }
 }

@@ -1,13 +1,13 @@
 import { invalidToken, noCredentials } from "./challenge.ts";
 import type { Credentials } from "./types.ts";
 
-/** `b64token` of RFC 6750. Several Authorization headers arrive joined by ", " and are refused by it. */
+/** `b64token` of RFC 6750. It refuses several Authorization headers, which arrive joined by ", ". */
 const b64token = /^[A-Za-z0-9\-._~+/]+=*$/;
 
 /**
- * Takes the credentials from a request's headers. An `Authorization` header of any form wins over `x-api-key`.
+ * Reads the credentials from a request's headers. `Authorization` has precedence over `x-api-key`.
  *
- * @throws ServiceError code 16 when `Authorization` holds another scheme or no token.
+ * @throws ServiceError code 16 when `Authorization` has another scheme or no token.
  */
 export function readCredentials(headers: Headers): Credentials {
   const authorization = headers.get("authorization");
@@ -20,6 +20,7 @@ function bearerOf(authorization: string): string {
   const [, scheme = "", token = ""] = /^(\S*) *(.*)$/s.exec(authorization) ?? [];
   if (scheme.toLowerCase() !== "bearer")
     throw noCredentials("the Authorization header does not use the Bearer scheme; send Authorization: Bearer <token>");
-  if (!b64token.test(token)) throw invalidToken("the Authorization header does not hold one well-formed bearer token");
+  if (!b64token.test(token))
+    throw invalidToken("the Authorization header does not have exactly one well-formed bearer token");
   return token;
 }

@@ -1,4 +1,4 @@
-/** Why the issuer's answer could not be had. The message is ours: it holds the address, and nothing that was answered. */
+/** A failed request to the issuer. The message has the address and nothing of the response. */
 export class IssuerError extends Error {
   override readonly name = "IssuerError";
 }
@@ -7,15 +7,15 @@ export type GetJson = (address: string, signal: AbortSignal) => Promise<Readonly
 
 interface GetJsonOptions {
   readonly fetch: typeof fetch;
-  /** Bound on one answer, headers and body together. */
+  /** Timeout of a response, headers and body together. */
   readonly timeoutMilliseconds?: number;
 }
 
-const largestResponseBytes = 256 * 1024;
+const maxResponseBytes = 256 * 1024;
 
 /**
- * GET of a JSON object, bounded in time and size. Follows no redirect: keys come from the address that was configured or
- * discovered, or not at all.
+ * GET of a JSON object, bounded in time and size. Redirects are not followed: keys come from the configured or discovered
+ * address only.
  */
 export function createGetJson({ fetch, timeoutMilliseconds = 5_000 }: GetJsonOptions): GetJson {
   return async (address, signal) => {
@@ -38,7 +38,7 @@ async function boundedText(response: Response): Promise<string> {
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.byteLength;
-    if (size > largestResponseBytes) throw new IssuerError(`answered with more than ${largestResponseBytes} bytes`);
+    if (size > maxResponseBytes) throw new IssuerError(`answered with more than ${maxResponseBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
@@ -51,12 +51,12 @@ function parseObject(text: string): Readonly<Record<string, unknown>> {
   } catch {
     // The parser's message quotes the text.
   }
-  throw new IssuerError("answered with no JSON object");
+  throw new IssuerError("answered with something other than a JSON object");
 }
 
 function reason(error: unknown, limit: AbortSignal): string {
   if (error instanceof IssuerError) return error.message;
-  if (limit.aborted) return limit.reason?.name === "TimeoutError" ? "did not answer in time" : "was not waited for";
+  if (limit.aborted) return limit.reason?.name === "TimeoutError" ? "did not answer in time" : "was cancelled";
   const cause = error instanceof Error ? error.cause : undefined;
   const code = typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined;
   return `cannot be reached (${typeof code === "string" ? code : "the connection failed"})`;

@@ -1,4 +1,4 @@
-/** Who sends a request, and what they may do. Holds no state but the issuer's public keys. */
+/** Authentication and authorization. The only state is the issuer's public keys and the tokens verified with them. */
 import { invalidToken, noCredentials } from "./challenge.ts";
 import { scopesOf, tablesOf } from "./claims.ts";
 import { createKeySource } from "./issuer.ts";
@@ -28,7 +28,7 @@ interface Verifier {
   readonly principal: (token: string) => Promise<Principal>;
 }
 
-/** @param config One for which `validateAuthConfig` finds nothing wrong. Nothing is fetched before it is first needed. */
+/** @param config As `config/` validated it. Keys are fetched when first needed. */
 export function createAuthenticator(config: AuthConfig, options: AuthOptions = {}): Authenticator {
   const staticPrincipal = createStaticTokens(config.staticTokens);
   const verifier = config.issuer === undefined ? undefined : createVerifier(config.issuer, config, options);
@@ -39,7 +39,7 @@ export function createAuthenticator(config: AuthConfig, options: AuthOptions = {
       const known = staticPrincipal(token);
       if (known) return known;
       if (verifier && looksLikeJwt(token)) return verifier.principal(token);
-      throw invalidToken("the token is not known");
+      throw invalidToken("unknown token");
     },
     ready: () => verifier?.keys.loaded() ?? true,
     close: () => verifier?.keys.close(),
@@ -47,8 +47,8 @@ export function createAuthenticator(config: AuthConfig, options: AuthOptions = {
 }
 
 function absence({ allowApiKeyHeader }: AuthConfig, apiKey: string | undefined): string {
-  if (apiKey !== undefined) return "x-api-key is not accepted here; send Authorization: Bearer <token>";
-  return `the request carries no credentials; send Authorization: Bearer <token>${allowApiKeyHeader ? " or x-api-key" : ""}`;
+  if (apiKey !== undefined) return "x-api-key is not accepted; send Authorization: Bearer <token>";
+  return `the request has no credentials; send Authorization: Bearer <token>${allowApiKeyHeader ? " or x-api-key" : ""}`;
 }
 
 function createVerifier(issuer: string, config: AuthConfig, options: AuthOptions): Verifier {
@@ -59,7 +59,7 @@ function createVerifier(issuer: string, config: AuthConfig, options: AuthOptions
   const verified = createVerifiedTokens();
   const defaults = compileTablePatterns(config.defaultTables);
 
-  /** A token verified before counts only while the very keys that verified it are the current ones. */
+  /** A cached verification is valid only while the keys that verified the token are the current ones. */
   async function remembered(token: string): Promise<Principal | undefined> {
     const found = verified.find(token);
     if (found === undefined || now() >= found.expiresAt) return undefined;
@@ -73,7 +73,8 @@ function createVerifier(issuer: string, config: AuthConfig, options: AuthOptions
       if (known) return known;
       const { claims, keys: by } = await verify(token);
       const { tables, problem } = tablesOf(claims, config.tablesClaim, defaults);
-      if (problem) log.warn({ subject: claims.sub, claim: config.tablesClaim, problem }, "a token permits no table");
+      if (problem)
+        log.warn({ subject: claims.sub, claim: config.tablesClaim, problem }, "token without permitted tables");
       const principal: Principal = { subject: claims.sub, scopes: scopesOf(claims, config), tables, method: "jwt" };
       verified.keep(token, { keys: by, principal, expiresAt: (claims.exp + config.clockToleranceSeconds) * 1000 });
       return principal;

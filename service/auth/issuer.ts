@@ -2,7 +2,7 @@ import type { JSONWebKeySet } from "jose";
 import { addressProblem } from "../config/auth-problems.ts";
 import { createGetJson, type GetJson, IssuerError } from "./get-json.ts";
 
-const mostKeys = 100;
+const maxKeys = 100;
 
 interface KeySourceOptions {
   readonly issuer: string;
@@ -11,17 +11,17 @@ interface KeySourceOptions {
   readonly timeoutMilliseconds?: number;
 }
 
-/** @returns A function that gets the issuer's current key set; it fails with an {@link IssuerError} only. */
+/** @returns a function that fetches the issuer's JWKS; it throws only {@link IssuerError}. */
 export function createKeySource(options: KeySourceOptions): (signal: AbortSignal) => Promise<JSONWebKeySet> {
   const get = createGetJson(options);
   let discovered: string | undefined;
   return async (signal) => {
     const address = options.jwksUrl ?? discovered ?? (await discover(options.issuer, get, signal));
-    // Kept only while it works, so that an issuer that moves its keys is found again.
+    // Cleared on failure, so that a moved JWKS is discovered again.
     discovered = undefined;
     const { keys } = await get(address, signal);
-    if (!Array.isArray(keys)) throw new IssuerError(`${address} answered with no JSON Web Key Set`);
-    if (keys.length > mostKeys) throw new IssuerError(`${address} answered with more than ${mostKeys} keys`);
+    if (!Array.isArray(keys)) throw new IssuerError(`${address} answered with something other than a JWKS`);
+    if (keys.length > maxKeys) throw new IssuerError(`${address} answered with more than ${maxKeys} keys`);
     discovered = address;
     return { keys };
   };
@@ -32,10 +32,10 @@ async function discover(issuer: string, get: GetJson, signal: AbortSignal): Prom
   const document = await get(address, signal);
   if (document.issuer !== issuer)
     throw new IssuerError(
-      `${address} is the document of another issuer than ${issuer}; the two must be equal letter by letter, a final slash included`,
+      `${address} belongs to another issuer than ${issuer}; both must be identical, including a trailing slash`,
     );
   const { jwks_uri: keysAt } = document;
   if (typeof keysAt !== "string" || addressProblem(keysAt) !== undefined)
-    throw new IssuerError(`${address} names no jwks_uri that is https; set the address of the key set`);
+    throw new IssuerError(`${address} has no https jwks_uri; set LAKEHEAD_AUTH_JWKS_URL`);
   return keysAt;
 }

@@ -4,7 +4,7 @@ import { invalidToken } from "./challenge.ts";
 import type { KeyKeeper } from "./keys.ts";
 import type { AuthConfig } from "./types.ts";
 
-const largestTokenBytes = 8 * 1024;
+const maxTokenBytes = 8 * 1024;
 
 interface JwtVerifierOptions extends Pick<AuthConfig, "audience" | "algorithms" | "clockToleranceSeconds"> {
   readonly issuer: string;
@@ -14,18 +14,18 @@ interface JwtVerifierOptions extends Pick<AuthConfig, "audience" | "algorithms" 
 
 export interface VerifiedJwt {
   readonly claims: JWTPayload & { readonly sub: string; readonly exp: number };
-  /** The key set that holds the signing key. */
+  /** The key set with the signing key. */
   readonly keys: LocalJWKSet;
 }
 
-/** Whether a credential has a JWT's form (three parts); anything else can be a static token only. */
+/** Whether a credential has the three parts of a JWT. */
 export const looksLikeJwt = (token: string): boolean => token.split(".", 4).length === 3;
 
 /**
- * Verifies signature and claims. What can be refused by the token alone is refused before any key is asked for; keys
- * come from the issuer only, whatever `jwk`, `jku`, `x5c` or `x5u` the header holds.
+ * Verifies signature and claims. The header is checked before keys are fetched. Keys come from the issuer only: `jwk`,
+ * `jku`, `x5c` and `x5u` of the header are ignored.
  *
- * @throws ServiceError code 16, or code 17 when the issuer's keys cannot be had.
+ * @throws ServiceError code 16, or code 17 when the issuer's JWKS is unavailable.
  */
 export function createJwtVerifier(options: JwtVerifierOptions): (token: string) => Promise<VerifiedJwt> {
   const { issuer, now } = options;
@@ -39,7 +39,7 @@ export function createJwtVerifier(options: JwtVerifierOptions): (token: string) 
       requiredClaims: ["exp", "iss", "aud", "sub"],
     });
     const { sub, exp } = claims;
-    if (typeof sub !== "string" || sub === "") throw invalidToken("the sub claim is not a text");
+    if (typeof sub !== "string" || sub === "") throw invalidToken("the sub claim is not a string");
     if (exp === undefined) throw invalidToken("the token has no exp claim");
     return { claims: { ...claims, sub, exp }, keys };
   };
@@ -64,13 +64,13 @@ export function createJwtVerifier(options: JwtVerifierOptions): (token: string) 
 }
 
 /**
- * After a rotation a key id is missing, or, where tokens carry none or an issuer uses one again, an old key is tried that
- * did not sign.
+ * After a rotation the key id is unknown. If tokens have no key id, or the issuer reuses one, an old key fails to verify
+ * the signature.
  */
 const mayBeOfNewerKey = (error: unknown): boolean =>
   error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWSSignatureVerificationFailed;
 
-/** A key set may hold several keys that fit a token without a key id: each is tried. */
+/** Tries all keys that match a token without a key id. */
 async function verifyWithAny(
   token: string,
   keys: LocalJWKSet,
@@ -92,14 +92,14 @@ async function verifyWithAny(
 }
 
 function checkHeader(token: string, algorithms: readonly string[]): void {
-  if (token.length > largestTokenBytes) throw invalidToken(`the token is longer than ${largestTokenBytes} bytes`);
+  if (token.length > maxTokenBytes) throw invalidToken(`the token is longer than ${maxTokenBytes} bytes`);
   const { alg, typ, kid, crit } = headerOf(token);
   if (typeof alg !== "string" || !algorithms.includes(alg))
     throw invalidToken(`the token is not signed with an accepted algorithm (${algorithms.join(", ")})`);
   if (typ !== undefined && (typeof typ !== "string" || !/^(application\/)?(at\+)?jwt$/i.test(typ)))
-    throw invalidToken("the token is of a type other than JWT or at+jwt, so it is no access token");
-  if (kid !== undefined && typeof kid !== "string") throw invalidToken("the key id in the token is not a text");
-  if (crit !== undefined) throw invalidToken("the token demands extensions that this service does not have");
+    throw invalidToken("the token is not an access token: its typ is neither JWT nor at+jwt");
+  if (kid !== undefined && typeof kid !== "string") throw invalidToken("the key id of the token is not a string");
+  if (crit !== undefined) throw invalidToken("the token requires extensions that this service does not support");
 }
 
 function headerOf(token: string): Record<string, unknown> {
@@ -113,20 +113,20 @@ function headerOf(token: string): Record<string, unknown> {
 const descriptions: Readonly<Record<string, string>> = {
   ERR_JWT_EXPIRED: "the token has expired",
   ERR_JWS_SIGNATURE_VERIFICATION_FAILED: "the signature does not verify",
-  ERR_JWKS_NO_MATCHING_KEY: "no key of the trusted issuer fits the token",
+  ERR_JWKS_NO_MATCHING_KEY: "no key of the trusted issuer matches the token",
 };
 
 const claimDescriptions: Readonly<Record<string, string>> = {
-  iss: "the token comes from another issuer",
-  aud: "the token is meant for another audience",
+  iss: "the token is from another issuer",
+  aud: "the token is for another audience",
   nbf: "the token is not valid yet",
 };
 
 function describe(error: unknown): string {
   if (error instanceof errors.JWTClaimValidationFailed) {
     if (error.reason === "missing") return `the token has no ${error.claim} claim`;
-    if (error.reason === "invalid") return `the ${error.claim} claim is not of the right type`;
-    return claimDescriptions[error.claim] ?? "a claim does not hold";
+    if (error.reason === "invalid") return `the ${error.claim} claim has the wrong type`;
+    return claimDescriptions[error.claim] ?? "a claim is not valid";
   }
   const code = error instanceof errors.JOSEError ? error.code : "";
   return descriptions[code] ?? "the token cannot be verified";

@@ -4,11 +4,11 @@ import { IssuerError } from "./get-json.ts";
 import type { AuthConfig, AuthLog } from "./types.ts";
 
 export interface KeyKeeper {
-  /** Keys that may be used now. @throws ServiceError code 17 when there are none */
+  /** The usable keys. @throws ServiceError code 17 when there are none */
   current(): Promise<LocalJWKSet>;
   /**
-   * Keys fetched because those at hand do not verify a token; undefined when the issuer was asked just now and its answer
-   * stands. @throws ServiceError code 17 when it would have to be asked and is away.
+   * Newly fetched keys, for a token that the current keys do not verify; undefined within the cooldown after a fetch.
+   * @throws ServiceError code 17 when the issuer is unavailable.
    */
   newer(): Promise<LocalJWKSet | undefined>;
   loaded(): boolean;
@@ -21,12 +21,12 @@ interface KeyKeeperOptions extends Pick<AuthConfig, "keyCacheSeconds" | "staleKe
   readonly log: AuthLog;
 }
 
-/** Share of the cache time after which traffic has the keys fetched in the background, so that no request waits for it. */
+/** Share of the cache time after which a request starts a fetch in the background, so that no request waits for one. */
 const refreshAhead = 0.8;
 
 /**
- * Holds the issuer's keys. One fetch at a time, shared by all who wait. After a failure the next try waits 1 s, 2 s, 4 s …
- * up to the cooldown; meanwhile the last good keys serve, for `keyCacheSeconds` + `staleKeySeconds` after they were fetched.
+ * Caches the issuer's keys. Concurrent requests share one fetch. After a failure the next fetch waits 1 s, 2 s, 4 s … up to
+ * the cooldown. Cached keys are used for `keyCacheSeconds` + `staleKeySeconds` after their fetch.
  */
 export function createKeyKeeper({ load, now, log, ...bounds }: KeyKeeperOptions): KeyKeeper {
   const cache = bounds.keyCacheSeconds * 1000;
@@ -43,14 +43,14 @@ export function createKeyKeeper({ load, now, log, ...bounds }: KeyKeeperOptions)
   const usable = (): LocalJWKSet | undefined => (now() - fetchedAt < cache + stale ? keys : undefined);
   const unavailable = (): ServiceError =>
     new ServiceError(17, {
-      message: "the token cannot be checked because its issuer's keys cannot be had; retry",
+      message: "the token cannot be verified because the issuer's JWKS is unavailable; retry",
       retryAfter: Math.max(1, Math.ceil((nextTryAt - now()) / 1000)),
     });
 
   async function fetchOnce(): Promise<boolean> {
     try {
       const loaded = createLocalJWKSet(await load(closing.signal));
-      if (failures > 0) log.info({}, "the issuer's keys can be had again");
+      if (failures > 0) log.info({}, "the issuer's JWKS is available again");
       keys = loaded;
       fetchedAt = now();
       failures = 0;
@@ -58,13 +58,13 @@ export function createKeyKeeper({ load, now, log, ...bounds }: KeyKeeperOptions)
     } catch (error) {
       nextTryAt = now() + Math.min(cooldown, 1000 * 2 ** failures);
       failures += 1;
-      const reason = error instanceof IssuerError ? error.message : "the key set is malformed";
-      log.warn({ reason, failures, lastGoodKeys: usable() !== undefined }, "the issuer's keys cannot be had");
+      const reason = error instanceof IssuerError ? error.message : "the JWKS is malformed";
+      log.warn({ reason, failures, lastGoodKeys: usable() !== undefined }, "the issuer's JWKS is unavailable");
       return false;
     }
   }
 
-  /** True when the keys are new now. No fetch while a failure's wait lasts or after close. */
+  /** Whether new keys were fetched. Does not fetch during the wait after a failure, nor after close. */
   function refresh(): Promise<boolean> {
     if (pending) return pending;
     if (closing.signal.aborted || (failures > 0 && now() < nextTryAt)) return Promise.resolve(false);
@@ -80,7 +80,7 @@ export function createKeyKeeper({ load, now, log, ...bounds }: KeyKeeperOptions)
       const age = now() - fetchedAt;
       if (age >= cache * refreshAhead) {
         const refreshed = refresh();
-        // Once the issuer is known to be away, only a request that has no keys at all waits for it.
+        // While the issuer is unavailable, only requests without usable keys wait for the fetch.
         if (usable() === undefined || (age >= cache && failures === 0)) await refreshed;
       }
       const found = usable();

@@ -3,8 +3,8 @@ import { compileTablePatterns } from "./tables.ts";
 import type { Principal, StaticToken } from "./types.ts";
 
 /**
- * Looks a token up by its hash. Every entry is compared, in constant time, whatever has matched before: the time taken
- * tells neither a hash's digits nor an entry's place.
+ * Finds a token by its hash. All entries are compared in constant time, so that the time reveals neither digits of a hash
+ * nor the position of an entry.
  */
 export function createStaticTokens(tokens: readonly StaticToken[]): (token: string) => Principal | undefined {
   const entries = tokens.map(({ name, sha256, scopes, tables }) => ({

@@ -2,24 +2,24 @@ import { separator, tablePatternProblem, unrestricted } from "../config/auth-pro
 
 /** Compiled table patterns of one principal. */
 export interface TablePatterns {
-  /** The patterns as they were written. */
+  /** The patterns as written. */
   readonly source: readonly string[];
-  /** Whether one of the patterns matches the table's (or namespace's) canonical id parts. */
+  /** Whether a pattern matches the canonical id parts of a table or namespace. */
   permits(parts: readonly string[]): boolean;
-  /** Whether one of the patterns matches something beneath the namespace, so that its holder may know that it is there. */
+  /** Whether a pattern can match something inside the namespace, which the principal may then see. */
   reaches(parts: readonly string[]): boolean;
 }
 
 /**
- * Patterns are segments joined by `$`, compared with the parts of the id and never with its written form, so that no
- * choice of delimiter changes what they match. In a segment `*` stands for any characters (none included); all else is
- * exact, letter case included. `**` as the last segment stands for one or more segments: `prod$**` is everything beneath
- * `prod`, not `prod` itself. The pattern `**` alone matches every id, the root included.
+ * Patterns are segments joined by `$`. They are compared with the parts of the id, not its text, so that the delimiter does
+ * not change what they match. In a segment, `*` matches any characters, also none; other characters match exactly. `**` as
+ * the last segment matches one or more segments: `prod$**` matches everything inside `prod`, not `prod` itself. The pattern
+ * `**` matches every id, also the root.
  *
- * A part that is empty or holds `$` (which another delimiter lets through) is matched by `**` alone only: a store that
- * joins the parts with `$` again would reach another table with it.
+ * Only the pattern `**` matches a part that is empty or contains `$` (possible with another delimiter): a store that joins
+ * parts with `$` could read another table.
  *
- * @throws Error when a pattern is malformed (see {@link tablePatternProblem}).
+ * @throws Error when a pattern is malformed; see {@link tablePatternProblem}.
  */
 export function compileTablePatterns(source: readonly string[]): TablePatterns {
   const matchers = source.map((pattern) => {
@@ -41,7 +41,7 @@ function matcher(segments: readonly string[]): { readonly matches: Test; readonl
   const fixed = deep ? segments.slice(0, -1) : segments;
   if (deep && fixed.length === 0) return { matches: () => true, reaches: () => true };
   const plain: Test = (parts) => parts.every((part) => part !== "" && !part.includes(separator));
-  /** As far as both go. */
+  /** Compares the common length. */
   const agrees: Test = (parts) =>
     fixed.slice(0, parts.length).every((segment, index) => segmentMatches(segment, parts[index] ?? ""));
   return {
@@ -51,7 +51,7 @@ function matcher(segments: readonly string[]): { readonly matches: Test; readonl
   };
 }
 
-/** Greedy and linear: a regular expression made of a caller's pattern could be made to backtrack. */
+/** Greedy and linear, unlike a regular expression built from the pattern, which could backtrack. */
 function segmentMatches(pattern: string, part: string): boolean {
   const [head = "", ...rest] = pattern.split("*");
   const tail = rest.pop();

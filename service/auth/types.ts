@@ -6,7 +6,7 @@ export type Scope = (typeof scopes)[number];
 
 export const isScope = (text: string): text is Scope => (scopes as readonly string[]).includes(text);
 
-/** Who sends the request, and what they may reach. Holds nothing of the credential itself: safe to log by `subject` and `method`. */
+/** The caller and its permissions. Without any part of the credentials: `subject` and `method` may be logged. */
 export interface Principal {
   /** `sub` of the JWT, or the name of the static token. */
   readonly subject: string;
@@ -15,32 +15,32 @@ export interface Principal {
   readonly method: "jwt" | "static-token";
 }
 
-/** What a request's headers present. Never filled from a body: an identity in the body alone authenticates nobody. */
+/** The credentials of a request's headers. An identity in the body never authenticates. */
 export interface Credentials {
-  /** The token of `Authorization: Bearer <token>`. Wins over `apiKey`. */
+  /** The token of `Authorization: Bearer <token>`. It has precedence over `apiKey`. */
   readonly bearer?: string;
-  /** The value of `x-api-key`; looked at only when {@link AuthConfig.allowApiKeyHeader} is true. */
+  /** The value of `x-api-key`; used only when {@link AuthConfig.allowApiKeyHeader} is true. */
   readonly apiKey?: string;
 }
 
 export interface Authenticator {
   /**
-   * @throws ServiceError code 16 (401, with `WWW-Authenticate`) when the credentials are absent or not valid;
-   * code 17 (503, with `Retry-After`) when they cannot be judged because the issuer's keys cannot be had.
+   * @throws ServiceError code 16 (401, with `WWW-Authenticate`) when the credentials are absent or not valid; code 17 (503,
+   * with `Retry-After`) when the issuer's JWKS is unavailable.
    */
   authenticate(credentials: Credentials): Promise<Principal>;
   /**
-   * True once the issuer's keys have been loaded (always, when only static tokens are configured); until then each call
-   * sees to it that a load is under way. Stays true when the issuer goes away later: those requests get their own 503.
+   * True once the issuer's keys have been loaded, and without an issuer; until then each call starts a load unless one is
+   * running. Stays true if the issuer becomes unavailable: requests then get their own 503.
    */
   ready(): boolean;
-  /** Ends a fetch that is under way. */
+  /** Cancels a running fetch. */
   close(): void;
 }
 
-/** A token that is known by its hash alone. */
+/** A token of the configuration, by its hash. */
 export interface StaticToken {
-  /** Shown as the principal's subject; unique. */
+  /** The principal's subject; unique. */
   readonly name: string;
   /** SHA-256 of the token, 64 hexadecimal digits. */
   readonly sha256: string;
@@ -50,44 +50,44 @@ export interface StaticToken {
 }
 
 export interface AuthConfig {
-  /** Must equal `iss` of every JWT, letter by letter. Its discovery document gives the keys unless `jwksUrl` does. Absent: no JWT is accepted. */
+  /** Must equal `iss` of every JWT. Its discovery document has the address of the keys, unless `jwksUrl` is set. Absent: no JWT is accepted. */
   readonly issuer?: string;
-  /** Address of the JSON Web Key Set; then no discovery takes place. */
+  /** Address of the JWKS, without discovery. */
   readonly jwksUrl?: string;
-  /** One of them must be in `aud` of every JWT. */
+  /** `aud` of every JWT must have one of them. */
   readonly audience: readonly string[];
   /** Signature algorithms; asymmetric ones only. */
   readonly algorithms: readonly string[];
-  /** Seconds by which `exp` and `nbf` may be off, 0 to 300. */
+  /** Clock tolerance for `exp` and `nbf`. */
   readonly clockToleranceSeconds: number;
-  /** Claim that holds the scopes: its name, or a path with dots (`realm_access.roles`). A name with dots that exists as it stands is taken as it stands. */
+  /** Claim with the scopes: its exact name, else a dotted path (`realm_access.roles`). */
   readonly scopeClaim: string;
-  /** Taken off the front of each value of the scope claim; values without it are not ours. */
+  /** Removed from each value of the scope claim; values without it are ignored. */
   readonly scopePrefix?: string;
-  /** Foreign value -> our scopes, for issuers whose names cannot be chosen (`{"lake-admin": ["plan", "tags:write"]}`). Looked at before `scopePrefix`. */
+  /** Scopes for other values of the scope claim (`{"lake-admin": ["plan", "tags:write"]}`). Has precedence over `scopePrefix`. */
   readonly scopeMap?: Readonly<Record<string, readonly Scope[]>>;
-  /** Claim (name or path) that holds table patterns. Absent here: every JWT has `defaultTables`. */
+  /** Claim (name or path) with table patterns. Absent: every JWT has `defaultTables`. */
   readonly tablesClaim?: string;
   /** Table patterns of a JWT without that claim. */
   readonly defaultTables: readonly string[];
-  /** Seconds for which fetched keys are used without asking again. */
+  /** Cache time of the keys. */
   readonly keyCacheSeconds: number;
-  /** Seconds after `keyCacheSeconds` for which the last good keys go on serving while the issuer is away. */
+  /** Further time that cached keys are used while the issuer is unavailable. */
   readonly staleKeySeconds: number;
-  /** Shortest time between two fetches that tokens which do not verify can cause, and longest wait between two tries while the issuer is away. */
+  /** Minimum time between two fetches that tokens with unknown keys cause, and maximum wait between two attempts while the issuer is unavailable. */
   readonly cooldownSeconds: number;
   readonly allowApiKeyHeader: boolean;
   readonly staticTokens: readonly StaticToken[];
 }
 
-/** The part of pino that is used here. No field ever holds a token, a claim other than `sub`, or a response body. */
+/** A log. Fields never have a token, a claim other than `sub`, or a response body. */
 export interface AuthLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
 }
 
 export interface AuthOptions {
-  /** For tests; the default is the platform's. */
+  /** For tests; default: the platform's. */
   readonly fetch?: typeof fetch;
   /** Milliseconds since the epoch; for tests. */
   readonly now?: () => number;

@@ -1,20 +1,20 @@
 import { hash } from "node:crypto";
 import type { LocalJWKSet } from "jose";
+import { LRUCache } from "lru-cache";
 import type { Principal } from "./types.ts";
 
-const mostEntries = 1_000;
+const maxEntries = 1_000;
 
-/** A token that has been verified: by which keys, for whom, and until when. */
 export interface Verified {
   readonly keys: LocalJWKSet;
   readonly principal: Principal;
-  /** Milliseconds since the epoch; the clock tolerance included. */
+  /** Milliseconds since the epoch, including the clock tolerance. */
   readonly expiresAt: number;
 }
 
 /**
- * Tokens that have been verified, so that a signature is computed once per token and key set and not per request. Holds
- * hashes, never tokens. Only tokens that were good get in, so that no garbage can push others out.
+ * Verified tokens by their hash, so that a signature is verified once for each token and key set. Only valid tokens are
+ * kept, so that invalid ones cannot evict them.
  */
 export interface VerifiedTokens {
   find(token: string): Verified | undefined;
@@ -22,16 +22,10 @@ export interface VerifiedTokens {
 }
 
 export function createVerifiedTokens(): VerifiedTokens {
-  const entries = new Map<string, Verified>();
+  const entries = new LRUCache<string, Verified>({ max: maxEntries });
   const keyOf = (token: string): string => hash("sha256", token, "base64");
   return {
     find: (token) => entries.get(keyOf(token)),
-    keep(token, verified) {
-      const key = keyOf(token);
-      entries.delete(key);
-      const oldest = entries.size < mostEntries ? undefined : entries.keys().next().value;
-      if (oldest !== undefined) entries.delete(oldest);
-      entries.set(key, verified);
-    },
+    keep: (token, verified) => void entries.set(keyOf(token), verified),
   };
 }

@@ -1,5 +1,6 @@
 import { invalid, type ServiceError } from "../errors.ts";
-import type { Clause, FullText, Query } from "../query/model.ts";
+import type { Clause, FullText } from "../query/model.ts";
+import type { Query } from "../query/wire.ts";
 import { uncheckedExpression, type VerifiedExpression, verifyExpressions } from "./expression/index.ts";
 import type { RequestLimits } from "./limits.ts";
 import { verifyBranchName } from "./ref-name.ts";

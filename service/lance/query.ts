@@ -1,7 +1,8 @@
 import type { Query as ScanQuery, Table, VectorQuery } from "@lancedb/lancedb";
 import { invalid } from "../errors.ts";
 import type { VerifiedQuery } from "../guard/verify-query.ts";
-import type { FullText, VectorSearch } from "../query/model.ts";
+import type { FullText } from "../query/model.ts";
+import type { VectorSearch } from "../query/wire.ts";
 import { buildClause, indexedColumns, needsColumns } from "./full-text.ts";
 
 /** The SDK's default of both numbers of probes. Each setter checks it against the other, so their order matters. */

@@ -1,6 +1,6 @@
 import { defineOperation } from "./operation.ts";
 import { documentedQuery, flatQuery, planAnswer } from "./shared/plan-body.ts";
-import { seenBy } from "./shared/snapshot.ts";
+import { consistencyOf } from "./shared/snapshot.ts";
 
 export const analyzePlan = defineOperation({
   name: "analyze_plan",
@@ -10,11 +10,11 @@ export const analyzePlan = defineOperation({
   scope: "analyze",
   admission: "analyze",
   errors: [11, 12, 22],
-  summary: "Runs a query and returns its plan with the measured figures of each node",
+  summary: "Runs a query and returns its plan with the measured metrics of each node",
   body: flatQuery,
   documentedBody: documentedQuery,
   example: { k: 5 },
   answer: planAnswer,
   handle: ({ database, verifyQuery }, table, query, call) =>
-    database.analyze(table, verifyQuery({ ...query, ...seenBy(call) }, true)),
+    database.analyze(table, verifyQuery({ ...query, ...consistencyOf(call) }, true)),
 });

@@ -9,17 +9,17 @@ export const countRows = defineOperation({
   name: "count_rows",
   target: "table",
   path: "count_rows",
-  // The Rust REST namespace asks by GET, and then for all rows of the latest version only.
+  // The Rust REST namespace uses GET, only for all rows of the latest version.
   methods: ["POST", "GET"],
   scope: "stats",
   // Counting all rows reads metadata; a predicate is a query.
   admission: ({ predicate }) => (predicate === undefined ? "metadata" : "analyze"),
   errors: [11, 12, 22],
-  summary: "The number of rows, or of those that a condition is true for (which needs the scope `read` as well)",
-  body: z.object({ ...snapshotShape, predicate: optional(z.string()).describe("SQL condition; absent for all rows") }),
+  summary: "Counts the rows, or the rows that match a predicate (which also requires the scope `read`)",
+  body: z.object({ ...snapshotShape, predicate: optional(z.string()).describe("SQL predicate; absent for all rows") }),
   answer: z.int().min(0).describe("Live rows"),
   handle: async (tools, table, { predicate, ...snapshot }, call) => {
-    // Question by question a condition tells what stands in the rows.
+    // Repeated predicates can reveal the content of rows.
     if (predicate !== undefined) authorize(call.principal, "read", table.parts);
     const verified = predicate === undefined ? undefined : tools.verifyPredicate(predicate);
     const { rows, version } = await tools.database.count(table, snapshotOf(tools, snapshot, call), verified);

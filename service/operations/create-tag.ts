@@ -10,10 +10,10 @@ export const createTag = defineOperation({
   scope: "tags:write",
   admission: "metadata",
   errors: [9, 11, 22],
-  summary: "Names a version of a table",
+  summary: "Creates a tag for a version of a table",
   body: z.object({
     tag: newTagField,
-    version: versionNumber.describe("The version that it names"),
+    version: versionNumber.describe("The version of the tag"),
     branch: branchField,
   }),
   example: { tag: "v1", version: 1 },

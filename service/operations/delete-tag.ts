@@ -10,7 +10,7 @@ export const deleteTag = defineOperation({
   scope: "tags:write",
   admission: "metadata",
   errors: [8],
-  summary: "Removes a tag; the version that it named stays",
+  summary: "Deletes a tag, not its version",
   body: z.object({ tag: tagField }),
   example: { tag: "v1" },
   answer: z.object({ transaction_id: z.string().optional() }),

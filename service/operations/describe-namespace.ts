@@ -10,7 +10,7 @@ export const describeNamespace = defineOperation({
   scope: null,
   admission: "metadata",
   errors: [],
-  summary: "The properties of a namespace",
+  summary: "Returns the properties of a namespace",
   body: emptyBody,
   answer: z.object({ properties: z.record(z.string(), z.string()) }),
   handle: async ({ database }, namespace) => ({ properties: await database.describeNamespace(namespace) }),

@@ -12,7 +12,7 @@ export const describeVersion = defineOperation({
   scope: null,
   admission: "analyze",
   errors: [11, 22],
-  summary: "When a version of a table was made, and what it counts",
+  summary: "Returns the creation time and the counts of a version of a table",
   body: z.object(snapshotShape),
   example: { version: 1 },
   answer: z.object({ version: versionAnswer }),

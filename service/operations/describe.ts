@@ -20,13 +20,13 @@ const body = z.object({
   with_table_uri: bodyFlag,
   load_detailed_metadata: bodyFlag,
   check_declared: bodyFlag,
-  vend_credentials: bodyFlag.describe("Accepted and ignored: this service hands out no credentials of its storage"),
+  vend_credentials: bodyFlag.describe("Accepted and ignored: the service does not vend credentials of its storage"),
 });
 
 const parameters = z.object({
-  with_table_uri: flag.describe("Answer table_uri, the location as a complete URI"),
-  load_detailed_metadata: flag.describe("Answer stats and metadata, which reads the manifest of every version"),
-  check_declared: flag.describe("Answer is_only_declared"),
+  with_table_uri: flag.describe("Return table_uri, the location as a complete URI"),
+  load_detailed_metadata: flag.describe("Return stats and metadata, which reads the manifest of every version"),
+  check_declared: flag.describe("Return is_only_declared"),
 });
 
 type Body = z.output<typeof body>;
@@ -42,17 +42,16 @@ const wantedSnapshot = async (
   call: Pick<Call, "atLeast" | "principal">,
 ): Promise<Snapshot> => {
   if (tag === undefined) return snapshotOf(tools, { version, branch }, call);
-  // What a tag names is told to those who may ask `tags/version`.
+  // The version of a tag requires the scope of `tags/version`.
   authorize(call.principal, "tags:read", table.parts);
-  if (version !== undefined || branch !== undefined)
-    throw invalid("tag cannot stand beside version or branch: send one of them");
+  if (version !== undefined || branch !== undefined) throw invalid("tag excludes version and branch: send one of them");
   return tools.database.tagVersion(table, tools.verifyTag(tag));
 };
 
 const locationFields = ({ location }: Description, withUri: boolean) =>
   location === undefined ? {} : { location: location.address, ...(withUri ? { table_uri: location.uri } : {}) };
 
-/** What only the manifest says; the database finds it among all versions. */
+/** Facts of the manifest, which the SDK returns with the list of all versions only. */
 const details = async (database: Database, table: TableId, version: number, branch: string | undefined) => {
   const found = (await database.versions(table, branch)).find((entry) => entry.version === version);
   if (found === undefined) return {};
@@ -65,17 +64,17 @@ const details = async (database: Database, table: TableId, version: number, bran
   };
 };
 
-/** The neighbour that LanceDB's own client asks first, before any of the six operations. */
+/** LanceDB's own client calls it before any other operation on a table. */
 export const describe = defineOperation({
   name: "describe",
   target: "table",
   path: "describe",
   methods: ["POST"],
   scope: null,
-  // Its details are found where `version/list` finds them.
+  // Detailed metadata costs as much as `version/list`.
   admission: (wire, parameters) => (asks("load_detailed_metadata", wire, parameters) ? "analyze" : "metadata"),
   errors: [0, 8, 11, 22],
-  summary: "A table's version, schema and location (at a tag it needs the scope `tags:read`)",
+  summary: "Returns the version, schema and location of a table (a tag requires the scope `tags:read`)",
   body,
   parameters,
   answer: description,
@@ -93,7 +92,7 @@ export const describe = defineOperation({
       schema: found.schema,
       ...locationFields(found, wants("with_table_uri")),
       ...(wants("load_detailed_metadata") ? await details(database, table, found.version, snapshot.branch) : {}),
-      // What was opened has data.
+      // A table that could be opened has data.
       ...(wants("check_declared") || wants("load_detailed_metadata") ? { is_only_declared: false } : {}),
     };
   },

@@ -10,7 +10,7 @@ export const exists = defineOperation({
   scope: null,
   admission: "metadata",
   errors: [11, 22],
-  summary: "Whether a table, and a version of it, is there",
+  summary: "Checks that a table, or a version of it, exists",
   body: z.object(snapshotShape),
   media: "empty",
   answer: z.null(),

@@ -3,7 +3,7 @@ import { optional } from "../query/fields.ts";
 import { defineOperation } from "./operation.ts";
 import { branchField } from "./shared/common-fields.ts";
 import { documentedQuery, nestedQuery, planAnswer } from "./shared/plan-body.ts";
-import { seenBy } from "./shared/snapshot.ts";
+import { consistencyOf } from "./shared/snapshot.ts";
 
 const verbose = z.object({ verbose: optional(z.boolean()) });
 
@@ -15,7 +15,7 @@ export const explainPlan = defineOperation({
   scope: "plan",
   admission: "plan",
   errors: [11, 12, 22],
-  summary: "The plan that a query would run by, without running it",
+  summary: "Returns the plan of a query without running it",
   body: z
     .intersection(
       nestedQuery,
@@ -26,5 +26,5 @@ export const explainPlan = defineOperation({
   example: { query: { k: 5 } },
   answer: planAnswer,
   handle: ({ database, verifyQuery }, table, { query, verbose }, call) =>
-    database.explain(table, verifyQuery({ ...query, ...seenBy(call) }, false), verbose),
+    database.explain(table, verifyQuery({ ...query, ...consistencyOf(call) }, false), verbose),
 });

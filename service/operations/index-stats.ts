@@ -14,12 +14,12 @@ export const indexStats = defineOperation({
   scope: null,
   admission: "metadata",
   errors: [6, 11, 22],
-  summary: "How much of a table an index covers",
+  summary: "Returns how many rows an index covers",
   body: z.object({
     ...snapshotShape,
-    index_name: optional(z.string()).describe("Must equal the path's"),
+    index_name: optional(z.string()).describe("Must equal the index name in the path"),
   }),
-  parameters: z.object({ index_name: z.string().min(1).describe("The index's name") }),
+  parameters: z.object({ index_name: z.string().min(1).describe("Index name") }),
   answer: z.object({
     num_indexed_rows: count,
     num_unindexed_rows: count,
@@ -30,7 +30,7 @@ export const indexStats = defineOperation({
   handle: (tools, table, { index_name, ...snapshot }, call) => {
     const { parameters } = call;
     if (index_name !== undefined && index_name !== parameters.index_name)
-      throw invalid("index_name in the body differs from the path's: send the same, or leave it out of the body");
+      throw invalid("index_name in the body differs from that in the path: send the same, or remove it from the body");
     return tools.database.indexStatistics(table, snapshotOf(tools, snapshot, call), parameters.index_name);
   },
 });

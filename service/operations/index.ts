@@ -22,7 +22,7 @@ import { stats } from "./stats.ts";
 import { tagVersion } from "./tag-version.ts";
 import { updateTag } from "./update-tag.ts";
 
-/** All that the API does: first with a table, its queries, its tags and what it consists of, then with namespaces. */
+/** All operations of the API: on a table its queries, tags and metadata, then on namespaces. */
 export const operations: readonly Operation[] = [
   explainPlan,
   analyzePlan,

@@ -13,16 +13,16 @@ type List = (tools: Tools, principal: Principal, parts: readonly string[]) => Pr
 
 const namespaceOf = (parts: readonly string[]) => ({ parts, key: parts.join("$") });
 
-/** Ids of the tables of a namespace itself that a principal may know of. */
+/** Ids of the permitted tables directly in a namespace. */
 const tablesOf: List = async ({ database }, principal, parts) => {
   const tables = await database.tables(namespaceOf(parts));
   return tables.map((name) => [...parts, name]).filter((id) => principal.tables.permits(id));
 };
 
-/** Namespaces that are asked at the same time. */
+/** Namespaces listed at the same time. */
 const concurrency = 8;
 
-/** A namespace that was there a moment ago may be gone by now. */
+/** A namespace can be dropped while its parent is listed. */
 const nothingWhereDropped = (error: unknown): [Ids, readonly string[]] => {
   if (error instanceof ServiceError && error.code === 1) return [[], []];
   throw error;
@@ -30,13 +30,13 @@ const nothingWhereDropped = (error: unknown): [Ids, readonly string[]] => {
 
 const overdue = (seconds: number): ServiceError =>
   new ServiceError(17, {
-    message: `listing all namespaces took more than ${seconds} s and was given up: list the tables of one namespace at a time, or have the operator raise the deadline`,
+    message: `listing all namespaces exceeded ${seconds} s: list the tables of one namespace at a time, or ask the operator to raise LAKEHEAD_ANALYZE_DEADLINE_SECONDS`,
     retryAfter: Math.ceil(seconds),
   });
 
 /**
- * The same, and those of all namespaces beneath, one level after the other.
- * @throws ServiceError code 17 where another namespace would have to be asked after the deadline.
+ * Ids of the permitted tables in a namespace and all namespaces inside it, level by level.
+ * @throws ServiceError code 17 when the deadline passes.
  */
 const tablesBeneath: List = async (tools, principal, parts) => {
   const { database, deadlineSeconds } = tools;
@@ -61,19 +61,20 @@ export const listAllTables = defineOperation({
   path: "table",
   methods: ["GET"],
   scope: null,
-  // How many namespaces there are is nobody's to bound.
+  // The number of namespaces is unbounded.
   admission: "analyze",
   errors: [],
-  summary: "All tables that the credentials permit, in all namespaces, by their ids",
+  summary: "Lists the ids of all permitted tables in all namespaces",
   body: emptyBody,
   parameters: tableListParameters,
   answer: z.object({ tables: z.array(z.string()), page_token: pageToken }),
   headers: phalanxVersion,
   handle: async (tools, root, _, { parameters, principal, dialect, delimiter }) => {
-    // LanceDB's client asks here for the tables of the root itself: that is what its embedded database lists.
+    // LanceDB's client expects the tables of the root namespace only, as its embedded database lists them.
     const ids = await (dialect === "lancedb" ? tablesOf : tablesBeneath)(tools, principal, root.parts);
     const ambiguous = ids.some((id) => id.some((part) => part.includes(delimiter)) && id.length > 1);
-    if (ambiguous) throw invalid("a name holds the delimiter, so that ids would be ambiguous: send another delimiter");
+    if (ambiguous)
+      throw invalid("a name contains the delimiter, so that ids would be ambiguous: send another delimiter");
     const { entries, token } = pageOfNames(ids.map((id) => id.join(delimiter)).sort(), parameters);
     return { tables: entries, ...token };
   },

@@ -5,9 +5,9 @@ import { emptyBody } from "./shared/snapshot.ts";
 
 const branch = z
   .object({
-    parentBranch: z.string().optional().describe("Absent where it comes from main"),
+    parentBranch: z.string().optional().describe("Absent for main"),
     parentVersion: z.int().min(0),
-    createAt: z.int().min(0).describe("When it was made, in seconds since 1970"),
+    createAt: z.int().min(0).describe("Creation time, in seconds since 1970"),
     manifestSize: z.int().min(0),
   })
   .meta({ id: "Branch" });
@@ -18,10 +18,10 @@ export const listBranches = defineOperation({
   path: "branches/list",
   methods: ["POST", "GET"],
   scope: null,
-  // It reads the versions of each.
+  // It reads all versions of each branch.
   admission: "analyze",
   errors: [],
-  summary: "The branches of a table, main not among them",
+  summary: "Lists the branches of a table except main",
   body: emptyBody,
   parameters: pageParameters,
   answer: z.object({ branches: z.record(z.string(), branch), page_token: pageToken }),

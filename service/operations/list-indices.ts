@@ -11,7 +11,7 @@ const index = z
     index_name: z.string(),
     index_uuid: z.string(),
     columns: z.array(z.string()),
-    status: z.string().describe("SUCCEEDED: an index that is being made is not listed"),
+    status: z.string().describe("SUCCEEDED: an index that is being built is not listed"),
     index_type: z.string().optional().describe("For instance IVF_PQ, BTREE, FTS"),
     type_url: z.string().optional(),
     num_indexed_rows: count,
@@ -20,7 +20,7 @@ const index = z
     num_segments: count,
     created_at: z.iso.datetime().optional(),
     index_version: count,
-    index_details: z.string().optional().describe("JSON, different for each type"),
+    index_details: z.string().optional().describe("JSON, specific to the type"),
   })
   .meta({ id: "Index" });
 
@@ -32,18 +32,18 @@ export const listIndices = defineOperation({
   scope: null,
   admission: "metadata",
   errors: [11, 22],
-  summary: "The indices of a table",
+  summary: "Lists the indices of a table",
   body: z.object({
     ...snapshotShape,
-    page_token: optional(z.string()).describe("The `page_token` of the page before"),
-    limit: optional(natural.min(1, { error: "must be 1 or greater" })).describe("Entries of a page at the most"),
+    page_token: optional(z.string()).describe("The `page_token` of the previous page"),
+    limit: optional(natural.min(1, { error: "must be 1 or greater" })).describe("Maximum entries of the page"),
   }),
   parameters: pageParameters,
   answer: z.object({ indexes: z.array(index), page_token: pageToken }),
   handle: async (tools, table, { page_token, limit, ...snapshot }, call) => {
     const { parameters } = call;
     const all = await tools.database.indices(table, snapshotOf(tools, snapshot, call));
-    // The specification has the page in the body here, and in the query string everywhere else.
+    // The specification has paging in the body for this operation only.
     const wanted = { page_token: page_token ?? parameters.page_token, limit: limit ?? parameters.limit };
     const { entries, token } = pageOf(all, wanted, ({ index_name }) => index_name);
     return { indexes: entries, ...token };

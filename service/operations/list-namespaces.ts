@@ -12,7 +12,7 @@ export const listNamespaces = defineOperation({
   scope: null,
   admission: "metadata",
   errors: [],
-  summary: "The namespaces right beneath one, of those that the credentials permit or reach into",
+  summary: "Lists the visible namespaces directly in a namespace",
   body: emptyBody,
   parameters: pageParameters,
   answer: z.object({ namespaces: z.array(z.string()), page_token: pageToken }),

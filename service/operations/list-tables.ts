@@ -4,12 +4,12 @@ import { phalanxVersion } from "./shared/headers.ts";
 import { pageOfNames, pageParameters, pageToken } from "./shared/page.ts";
 import { emptyBody } from "./shared/snapshot.ts";
 
-/** The parameters of both lists of tables. */
+/** Parameters of both lists of tables. */
 export const tableListParameters = pageParameters.extend({
   include_declared: z
     .stringbool({ error: "must be true or false" })
     .optional()
-    .describe("Accepted and ignored: a table that was only declared is not listed"),
+    .describe("Accepted and ignored: declared tables without data are not listed"),
 });
 
 export const listTables = defineOperation({
@@ -20,7 +20,7 @@ export const listTables = defineOperation({
   scope: null,
   admission: "metadata",
   errors: [],
-  summary: "The tables of a namespace that the credentials permit",
+  summary: "Lists the permitted tables of a namespace",
   body: emptyBody,
   parameters: tableListParameters,
   answer: z.object({ tables: z.array(z.string()), page_token: pageToken }),

@@ -6,7 +6,7 @@ import { emptyBody } from "./shared/snapshot.ts";
 const tag = z
   .object({
     version: z.int().min(0),
-    manifestSize: z.int().min(0).describe("Bytes of the version's manifest"),
+    manifestSize: z.int().min(0).describe("Bytes of the manifest"),
     branch: z.string().optional().describe("Absent for main"),
   })
   .meta({ id: "Tag" });
@@ -20,7 +20,7 @@ export const listTags = defineOperation({
   scope: "tags:read",
   admission: "metadata",
   errors: [0],
-  summary: "The tags of a table; with a slash at the address's end, as LanceDB's client asks, the map by itself",
+  summary: "Lists the tags of a table; with a trailing slash, as LanceDB's client sends, returns only the map",
   body: emptyBody,
   parameters: pageParameters,
   answer: z.union([z.object({ tags, page_token: pageToken }), tags]),
@@ -28,7 +28,7 @@ export const listTags = defineOperation({
     const all = await database.tags(table);
     const { entries, token } = pageOf(Object.entries(all), parameters, ([name]) => name);
     const page = Object.fromEntries(entries);
-    // That client knows no pages: it reads every key as a tag.
+    // LanceDB's client does not support pages: it reads every key as a tag.
     return dialect === "lancedb" ? page : { tags: page, ...token };
   },
 });

@@ -16,17 +16,17 @@ export const listVersions = defineOperation({
   // It reads the manifest of every version.
   admission: "analyze",
   errors: [22],
-  summary: "The versions of a table",
+  summary: "Lists the versions of a table",
   body: z.object({ branch: branchField }),
   parameters: pageParameters.extend({
     branch: branchName.optional().describe("A branch; absent for main"),
-    descending: z.stringbool({ error: "must be true or false" }).optional().describe("The newest first"),
+    descending: z.stringbool({ error: "must be true or false" }).optional().describe("Newest first"),
   }),
   answer: z.object({ versions: z.array(versionAnswer), page_token: pageToken }),
   handle: async (tools, table, body, call) => {
     const { parameters } = call;
     if (parameters.branch !== undefined && body.branch !== undefined && parameters.branch !== body.branch)
-      throw invalid("branch in the body differs from the query string's: send one of them");
+      throw invalid("branch in the body differs from that in the query string: send one of them");
     const { branch } = snapshotOf(tools, { branch: parameters.branch ?? body.branch }, call);
     const all = await tools.database.versions(table, branch);
     const descending = parameters.descending === true;

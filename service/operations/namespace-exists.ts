@@ -10,7 +10,7 @@ export const namespaceExists = defineOperation({
   scope: null,
   admission: "metadata",
   errors: [],
-  summary: "Whether a namespace is there",
+  summary: "Checks that a namespace exists",
   body: emptyBody,
   media: "empty",
   answer: z.null(),

@@ -5,7 +5,8 @@ import type { VerifiedExpression } from "../guard/expression/index.ts";
 import type { NamespaceId, TableId } from "../guard/table-id.ts";
 import type { VerifiedQuery } from "../guard/verify-query.ts";
 import type { Database } from "../lance/database.ts";
-import type { AtLeast, Query } from "../query/model.ts";
+import type { AtLeast } from "../query/model.ts";
+import type { Query } from "../query/wire.ts";
 
 /** What a handler may use. */
 export interface Tools {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Answer, defineOperation } from "./operation.ts";
 import { versionHeader } from "./shared/headers.ts";
 import { documentedQuery, flatQuery } from "./shared/plan-body.ts";
-import { seenBy } from "./shared/snapshot.ts";
+import { consistencyOf } from "./shared/snapshot.ts";
 
 export const query = defineOperation({
   name: "query",
@@ -12,14 +12,14 @@ export const query = defineOperation({
   scope: "read",
   admission: "analyze",
   errors: [0, 11, 12, 22],
-  summary: "The rows of a query, as an Arrow IPC file",
+  summary: "Returns the rows of a query as an Arrow IPC file",
   body: flatQuery,
   documentedBody: documentedQuery,
   example: { k: 5 },
   media: "arrow",
   answer: z.unknown(),
   handle: async ({ database, verifyQuery }, table, wanted, call) => {
-    const verified = verifyQuery({ ...wanted, ...seenBy(call) }, true);
+    const verified = verifyQuery({ ...wanted, ...consistencyOf(call) }, true);
     const { file, version } = await database.query(table, verified);
     return new Answer(file, versionHeader(version));
   },

@@ -13,7 +13,7 @@ export const stats = defineOperation({
   scope: "stats",
   admission: "metadata",
   errors: [22],
-  summary: "Sizes of a table: bytes, live rows, indices, fragments",
+  summary: "Returns the size of a table: bytes, live rows, indices, fragments",
   body: z.object({ branch: branchField }),
   answer: z.object({
     total_bytes: count.describe("Bytes of the data files and indices"),
@@ -24,7 +24,7 @@ export const stats = defineOperation({
       num_small_fragments: count.describe("Fragments of fewer than 100,000 rows"),
       lengths: z
         .object({ min: count, max: count, mean: count, p25: count, p50: count, p75: count, p99: count })
-        .describe("Rows in a fragment"),
+        .describe("Rows of a fragment"),
     }),
   }),
   handle: (tools, table, body, call) => tools.database.statistics(table, snapshotOf(tools, body, call)),

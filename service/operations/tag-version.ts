@@ -10,7 +10,7 @@ export const tagVersion = defineOperation({
   scope: "tags:read",
   admission: "metadata",
   errors: [8],
-  summary: "The version that a tag names",
+  summary: "Returns the version of a tag",
   body: z.object({ tag: tagField }),
   example: { tag: "v1" },
   answer: z.object({ version: z.int().min(0), branch: z.string().optional().describe("Absent for main") }),

@@ -10,10 +10,10 @@ export const updateTag = defineOperation({
   scope: "tags:write",
   admission: "metadata",
   errors: [8, 11, 22],
-  summary: "Moves a tag to another version; the last of several at once stands",
+  summary: "Moves a tag to another version; of concurrent calls the last one wins",
   body: z.object({
     tag: tagField,
-    version: versionNumber.describe("The version that it names from now on"),
+    version: versionNumber.describe("The new version of the tag"),
     branch: branchField,
   }),
   example: { tag: "v1", version: 1 },

@@ -1,31 +1,31 @@
 import { z } from "zod";
-import { most, tooLong } from "./lists.ts";
+import { maxSizes, tooLong } from "./lists.ts";
 import type { Projection } from "./model.ts";
 
-/** @returns what is wrong, or the names. */
+/** @returns the names, or the fault. */
 const readNames = (listed: readonly unknown[]): Projection | string => {
-  if (listed.length > most.columns) return tooLong(most.columns);
+  if (listed.length > maxSizes.columns) return tooLong(maxSizes.columns);
   return listed.every(isName) ? { kind: "names", names: listed } : namesFault;
 };
 
 const isName = (name: unknown): name is string => typeof name === "string" && name !== "";
 
-/** `{column_names: […]}` and `{column_aliases: {…}}` are envelopes only by their values' types: both are legal aliases too. */
+/** `column_names` and `column_aliases` are legal aliases too: the type of their value tells an envelope from an alias. */
 const readObject = (value: Readonly<Record<string, unknown>>): Projection | string => {
   const listed = Array.isArray(value.column_names) ? value.column_names : undefined;
   const mapped =
     typeof value.column_aliases === "object" && value.column_aliases !== null ? value.column_aliases : undefined;
   if (listed !== undefined && mapped !== undefined) return "must hold exactly one of column_names and column_aliases";
   if (listed !== undefined) return readNames(listed);
-  if (Object.keys(mapped ?? value).length > most.columns) return tooLong(most.columns);
-  // Entries, not a record of zod's: that drops the key __proto__, which is an alias like any other.
+  if (Object.keys(mapped ?? value).length > maxSizes.columns) return tooLong(maxSizes.columns);
+  // A record of zod drops the key __proto__, which is a valid alias.
   const expressions = Object.entries(mapped ?? value).filter(([, expression]) => expression !== null);
   if (expressions.length === 0) return "must name at least one column";
   if (!expressions.every(isExpression)) return "must map each alias to an SQL expression (a string)";
   return { kind: "expressions", expressions };
 };
 
-const namesFault = "must be an array of column names (strings that are not empty)";
+const namesFault = "must be an array of column names (non-empty strings)";
 
 const isExpression = (entry: readonly [string, unknown]): entry is [string, string] => typeof entry[1] === "string";
 
@@ -37,7 +37,7 @@ const expressionMap = {
 } as const;
 
 /**
- * The columns of a request in every form that clients send: absent or `null` (all), `["id"]`, `{"x": "id + 1"}`,
+ * The columns of a request in all forms that clients send: absent or `null` (all), `["id"]`, `{"x": "id + 1"}`,
  * `{column_names: […]}`, `{column_aliases: {…}}`.
  */
 export const columns = z

@@ -2,8 +2,7 @@ import { z } from "zod";
 import { type DistanceType, distanceTypes } from "./model.ts";
 
 /**
- * Building blocks of request schemas. Every optional field takes `null` for "absent", because LanceDB's own client
- * sends it so, and transforms it away.
+ * An optional field of a request. `null` counts as absent: LanceDB's own client sends it.
  */
 export const optional = <T extends z.ZodType>(schema: T) =>
   schema.nullish().transform((value) => value ?? undefined) as z.ZodType<
@@ -12,8 +11,7 @@ export const optional = <T extends z.ZodType>(schema: T) =>
   >;
 
 /**
- * An integer that JSON carried without loss, 0 or greater. `JSON.parse` rounds integers beyond 2^53-1, so these are
- * refused and never used as something else.
+ * An integer from 0 to 2^53-1. `JSON.parse` rounds larger ones, so they are refused.
  */
 export const natural = z
   .int({ error: "must be a whole number between 0 and 9007199254740991 (larger ones lose digits in JSON)" })
@@ -22,15 +20,15 @@ export const natural = z
 /** The largest 32-bit float. */
 const maxFloat = 3.4028234663852886e38;
 
-/** A column's name. The database takes an empty one for an internal fault. */
+/** A column name. The database fails with an internal error on an empty one. */
 export const columnName = z.string().min(1, { error: "must not be empty" });
 
-/** Names of tags and branches as JSON Schema says them; `guard/ref-name.ts` has the rest of the rule. */
+/** Pattern of tag and branch names for JSON Schema; `guard/ref-name.ts` checks the full rule. */
 export const refName = "[\\p{L}\\p{N}_-][\\p{L}\\p{N}._-]*";
 
 export const branchName = z.string().meta({ pattern: `^${refName}(/${refName})*$` });
 
-/** A number that fits a 32-bit float, as JSON Schema says it. */
+/** JSON Schema of a number that fits a 32-bit float. */
 export const floatSchema = { type: "number", minimum: -maxFloat, maximum: maxFloat } as const;
 
 /** A number that fits a 32-bit float. */
@@ -39,7 +37,7 @@ export const float = z
   .refine((value) => Number.isFinite(Math.fround(value)), { error: "must fit a 32-bit float" })
   .meta(floatSchema);
 
-/** LanceDB's client asks for "no limit" with 2^63-1, which JSON parses to 2^63. */
+/** 2^63-1, which LanceDB's client sends for "no limit", as JSON parses it. */
 export const unlimited = 2 ** 63;
 
 export const limit = z
@@ -72,7 +70,7 @@ export const distanceType = z
     return type;
   });
 
-/** A mode word as the client families write it: any case, and with quotes inside the string from one of them. */
+/** A boolean operator in any case. One client family sends it with quotes inside the string. */
 export const booleanOperator = z.string().transform((value, context) => {
   const word = value.replaceAll('"', "").toUpperCase();
   if (word !== "AND" && word !== "OR") {

@@ -1,8 +1,8 @@
 import { floatSchema } from "./fields.ts";
 
 /**
- * A full-text query as JSON Schema, for the OpenAPI document: `full-text.ts` reads it by keys, which no schema can be made
- * from. Clauses nest in themselves, so they stand among the document's shared definitions.
+ * JSON Schema of a full-text query for OpenAPI: it cannot be derived from `full-text.ts`, which parses by keys. Clauses
+ * are recursive, so they are shared definitions of the document.
  */
 type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -23,7 +23,7 @@ const object = (properties: JsonSchema, required: readonly string[] = []): JsonS
   ...(required.length > 0 ? { required } : {}),
 });
 
-/** Each kind of clause by the key that it stands under. */
+/** The kinds of clauses by their key. */
 const kinds: Readonly<Record<string, JsonSchema>> = {
   match,
   phrase: object({ terms: text, column: optionalColumn, slop: count }, ["terms"]),

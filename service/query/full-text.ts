@@ -1,18 +1,18 @@
 import { z } from "zod";
 import { booleanOperator, columnName, float, natural, optional } from "./fields.ts";
 import { fullTextSchema } from "./full-text-schema.ts";
-import { holdsMoreThan, jsonObject, listOf, most, passOn } from "./lists.ts";
+import { holdsMoreThan, jsonObject, listOf, maxSizes, passOn } from "./lists.ts";
 import type { Clause, FullText, MatchClause } from "./model.ts";
 
 /**
- * An absent key means 0. LanceDB's client means "choose by the term's length" by null, which the SDK takes for 0: what
- * it cannot say is refused.
+ * Absent means 0. LanceDB's client sends null for a distance chosen by the term's length. The SDK reads null as 0, so it
+ * is refused.
  */
 const fuzziness = natural.nullable().transform((value, context) => {
   if (value !== null) return value;
   context.addIssue({
     code: "custom",
-    message: "is null (an edit distance by the term's length), which the database's SDK cannot ask for: send 0, 1 or 2",
+    message: "is null (an edit distance by the term's length), which is not supported: send 0, 1 or 2",
   });
   return z.NEVER;
 });
@@ -62,12 +62,12 @@ const boost = z.lazy(() =>
   ),
 );
 
-/** LanceDB's client: one query over several columns. */
+/** The form of LanceDB's client: one text over several columns. */
 const multiMatchOfColumns = z
   .object({
     query: z.string(),
-    columns: listOf(columnName, most.clauses).refine(notEmpty, { error: "must name at least one column" }),
-    boost: optional(listOf(float, most.clauses)),
+    columns: listOf(columnName, maxSizes.clauses).refine(notEmpty, { error: "must name at least one column" }),
+    boost: optional(listOf(float, maxSizes.clauses)),
     operator: optional(booleanOperator),
   })
   .transform((wire, context): Clause => {
@@ -85,12 +85,12 @@ const multiMatchOfColumns = z
   });
 
 /**
- * The specification: a list of match clauses. The SDK's multi-match takes one text and one operator for all columns, so
- * a list that differs in anything but column and boost cannot be expressed and is refused.
+ * The form of the specification: a list of match clauses. The SDK's multi-match has one text and one operator for all
+ * columns, so clauses may differ in column and boost only.
  */
 const multiMatchOfClauses = z
   .object({
-    match_queries: listOf(match, most.clauses).refine(notEmpty, { error: "must hold at least one match clause" }),
+    match_queries: listOf(match, maxSizes.clauses).refine(notEmpty, { error: "must hold at least one match clause" }),
   })
   .transform(({ match_queries: clauses }, context): Clause => {
     const [first] = clauses as [MatchClause, ...MatchClause[]];
@@ -125,7 +125,7 @@ const multiMatch = jsonObject().transform((wire, context) =>
   pipe("match_queries" in wire ? multiMatchOfClauses : multiMatchOfColumns, wire, context),
 );
 
-const clauses = z.lazy(() => optional(listOf(clause, most.clauses)));
+const clauses = z.lazy(() => optional(listOf(clause, maxSizes.clauses)));
 
 const boolean = z.lazy(() =>
   z.object({ must: clauses, should: clauses, must_not: clauses }).transform(
@@ -142,7 +142,7 @@ const kinds = { match, phrase, boost, multi_match: multiMatch, boolean } as cons
 
 const oneClause = `must be an object with exactly one key of ${Object.keys(kinds).join(", ")}`;
 
-/** One-key object whose key says what it is: `{match: {…}}`, `{boolean: {…}}`, … */
+/** An object with one key, the kind of the clause: `{match: {…}}`, `{boolean: {…}}`, … */
 const clause: z.ZodType<Clause> = jsonObject(oneClause).transform((wire, context): Clause => {
   const present = Object.keys(wire).filter((key) => wire[key] !== null && wire[key] !== undefined);
   const [kind] = present;
@@ -153,7 +153,7 @@ const clause: z.ZodType<Clause> = jsonObject(oneClause).transform((wire, context
   return pipe(kinds[kind as keyof typeof kinds], wire[kind], context, kind);
 });
 
-/** Runs a schema inside a transform and passes its issues on, under the key that chose it. */
+/** Runs a schema inside a transform and reports its issues under the key that selected it. */
 function pipe<T>(schema: z.ZodType<T>, value: unknown, context: z.RefinementCtx, key?: string): T {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -161,7 +161,7 @@ function pipe<T>(schema: z.ZodType<T>, value: unknown, context: z.RefinementCtx,
   return z.NEVER as T;
 }
 
-const stringQuery = z.object({ query: z.string(), columns: optional(listOf(columnName, most.columns)) });
+const stringQuery = z.object({ query: z.string(), columns: optional(listOf(columnName, maxSizes.columns)) });
 
 const asString = (wire: z.output<typeof stringQuery>): FullText => ({
   kind: "string",
@@ -170,7 +170,7 @@ const asString = (wire: z.output<typeof stringQuery>): FullText => ({
 });
 
 /** Keys and elements of lists in a tree: about ten for each clause with everything that it can say. */
-const mostInTree = 12 * most.clauses;
+const mostInTree = 12 * maxSizes.clauses;
 
 /** The whole tree is counted before any of it is read: many levels of many clauses are each within their bounds. */
 const tree = z
@@ -182,7 +182,7 @@ const tree = z
   .pipe(clause);
 
 /**
- * The three envelopes of a full-text query, told apart by their keys: `{string_query: {query, columns}}` and
+ * The three envelopes of a full-text query, distinguished by their keys: `{string_query: {query, columns}}` and
  * `{structured_query: {query: CLAUSE}}` of the specification, `{query: CLAUSE}` and `{query: "…", columns}` of
  * LanceDB's client.
  */

@@ -1,26 +1,26 @@
 import { z } from "zod";
 
 /**
- * What a list of a body may hold before anybody looks at its elements. The guard's configured bounds come later and are
- * never above these: `variables.ts` lets nobody configure more.
+ * Maximum sizes that are checked before any element is parsed. The guard's configured bounds are checked later;
+ * `config/schema.ts` bounds them by these.
  */
-export const most = { parts: 100, columns: 10_000, clauses: 1000, vectors: 10_000, dimensions: 65_536 } as const;
+export const maxSizes = { parts: 100, columns: 10_000, clauses: 1000, vectors: 10_000, dimensions: 65_536 } as const;
 
-/** Faults that an answer tells. */
+/** Faults that a response lists. */
 export const maxReportedFaults = 10;
 
-/** Faults that one list, or one schema within another, hands on: one more, to show that there are more. */
+/** Faults that a list or an inner schema reports: one more, to show that there are more. */
 const maxFaults = maxReportedFaults + 1;
 
 export const tooLong = (count: number): string => `holds more than ${count} elements: send fewer`;
 
-/** A JSON object as it came: unlike a record of zod's, no copy, which costs a microsecond and more for each key of a body. */
+/** A JSON object, not copied: a record of zod takes over a microsecond for each key. */
 export const jsonObject = (error = "must be of type object") =>
   z.custom<Record<string, unknown>>((value) => typeof value === "object" && value !== null && !Array.isArray(value), {
     error,
   });
 
-/** Hands the issues of one schema on to another, so many that an answer can tell them and no more. */
+/** Reports the issues of one schema as issues of another, no more than a response can list. */
 export const passOn = (
   issues: readonly z.core.$ZodIssue[],
   context: z.RefinementCtx,
@@ -31,13 +31,13 @@ export const passOn = (
 };
 
 /**
- * A list whose length is looked at first and which is given up after some wrong elements: an issue for each of a
- * megabyte of them costs seconds, in which the process answers nobody.
+ * A list whose length is checked first, and whose parsing stops after some invalid elements: an issue for every element
+ * of a megabyte would block the process for seconds.
  */
-export const listOf = <T extends z.ZodType>(element: T, longest: number) =>
+export const listOf = <T extends z.ZodType>(element: T, max: number) =>
   z
     .array(z.unknown())
-    .max(longest, { error: tooLong(longest) })
+    .max(max, { error: tooLong(max) })
     .transform((values, context) => {
       const read: z.output<T>[] = [];
       let faults = 0;
@@ -54,7 +54,7 @@ export const listOf = <T extends z.ZodType>(element: T, longest: number) =>
 
 const isTree = (value: unknown): value is object => typeof value === "object" && value !== null;
 
-/** Whether a tree has more than so many keys and elements of lists. Stops at the first object or list beyond. */
+/** Whether a tree has more than `count` keys and list elements. Stops at the first object or list beyond. */
 export const holdsMoreThan = (count: number, root: unknown): boolean => {
   const open: object[] = isTree(root) ? [root] : [];
   let seen = 0;

@@ -1,55 +1,19 @@
-/**
- * A query after its wire form has been read: one shape, whatever client sent it. Field names are the SDK's own;
- * `wire.ts` says which request key each comes from.
- */
+/** The parts of a parsed query, with the SDK's field names; `wire.ts` parses them. */
 
-/** Which data a request addresses: a table's latest version unless `version` or `branch` say otherwise. */
+/** The data that a request addresses: a table's latest version unless `version` or `branch` is set. */
 export interface Snapshot {
   readonly version?: number;
-  /** A branch's name; absent means main. */
+  /** Branch name; absent for main. */
   readonly branch?: string;
-  /** How new the latest version of main must be; means nothing beside `version` or `branch`. */
+  /** The oldest acceptable state of main; without effect beside `version` or `branch`. */
   readonly atLeast?: AtLeast;
 }
 
-/** What a client has seen of a table already, here or on another replica: it wants nothing older. */
+/** The last state of a table that a client has read, from any replica. */
 export interface AtLeast {
   readonly version?: number;
-  /** When the store must have been looked at, in milliseconds since 1970. */
+  /** Earliest time of the read from the store, in milliseconds since 1970. */
   readonly time?: number;
-}
-
-export interface Query extends Snapshot {
-  /** Rows to return; "unlimited" only where a client asked for 2^63-1. */
-  readonly k: number | "unlimited";
-  readonly offset?: number;
-  readonly filter?: string;
-  readonly columns?: Projection;
-  readonly fullText?: FullText;
-  readonly orderBy?: readonly Ordering[];
-  readonly withRowId: boolean;
-  readonly fastSearch: boolean;
-  readonly useLsm?: boolean;
-  /** Absent means the default of the kind of query, see `lance/query.ts`. */
-  readonly prefilter?: boolean;
-  readonly vector?: VectorSearch;
-}
-
-/** Everything that means something only beside a query vector. */
-export interface VectorSearch {
-  /** One vector, or several of a multi-vector query. Never empty. */
-  readonly vectors: readonly Float32Array[];
-  readonly column?: string;
-  readonly distanceType?: DistanceType;
-  readonly bypassIndex: boolean;
-  readonly ef?: number;
-  readonly nprobes?: number;
-  readonly minimumNprobes?: number;
-  /** 0 means no upper bound. */
-  readonly maximumNprobes?: number;
-  readonly refineFactor?: number;
-  readonly lowerBound?: number;
-  readonly upperBound?: number;
 }
 
 export const distanceTypes = ["l2", "cosine", "dot", "hamming"] as const;
@@ -72,7 +36,7 @@ export type FullText =
 export interface MatchClause {
   readonly kind: "match";
   readonly terms: string;
-  /** Absent means every column with a full-text index. */
+  /** Absent: every column with a full-text index. */
   readonly column?: string;
   readonly boost: number;
   /** Edit distance. */

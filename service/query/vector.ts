@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { floatSchema } from "./fields.ts";
-import { most, tooLong } from "./lists.ts";
+import { maxSizes, tooLong } from "./lists.ts";
 
-/** Where in the value the fault is, and the rest of the sentence that begins with that place. */
+/** The path of a fault in the value, and a message that continues the path. */
 class Fault {
   readonly path: readonly (string | number)[];
   readonly message: string;
@@ -16,11 +16,11 @@ class Fault {
 const typeName = (value: unknown): string => (value === null ? "null" : typeof value);
 
 /**
- * Copies numbers straight into a Float32Array and stops at the first that is none: a schema that visited every element
- * would cost as much as parsing the JSON did, and a bad body would produce one issue for each.
+ * Copies numbers into a Float32Array and stops at the first other value. A schema of every element would take as long as
+ * parsing the JSON, and report one issue for each.
  */
 const readVector = (value: readonly unknown[], path: readonly (string | number)[]): Float32Array | Fault => {
-  if (value.length > most.dimensions) return new Fault(path, tooLong(most.dimensions));
+  if (value.length > maxSizes.dimensions) return new Fault(path, tooLong(maxSizes.dimensions));
   const vector = new Float32Array(value.length);
   for (let index = 0; index < value.length; index++) {
     const element = value[index];
@@ -33,7 +33,7 @@ const readVector = (value: readonly unknown[], path: readonly (string | number)[
 };
 
 const readVectors = (value: readonly unknown[], path: readonly (string | number)[]): Float32Array[] | Fault => {
-  if (value.length > most.vectors) return new Fault(path, tooLong(most.vectors));
+  if (value.length > maxSizes.vectors) return new Fault(path, tooLong(maxSizes.vectors));
   const vectors: Float32Array[] = [];
   for (let index = 0; index < value.length; index++) {
     const row = value[index];
@@ -56,7 +56,7 @@ const readObject = (value: Readonly<Record<string, unknown>>): Float32Array[] | 
   const single = value.single_vector ?? undefined;
   const multi = value.multi_vector ?? undefined;
   if (single === undefined && multi === undefined) {
-    // The catalog's generated clients must send the object, and send it empty for a query without a vector.
+    // The catalog's generated clients send an empty object for a query without a vector.
     const other = Object.keys(value).some((key) => key !== "single_vector" && key !== "multi_vector");
     return other ? new Fault([], "must hold one of single_vector and multi_vector") : [];
   }
@@ -83,8 +83,8 @@ const orNull = ["array", "null"] as const;
 const several = { type: "array", items: { ...numbers, minItems: 1 } } as const;
 
 /**
- * The query vectors of a request, in every form that clients send: absent, `null`, `[]`, `[0.5, 0.25]`,
- * `[[0.5, 0.25], …]`, `{}`, `{single_vector: […]}`, `{multi_vector: [[…], …]}`. The result is empty when there is none.
+ * The query vectors of a request in all forms that clients send: absent, `null`, `[]`, `[0.5, 0.25]`,
+ * `[[0.5, 0.25], …]`, `{}`, `{single_vector: […]}`, `{multi_vector: [[…], …]}`. Empty if there is none.
  */
 export const vectors = z
   .unknown()
@@ -103,7 +103,7 @@ export const vectors = z
       { type: "object", maxProperties: 0, description: "None" },
       {
         type: "object",
-        description: "One of both, or none for none",
+        description: "At most one of both",
         properties: { single_vector: { ...numbers, type: orNull }, multi_vector: { ...several, type: orNull } },
       },
     ],

@@ -2,8 +2,8 @@ import { z } from "zod";
 import { columns } from "./columns.ts";
 import { branchName, columnName, distanceType, float, limit, natural, optional } from "./fields.ts";
 import { fullText } from "./full-text.ts";
-import { listOf, most } from "./lists.ts";
-import type { Query, VectorSearch } from "./model.ts";
+import { listOf, maxSizes } from "./lists.ts";
+import type { Snapshot } from "./model.ts";
 import { vectors } from "./vector.ts";
 
 const ordering = z
@@ -15,14 +15,14 @@ const ordering = z
   }));
 
 const { $schema: _, ...orderingSchema } = z.toJSONSchema(ordering, { io: "input" });
-const orderings = listOf(ordering, most.columns).meta({ items: orderingSchema });
+const orderings = listOf(ordering, maxSizes.columns).meta({ items: orderingSchema });
 
-/** The query object's keys as they stand on the wire. Keys that are not listed are tolerated: newer clients send more. */
+/** The keys of the query object on the wire. Unknown keys are ignored: newer clients send more. */
 export const queryShape = {
   k: limit.describe("Rows to return; 9223372036854775807 (2^63-1) for no limit"),
-  vector: vectors.describe("The query vector or vectors; absent, null or empty for a query without"),
-  vector_column: optional(columnName).describe("The vector column to search; needed where the table has several"),
-  bypass_vector_index: optional(z.boolean()).describe("Search every row instead of the vector index"),
+  vector: vectors.describe("The query vector or vectors; absent, null or empty for none"),
+  vector_column: optional(columnName).describe("The vector column to search; required if the table has several"),
+  bypass_vector_index: optional(z.boolean()).describe("Search all rows without the vector index"),
   columns: columns.describe("The columns to return: names, or aliases with SQL expressions"),
   distance_type: optional(distanceType).describe("l2 (euclidean), cosine, dot (inner_product) or hamming"),
   ef: optional(natural).describe("Search effort of an HNSW index"),
@@ -32,24 +32,23 @@ export const queryShape = {
   lower_bound: optional(float).describe("Lower bound of the distance, inclusive"),
   upper_bound: optional(float).describe("Upper bound of the distance, exclusive"),
   nprobes: optional(natural).describe("Partitions of an IVF index to search; ignored beside minimum_nprobes"),
-  minimum_nprobes: optional(natural).describe("Partitions to search at least"),
-  maximum_nprobes: optional(natural).describe("Partitions to search at most; 0 for all"),
+  minimum_nprobes: optional(natural).describe("Minimum number of partitions to search"),
+  maximum_nprobes: optional(natural).describe("Maximum number of partitions to search; 0 for all"),
   offset: optional(natural).describe("Rows to skip"),
   order_by: optional(orderings).describe("Columns to sort by"),
   prefilter: optional(z.boolean()).describe("Filter before the vector search (default false: after it)"),
   refine_factor: optional(natural.meta({ minimum: 1 })).describe(
-    "Multiplies the rows that are re-ranked by their exact distance",
+    "Factor on k of the rows that are re-ranked by exact distance",
   ),
-  use_lsm: optional(z.boolean()).describe("Read rows of a write-ahead log that are not compacted yet"),
+  use_lsm: optional(z.boolean()).describe("Read rows of the write-ahead log that are not compacted yet"),
   version: optional(natural).describe("The table version to query; absent for the latest"),
   branch: optional(branchName.min(1, { error: "must not be empty" })).describe("The branch to query; absent for main"),
-  with_row_id: optional(z.boolean()).describe("Return the row id as a column named _rowid"),
+  with_row_id: optional(z.boolean()).describe("Return the row id as the column _rowid"),
 } as const;
 
 /**
- * The wire keys that mean nothing without a vector. Given without one they are refused: ignoring them would be a lie.
- * `bypass_vector_index` is not among them: a query without a vector passes by every vector index, as it asks, and
- * LanceDB's namespace clients send it with all queries.
+ * Keys that are refused without a vector, because they would have no effect. `bypass_vector_index` is accepted: a query
+ * without a vector uses no vector index, and LanceDB's namespace clients send it with all queries.
  */
 const vectorKeys = [
   "vector_column",
@@ -67,12 +66,12 @@ const wireQuery = z.object(queryShape);
 
 type WireQuery = z.output<typeof wireQuery>;
 
-/** Drops keys whose value is undefined, so that "absent" has one representation. */
+/** Drops keys whose value is undefined. */
 type Present<T> = { [K in keyof T]: Exclude<T[K], undefined> };
 const present = <T extends object>(value: T): Partial<Present<T>> =>
   Object.fromEntries(Object.entries(value).filter(([, entry]) => entry !== undefined)) as Partial<Present<T>>;
 
-const toVectorSearch = (wire: WireQuery): VectorSearch => ({
+const toVectorSearch = (wire: WireQuery) => ({
   vectors: wire.vector,
   bypassIndex: wire.bypass_vector_index ?? false,
   ...present({
@@ -88,23 +87,22 @@ const toVectorSearch = (wire: WireQuery): VectorSearch => ({
   }),
 });
 
-/** Reads the query object. The result is one shape for all clients. */
-export const query = wireQuery.transform((wire, context): Query => {
+/** Parses the query object. All client families get the same result. */
+export const query = wireQuery.transform((wire, context) => {
   const searches = wire.vector.length > 0;
   if (!searches) {
     for (const key of vectorKeys.filter((key) => wire[key] !== undefined))
       context.addIssue({
         code: "custom",
         path: [key],
-        message: "has a meaning only beside vector: send one, or leave it out",
+        message: "requires vector: send one, or remove this key",
       });
   }
   if (searches && wire.full_text_query !== undefined)
     context.addIssue({
       code: "custom",
       path: ["full_text_query"],
-      message:
-        "cannot be planned together with vector: the database plans a hybrid search as two queries, ask for each",
+      message: "cannot be combined with vector: a hybrid search is two queries, send each by itself",
     });
   return {
     k: wire.k,
@@ -124,3 +122,9 @@ export const query = wireQuery.transform((wire, context): Query => {
     }),
   };
 });
+
+/** A parsed query: `k` is "unlimited" for 2^63-1, and `branch` is absent for main. */
+export type Query = Readonly<z.output<typeof query>> & Snapshot;
+
+/** The part of a query that requires a vector; `vectors` is never empty. */
+export type VectorSearch = NonNullable<Query["vector"]>;

@@ -1,8 +1,8 @@
 import { pino } from "pino";
 
 /**
- * One line of a request. This type is the allow-list: what has no field here does not reach the log. No header, body,
- * filter, vector or token is among them, and native error text only with every word of the body struck out.
+ * The log line of a request. This type is the allow-list: it has no header, body, filter, vector or token. Native error
+ * text is logged without the words of the body.
  */
 export interface RequestLine {
   readonly requestId: string;
@@ -16,7 +16,7 @@ export interface RequestLine {
   readonly durationMs: number;
   readonly context?: Readonly<Record<string, string>>;
   readonly traceId?: string;
-  /** Scrubbed text of the error behind a failure of ours. */
+  /** Scrubbed text of the error behind a failure of the service. */
   readonly cause?: string;
 }
 
@@ -33,10 +33,10 @@ interface Destination {
 }
 
 /**
- * Writes what is logged in one turn of the event loop at its end, in one system call. No line is held back longer, so no
- * more than that is missing from the log of a process that is killed.
+ * Writes the lines of one turn of the event loop in one system call at its end. A process that is killed loses at most
+ * these lines.
  */
-const onceATurn = (destination: Destination): Destination => {
+const batched = (destination: Destination): Destination => {
   let text = "";
   const flush = (): void => {
     if (text === "") return;
@@ -54,9 +54,9 @@ const onceATurn = (destination: Destination): Destination => {
 };
 
 /** Standard output, written before `write` returns. */
-const standardOutput = (): Destination => onceATurn(pino.destination({ fd: process.stdout.fd, sync: true }));
+const standardOutput = (): Destination => batched(pino.destination({ fd: process.stdout.fd, sync: true }));
 
-/** JSON lines on `destination`; 5xx as errors, everything else as info. */
+/** JSON lines on `destination`. Responses with 5xx have the level error, others info. */
 export const createLog = (level: string, destination: Destination = standardOutput()): Log => {
   const logger = pino(
     {

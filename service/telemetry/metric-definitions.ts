@@ -1,36 +1,36 @@
-/** One metric of the service; names and labels are a promise to whoever has dashboards and alerts. */
+/** A metric of the service. Names and labels are stable: dashboards and alerts use them. */
 export interface MetricDefinition {
   readonly type: "counter" | "gauge" | "histogram";
   readonly labels: readonly string[];
   readonly help: string;
 }
 
-/** Every metric of the service's own; beside them stand the client library's `process_*` and `nodejs_*`. The README's table is made from it. */
+/** The service's own metrics, besides `process_*` and `nodejs_*` of the client library. */
 export const metricDefinitions = {
   lakehead_requests_total: {
     type: "counter",
     labels: ["operation", "status"],
-    help: "Requests answered, by operation and HTTP status",
+    help: "Responses, by operation and HTTP status",
   },
   lakehead_request_duration_seconds: {
     type: "histogram",
     labels: ["operation"],
-    help: "Time from a request's arrival to its answer",
+    help: "Time from a request's arrival to its response",
   },
   lakehead_native_calls_in_flight: {
     type: "gauge",
     labels: ["gate"],
-    help: "Calls of the database that run at the moment, by gate: analyze, plan, metadata",
+    help: "Calls of the database that run, by admission class: analyze, plan, metadata",
   },
   lakehead_calls_waiting: {
     type: "gauge",
     labels: ["gate"],
-    help: "Calls that wait for a place, by gate",
+    help: "Calls in the queue, by admission class",
   },
   lakehead_gate_refusals_total: {
     type: "counter",
     labels: ["gate", "reason"],
-    help: "Calls that found no place: queue full, waited too long, client gone",
+    help: "Calls that were not admitted, by admission class and reason: queue full, waited too long, client gone",
   },
   lakehead_workers: {
     type: "gauge",
@@ -40,47 +40,47 @@ export const metricDefinitions = {
   lakehead_worker_resident_bytes: {
     type: "gauge",
     labels: ["pool"],
-    help: "Memory of a pool's worker processes together, as last seen",
+    help: "Resident memory of a pool's worker processes, as last measured",
   },
   lakehead_worker_ends_total: {
     type: "counter",
     labels: ["pool", "reason"],
-    help: "Worker processes that have ended, by reason: deadline, memory, crash, killed, start, recycled",
+    help: "Ended worker processes, by reason: deadline, memory, crash, killed, start, recycled",
   },
   lakehead_table_handles: {
     type: "gauge",
     labels: [],
-    help: "Table handles that the main process keeps open",
+    help: "Open table handles of the main process",
   },
   lakehead_table_handle_lookups_total: {
     type: "counter",
     labels: ["result"],
-    help: "Table handles asked for in the main process: hit (open, or being opened), miss (opened at the store)",
+    help: "Lookups of table handles in the main process: hit (open or being opened), miss (opened from the store)",
   },
   lakehead_table_handle_evictions_total: {
     type: "counter",
     labels: ["reason"],
-    help: "Table handles given up: full (LAKEHEAD_MAX_HANDLES), expired, gone (the data behind it was)",
+    help: "Evicted table handles: full (LAKEHEAD_MAX_HANDLES), expired, gone (its data was deleted)",
   },
   lakehead_event_loop_delay_p99_seconds: {
     type: "gauge",
     labels: [],
-    help: "99th percentile of the event loop's delay since the last scrape",
+    help: "99th percentile of the event loop delay since the last scrape",
   },
   lakehead_ready: {
     type: "gauge",
     labels: [],
-    help: "1 when /readyz answers 200, else 0",
+    help: "1 if /readyz responds with 200, else 0",
   },
   lakehead_store_answers: {
     type: "gauge",
     labels: [],
-    help: "1 while the store behind the tables answers, 0 from a call that failed at it until it answers again",
+    help: "1 while the store responds, 0 from a failed call until it responds again",
   },
   lakehead_build_info: {
     type: "gauge",
     labels: ["version"],
-    help: "1; the version that runs",
+    help: "1, with the version of the service as its label",
   },
 } as const satisfies Readonly<Record<string, MetricDefinition>>;
 

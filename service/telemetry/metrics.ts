@@ -2,12 +2,12 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "@prometheus-io/client";
 import { type MetricDefinition, type MetricName, metricDefinitions } from "./metric-definitions.ts";
 
-/** What the service counts about itself, for one scrape of `/metrics`. */
+/** The metrics of the service. */
 export interface Metrics {
   request(operation: string, status: number, seconds: number): void;
-  refusal(gate: string, reason: string): void;
+  refusal(admissionClass: string, reason: string): void;
   workerEnd(pool: string, reason: string): void;
-  /** Registers where the figures of the moment are read from. */
+  /** Sets the source of the values that are read at each scrape. */
   watch(read: () => Readings): void;
   render(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
@@ -15,16 +15,16 @@ export interface Metrics {
 export interface Readings {
   /** Calls that run and calls that wait, by admission class. */
   readonly admission: Readonly<Record<string, { readonly running: number; readonly waiting: number }>>;
-  /** Table handles of this process, and how often one was found. */
+  /** Table handles of this process, and counts of their lookups. */
   readonly handles: {
     readonly kept: number;
     readonly hits: number;
     readonly misses: number;
     readonly evictions: Readonly<Record<string, number>>;
   };
-  /** Worker processes, by pool and by what they do. */
+  /** Worker processes, by pool and state. */
   readonly workers: Readonly<Record<string, Readonly<Record<"starting" | "idle" | "busy", number>>>>;
-  /** Their memory, by pool. */
+  /** Resident memory, by pool. */
   readonly workerBytes: Readonly<Record<string, number>>;
   readonly ready: boolean;
   readonly storeAnswers: boolean;
@@ -32,13 +32,13 @@ export interface Readings {
 
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** A value with the values of its labels. */
+/** A value with its labels. */
 type Sample = readonly [labels: Readonly<Record<string, string>>, value: number];
 
 const labelled = (label: string, values: Readonly<Record<string, number>>): Sample[] =>
   Object.entries(values).map(([name, value]) => [{ [label]: name }, value]);
 
-/** What is read at each scrape. */
+/** Values that are read at each scrape. */
 const readAtScrape: Partial<Record<MetricName, (readings: Readings) => readonly Sample[]>> = {
   lakehead_native_calls_in_flight: ({ admission }) =>
     Object.entries(admission).map(([gate, { running }]) => [{ gate }, running]),

@@ -1,4 +1,4 @@
-/** Words shorter than this carry nothing of a caller and everything of a sentence. */
+/** Shorter words are kept: they are part of most sentences and reveal nothing. */
 const minWord = 4;
 const maxText = 500;
 
@@ -14,8 +14,8 @@ const wordsOf = (value: unknown, into: Set<string>): void => {
 };
 
 /**
- * The text of a native error without any word that stands in the request's body: the database quotes the expressions
- * that it fails on, in its own spelling, so striking out the whole filter would not be enough.
+ * The text of a native error without the words of the request's body. The database quotes expressions in its own
+ * spelling, so removing the whole filter would not suffice.
  */
 export const scrub = (error: unknown, body: unknown): string => {
   const text = error instanceof Error ? error.message : String(error);

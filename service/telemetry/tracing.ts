@@ -6,7 +6,7 @@ export interface Tracing {
   stop(): Promise<void>;
 }
 
-/** Starts sending traces to an OTLP endpoint. Without it the spans below cost next to nothing. */
+/** Exports traces to an OTLP endpoint. Without it, spans are no-ops. */
 export const startTracing = async (endpoint: string): Promise<Tracing> => {
   const [{ NodeSDK }, { OTLPTraceExporter }] = await Promise.all([
     import("@opentelemetry/sdk-node"),
@@ -17,7 +17,7 @@ export const startTracing = async (endpoint: string): Promise<Tracing> => {
   return { stop: () => sdk.shutdown() };
 };
 
-/** Runs a request inside a span that continues the caller's trace (`traceparent`). */
+/** Runs a request in a span that continues the caller's trace (`traceparent`). */
 export const inSpan = <T>(
   name: string,
   header: (name: string) => string | undefined,
@@ -30,7 +30,7 @@ export const inSpan = <T>(
   return context.with(parent, () => tracer.startActiveSpan(name, async (span) => run(span).finally(() => span.end())));
 };
 
-/** The same facts that the log line has, on the request's span. */
+/** Sets the facts of the log line on the request's span. */
 export const annotate = (
   span: Span,
   facts: Readonly<Record<string, string | number | undefined>>,

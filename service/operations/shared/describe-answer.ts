@@ -6,7 +6,7 @@ const type = z.object({
   type: z
     .string()
     .describe(
-      "Lance's name of the type where the address ends with a slash (string, float), else Arrow's (utf8, float32)",
+      "With a trailing slash in the address Lance's name of the type (string, float), else Arrow's (utf8, float32)",
     ),
   length: z.int().optional(),
   get fields() {
@@ -30,7 +30,10 @@ export const description = z.object({
   namespace: z.array(z.string()),
   version: z.int().min(0),
   schema: z.object({ fields: z.array(field), metadata: strings.optional() }),
-  location: z.string().optional().describe("Where the table lies in its storage, unless the configuration keeps that"),
+  location: z
+    .string()
+    .optional()
+    .describe("Location of the table in its storage; absent with LAKEHEAD_TABLE_LOCATIONS=off"),
   table_uri: z.string().optional(),
   stats: z.object({ num_deleted_rows: z.int().min(0), num_fragments: z.int().min(0) }).optional(),
   metadata: strings.optional().describe("Counts of the version: rows, files, fragments"),

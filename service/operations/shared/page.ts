@@ -1,20 +1,20 @@
 import { z } from "zod";
 
-/** The parameters of every list, as text in the query string. */
+/** Query parameters of every list. */
 export const pageParameters = z.object({
-  page_token: z.string().optional().describe("The `page_token` of the page before; absent or empty for the first"),
+  page_token: z.string().optional().describe("The `page_token` of the previous page; absent or empty for the first"),
   limit: z.coerce
     .number({ error: "must be a whole number, 1 or greater" })
     .int({ error: "must be a whole number, 1 or greater" })
     .min(1, { error: "must be 1 or greater" })
     .optional()
-    .describe("Entries of a page at the most; absent for all"),
+    .describe("Maximum entries of the page; absent for all"),
 });
 
 export type PageParameters = z.output<typeof pageParameters>;
 
-/** What ends a page: absent on the last one. */
-export const pageToken = z.string().optional().describe("The last entry; send it for the next page");
+/** Absent on the last page. */
+export const pageToken = z.string().optional().describe("Name of the last entry; send it for the next page");
 
 export interface Page<T> {
   readonly entries: readonly T[];
@@ -22,9 +22,9 @@ export interface Page<T> {
 }
 
 /**
- * One page of a list. A token is the name of the last entry before, so that entries which come or go between two pages
- * move no other.
- * @param entries in the order in which `isAfter` holds.
+ * One page of a list. The token is the name of the previous page's last entry, so that entries which are added or removed
+ * between two pages do not shift the others.
+ * @param entries in the order of `isAfter`.
  */
 export const pageOf = <T>(
   entries: readonly T[],

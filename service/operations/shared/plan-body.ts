@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { jsonObject, passOn } from "../../query/lists.ts";
-import type { Query } from "../../query/model.ts";
-import { query, queryShape } from "../../query/wire.ts";
+import { type Query, query, queryShape } from "../../query/wire.ts";
 
-/** A branch may stand inside the query object (LanceDB's client) or beside it (the specification). */
+/** The branch is inside the query object (LanceDB's client) or beside it (the specification). */
 const withBranch = (wire: Readonly<Record<string, unknown>>, branch: unknown): Record<string, unknown> => ({
   ...wire,
   branch: wire.branch ?? branch,
@@ -16,13 +15,13 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /**
- * Reads the query object out of a body. Explain nests it under `query`; analyze has it flat, and takes the nested form
- * that the specification had until v0.2.1 as well.
+ * Parses the query of a body. explain_plan nests it under `query`; analyze_plan has it flat and also accepts the nested
+ * form of the specification before v0.2.1.
  */
 const readQuery = (body: Record<string, unknown>, context: z.RefinementCtx, nested: boolean): Query => {
   const inner = body.query;
   if (nested && !isObject(inner)) {
-    context.addIssue({ code: "custom", path: ["query"], message: "must be an object: the query" });
+    context.addIssue({ code: "custom", path: ["query"], message: "must be an object" });
     return z.NEVER;
   }
   if (isObject(inner) && differ(inner.branch, body.branch)) {
@@ -39,8 +38,8 @@ const readQuery = (body: Record<string, unknown>, context: z.RefinementCtx, nest
 export const nestedQuery = jsonObject().transform((body, context) => readQuery(body, context, true));
 export const flatQuery = jsonObject().transform((body, context) => readQuery(body, context, false));
 
-/** The query object by itself, for OpenAPI. */
+/** The query object for OpenAPI. */
 export const documentedQuery = z.object(queryShape);
 
-/** A plan, as a JSON string: the only form that all client families read. */
+/** A plan as a JSON string, the only form that all client families read. */
 export const planAnswer = z.string().describe("The plan, one node a line");

@@ -4,7 +4,7 @@ import type { Snapshot } from "../../query/model.ts";
 import type { Call, Tools } from "../operation.ts";
 import { branchField, versionNumber } from "./common-fields.ts";
 
-/** The fields by which a body names a snapshot of a table. */
+/** The fields of a body that select a snapshot of a table. */
 export const snapshotShape = {
   version: optional(versionNumber).describe("A version; absent for the latest"),
   branch: branchField,
@@ -15,11 +15,11 @@ interface SnapshotFields {
   readonly branch?: string | undefined;
 }
 
-/** The part of a snapshot that the request's headers say. */
-export const seenBy = ({ atLeast }: Pick<Call, "atLeast">): Pick<Snapshot, "atLeast"> =>
+/** The part of a snapshot from the request's headers. */
+export const consistencyOf = ({ atLeast }: Pick<Call, "atLeast">): Pick<Snapshot, "atLeast"> =>
   atLeast === undefined ? {} : { atLeast };
 
-/** @throws ServiceError code 13 for what cannot be the name of a branch. */
+/** @throws ServiceError code 13 for an invalid branch name. */
 export const snapshotOf = (
   { verifyBranch }: Tools,
   { version, branch }: SnapshotFields,
@@ -29,7 +29,7 @@ export const snapshotOf = (
   return {
     ...(version === undefined ? {} : { version }),
     ...(name === undefined ? {} : { branch: name }),
-    ...seenBy(call),
+    ...consistencyOf(call),
   };
 };
 

@@ -235,7 +235,7 @@ describe("an issuer that is away", () => {
   });
 });
 
-describe("an issuer that answers wrongly", () => {
+describe("an issuer with a malformed response", () => {
   const json = (body: unknown, status = 200) => ({ status, body: JSON.stringify(body) });
   const wrong: Record<
     string,
@@ -247,9 +247,9 @@ describe("an issuer that answers wrongly", () => {
       "another issuer",
     ],
     "a discovery document without key set": [discoveryPath, json({}), "another issuer"],
-    "no JSON": ["/jwks", { status: 200, body: `<html>${canary}</html>` }, "no JSON object"],
-    "a list": ["/jwks", json(null), "no JSON object"],
-    "no keys": ["/jwks", json({ error: canary }), "no JSON Web Key Set"],
+    "no JSON": ["/jwks", { status: 200, body: `<html>${canary}</html>` }, "other than a JSON object"],
+    "a list": ["/jwks", json(null), "other than a JSON object"],
+    "no keys": ["/jwks", json({ error: canary }), "other than a JWKS"],
     "keys that are no objects": ["/jwks", json({ keys: [canary] }), "malformed"],
     "too many keys": [
       "/jwks",
@@ -289,7 +289,7 @@ describe("an issuer that answers wrongly", () => {
     };
     const { authenticator, logged } = bench(configFor(issuer, times));
     await refusal(authenticator.authenticate({ bearer: await issuer.token() }));
-    expect(JSON.stringify(logged)).toContain("no jwks_uri that is https");
+    expect(JSON.stringify(logged)).toContain("has no https jwks_uri");
   });
 
   it("never: the wait for it is bounded", async () => {

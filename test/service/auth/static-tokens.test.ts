@@ -78,7 +78,7 @@ describe("x-api-key", () => {
   it("is nothing where it is not allowed, and the refusal says what to send", async () => {
     const { authenticator } = bench(configFor(issuer, { staticTokens }));
     const error = await refusal(authenticator.authenticate({ apiKey: first }));
-    expect(error.message).toBe("x-api-key is not accepted here; send Authorization: Bearer <token>");
+    expect(error.message).toBe("x-api-key is not accepted; send Authorization: Bearer <token>");
     expect(challengeOf(error)).toBe(`Bearer realm="lakehead"`);
   });
 

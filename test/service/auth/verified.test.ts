@@ -9,15 +9,15 @@ const verified = (subject: string): Verified => ({
   expiresAt: 0,
 });
 
-describe("the memory of verified tokens", () => {
-  it("is bounded: the oldest go, those verified anew stay", () => {
+describe("the cache of verified tokens", () => {
+  it("evicts the least recently used token", () => {
     const tokens = createVerifiedTokens();
     for (let index = 0; index < 1000; index += 1) tokens.keep(`token-${index}`, verified(String(index)));
-    tokens.keep("token-0", verified("anew"));
+    tokens.keep("token-0", verified("again"));
     expect(tokens.find("token-1")?.principal.subject).toBe("1");
     tokens.keep("one more", verified("one more"));
-    expect(tokens.find("token-1")).toBeUndefined();
-    expect(tokens.find("token-0")?.principal.subject).toBe("anew");
-    expect(tokens.find("token-2")?.principal.subject).toBe("2");
+    expect(tokens.find("token-2")).toBeUndefined();
+    expect(tokens.find("token-0")?.principal.subject).toBe("again");
+    expect(tokens.find("token-1")?.principal.subject).toBe("1");
   });
 });

@@ -280,7 +280,7 @@ describe("tags", () => {
     expect(await failure(tags.getVersion("nope"))).toContain(missing);
     expect(await failure(tags.delete("nope"))).toContain(missing);
     await tags.create("twice", 1);
-    expect(await failure(tags.create("twice", 2))).toContain('"error":"the tag exists already","code":9');
+    expect(await failure(tags.create("twice", 2))).toContain('"error":"the tag already exists","code":9');
     expect(await failure(tags.create("of-no-version", 999))).toContain('"code":11');
     expect(await failure(tags.create("../x", 1))).toContain('"code":13');
   });
@@ -312,7 +312,7 @@ describe("a refusal reaches the caller with its reason", () => {
   test("of a hybrid search", async () => {
     const hybrid = docs.query().fullTextSearch("hello").nearestTo(vector).column("vector").limit(3);
     expect(await failure(hybrid.explainPlan())).toContain(
-      "query.full_text_query cannot be planned together with vector: the database plans a hybrid search as two queries",
+      "query.full_text_query cannot be combined with vector: a hybrid search is two queries",
     );
   });
 

@@ -6,8 +6,9 @@ import { buildClause } from "../../../service/lance/full-text.ts";
 import { flatQuery, nestedQuery } from "../../../service/operations/shared/plan-body.ts";
 import { columns } from "../../../service/query/columns.ts";
 import { fullText } from "../../../service/query/full-text.ts";
-import type { Clause, Query } from "../../../service/query/model.ts";
+import type { Clause } from "../../../service/query/model.ts";
 import { vectors } from "../../../service/query/vector.ts";
+import type { Query } from "../../../service/query/wire.ts";
 import { query, queryShape } from "../../../service/query/wire.ts";
 import { parseInput } from "../../../service/server/parse-input.ts";
 

@@ -13,7 +13,7 @@ const fts = (clause: unknown): Fields => ({ k: 5, full_text_query: { query: clau
 const ordered = { order_by: [{ column_name: "id" }] };
 
 const raise = "ask for less, or have the operator raise the limit";
-const besideVector = "has a meaning only beside vector: send one, or leave it out";
+const requiresVector = "requires vector: send one, or remove this key";
 const oneClause = "must be an object with exactly one key of match, phrase, boost, multi_match, boolean";
 const uniform =
   "every entry of match_queries must name its column and all must share terms and operator, without fuzziness, " +
@@ -25,7 +25,7 @@ describe("what cannot be honoured is refused by the name of its key", () => {
     ["k", `${whole}, or 9223372036854775807 for no limit`, { k: null }],
     [
       "full_text_query",
-      "cannot be planned together with vector: the database plans a hybrid search as two queries, ask for each",
+      "cannot be combined with vector: a hybrid search is two queries, send each by itself",
       { ...search, full_text_query: { query: "hello" } },
     ],
     ...(
@@ -41,8 +41,8 @@ describe("what cannot be honoured is refused by the name of its key", () => {
         ["refine_factor", 1],
       ] as const
     ).flatMap(([key, value]): [string, string, Fields][] => [
-      [key, besideVector, { k: 5, [key]: value }],
-      [key, besideVector, { k: 5, vector: { single_vector: [] }, [key]: value }],
+      [key, requiresVector, { k: 5, [key]: value }],
+      [key, requiresVector, { k: 5, vector: { single_vector: [] }, [key]: value }],
     ]),
     ["vector_column", "must not be empty", { ...search, vector_column: "" }],
     [
@@ -92,8 +92,8 @@ describe("vector", () => {
 describe("columns", () => {
   test.each<[rest: string, columns: unknown]>([
     ["must be an array of names or an object", "id"],
-    ["must be an array of column names (strings that are not empty)", ["id", 1]],
-    ["must be an array of column names (strings that are not empty)", { column_names: [""] }],
+    ["must be an array of column names (non-empty strings)", ["id", 1]],
+    ["must be an array of column names (non-empty strings)", { column_names: [""] }],
     ["must name at least one column", {}],
     ["must name at least one column", { column_aliases: {} }],
     ["must hold exactly one of column_names and column_aliases", { column_names: ["id"], column_aliases: { x: "id" } }],
@@ -126,7 +126,7 @@ describe("full_text_query", () => {
     [".query.match.operator", "must be And or Or", fts({ match: { terms: "a", operator: "xor" } })],
     [
       ".query.match.fuzziness",
-      "is null (an edit distance by the term's length), which the database's SDK cannot ask for: send 0, 1 or 2",
+      "is null (an edit distance by the term's length), which is not supported: send 0, 1 or 2",
       fts({ match: { terms: "a", fuzziness: null } }),
     ],
     [".query.boost.negative", oneClause, fts({ boost: { positive: { match: { terms: "a" } } } })],
