@@ -13,7 +13,7 @@ import type { PlannedResource } from "../../infra/offline-plan/capture.ts";
 import { readProject, readStackConfig } from "../../infra/offline-plan/project.ts";
 import { mask } from "../../infra/offline-plan/values.ts";
 import { pythonWith } from "../../tools/parts/python.ts";
-import { root, runStack } from "../infra/support/stacks.ts";
+import { root, runStack } from "../support/infra/stacks.ts";
 import { type Template, toTemplate } from "./cloudformation.ts";
 import { type Discovery, judgeGoogle } from "./google.ts";
 

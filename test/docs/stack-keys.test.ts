@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readProject, readStackConfig } from "../../infra/offline-plan/project.ts";
 import { configRows } from "../../tools/docs/stack-keys.ts";
-import { exampleStacks, root } from "../infra/support/stacks.ts";
+import { exampleStacks, root } from "../support/infra/stacks.ts";
 
 /** The keys that a stack's file sets, down to what the table has a row for. */
 function keysOf(value: unknown, path: string, known: ReadonlySet<string>): string[] {

@@ -3,7 +3,9 @@
 import { clientGroup } from "../../../infra/clouds/aws/verify.ts";
 import type { Capture } from "../../../infra/offline-plan/capture.ts";
 import { diffPlans } from "../../../infra/offline-plan/diff.ts";
-import { runStack } from "../../infra/support/stacks.ts";
+import { longestPath, reversed } from "../../support/infra/critical-path.ts";
+import { runStack } from "../../support/infra/stacks.ts";
+import { type StateResource, shortMinutes, tasksOf, unavoidable } from "../../support/infra/tasks.ts";
 import type { Entry, Journal } from "../providers/journal.ts";
 import { checkRights, clientRights } from "../support/access.ts";
 import type { Cluster } from "../support/cluster.ts";
@@ -12,10 +14,8 @@ import { changing } from "../support/events.ts";
 import { deeds, foretold, offlinePlan, sameDeeds } from "../support/foretold.ts";
 import { holds, type Report } from "../support/report.ts";
 import { type ExpectedFault, operatorOutside, verifyStack } from "../support/verification.ts";
-import { longestPath, reversed } from "./critical-path.ts";
 import { deletionOrder, judgeOrder } from "./order.ts";
 import { type CloudFacts, type CloudStack, changed } from "./stacks.ts";
-import { type StateResource, shortMinutes, tasksOf, unavoidable } from "./tasks.ts";
 import { timingOf } from "./timing.ts";
 
 export interface Parts {

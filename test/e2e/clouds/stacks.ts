@@ -1,7 +1,7 @@
 /** The two stacks of the clouds: who runs them, what a machine without a network must override, what is changed. */
 
 import { readProject, readStackConfig } from "../../../infra/offline-plan/project.ts";
-import { root } from "../../infra/support/stacks.ts";
+import { root } from "../../support/infra/stacks.ts";
 import { kuberayCrdBase, operatorVersion } from "../support/crds.ts";
 
 export type CloudStack = "aws-dev" | "gcp-dev";

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Capture, PlannedResource } from "../../../infra/offline-plan/capture.ts";
+import { runStack } from "../../support/infra/stacks.ts";
 import { configOf } from "../config/minimal.ts";
-import { runStack } from "../support/stacks.ts";
 
 /** Two stacks that differ from the examples in every choice of the AWS half; a golden plan holds the examples. */
 let adopted: Capture;

@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { root } from "../support/stacks.ts";
+import { root } from "../../support/infra/stacks.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "plan-test-"));
 const git = (...args: string[]) =>

@@ -4,7 +4,7 @@ import { planOf } from "../../../infra/offline-plan/plan.ts";
 import { readProject, readStackConfig, secretPlaceholder } from "../../../infra/offline-plan/project.ts";
 import { runProgram } from "../../../infra/offline-plan/run.ts";
 import { mask } from "../../../infra/offline-plan/values.ts";
-import { fabricate } from "../support/fabricate.ts";
+import { fabricate } from "../../support/infra/fabricate.ts";
 
 const project = readProject(join(import.meta.dirname, "fixtures/project"));
 const config = readStackConfig(project, "dev");

@@ -3,7 +3,7 @@ import { diffPlans } from "../../../infra/offline-plan/diff.ts";
 import { planOf } from "../../../infra/offline-plan/plan.ts";
 import { renderDiff } from "../../../infra/offline-plan/render-diff.ts";
 import { dangers, stepsOfDiff } from "../../../infra/pull-request/guard.ts";
-import { runStack } from "../support/stacks.ts";
+import { runStack } from "../../support/infra/stacks.ts";
 import { configured, describeStack } from "./suite.ts";
 
 const captures = describeStack("aws-dev");

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { runStack } from "../support/stacks.ts";
+import { runStack } from "../../support/infra/stacks.ts";
 
 const outcome = async (stack: string, overrides: Record<string, unknown>) => {
   const { failure, resources } = await runStack(stack, "preview", overrides);

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { diffPlans } from "../../../infra/offline-plan/diff.ts";
 import { planOf } from "../../../infra/offline-plan/plan.ts";
 import { renderDiff } from "../../../infra/offline-plan/render-diff.ts";
-import { runStack } from "../support/stacks.ts";
+import { runStack } from "../../support/infra/stacks.ts";
 import { configured, describeStack } from "./suite.ts";
 
 const captures = describeStack("gcp-dev");

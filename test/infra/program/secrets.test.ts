@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { renderGolden } from "../../../infra/offline-plan/golden.ts";
 import { planOf } from "../../../infra/offline-plan/plan.ts";
 import { renderTree } from "../../../infra/offline-plan/tree.ts";
-import { runStack } from "../support/stacks.ts";
+import { runStack } from "../../support/infra/stacks.ts";
 import { leaks, openSecrets } from "./checks/secrets.ts";
 
 const tokens = "token-that-must-not-show";

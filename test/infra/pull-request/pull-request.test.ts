@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { root } from "../support/stacks.ts";
+import { root } from "../../support/infra/stacks.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "pull-request-"));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { allowLabel, commentMarker } from "../../../infra/pull-request/comment.ts";
-import { root } from "../support/stacks.ts";
+import { root } from "../../support/infra/stacks.ts";
 
 interface Step {
   uses?: string;

@@ -6,7 +6,7 @@ import { nodeLabels, nodeTaints, type PoolRole } from "../../../infra/model/role
 import { readProject, readStackConfig } from "../../../infra/offline-plan/project.ts";
 import type { DeploymentFact, NodeFact, PodFact, RayClusterFact } from "../../../infra/verify/facts.ts";
 import { type Line, renderLine } from "../../../infra/verify/line.ts";
-import { root } from "../support/stacks.ts";
+import { root } from "../../support/infra/stacks.ts";
 
 export function configOf(stack: string, overrides: Readonly<Record<string, unknown>> = {}): Config {
   const project = readProject(root);

@@ -1,8 +1,8 @@
 /** How long a stack takes from nothing to ready and back, by its dependencies and the clouds' typical durations. */
 
 import type { Capture } from "../../../../infra/offline-plan/capture.ts";
-import { longestPath, reversed } from "../../../e2e/clouds/critical-path.ts";
-import { type StateResource, shortMinutes, tasksOf, unavoidable } from "../../../e2e/clouds/tasks.ts";
+import { longestPath, reversed } from "../../../support/infra/critical-path.ts";
+import { type StateResource, shortMinutes, tasksOf, unavoidable } from "../../../support/infra/tasks.ts";
 
 /** How much longer than what no order could avoid. */
 const allowance = 1.1;

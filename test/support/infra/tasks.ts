@@ -1,8 +1,7 @@
 /** The resources of a stack's state as tasks with typical durations. Pure. */
 
-import { record } from "../providers/cloud.ts";
-import { durationOf } from "../providers/durations.ts";
 import type { Task } from "./critical-path.ts";
+import { durationOf } from "./durations.ts";
 
 /** A resource as `pulumi stack export` writes it. */
 export interface StateResource {
@@ -34,7 +33,7 @@ export function tasksOf(resources: readonly StateResource[], operation: "create"
   return resources.map((resource) => {
     const { urn, type, custom, inputs, retainOnDelete } = resource;
     const idle = !custom || type.startsWith("pulumi:") || (operation === "delete" && retainOnDelete === true);
-    return { urn, after: waitsFor(resource), minutes: idle ? 0 : durationOf(type, record(inputs))[operation] };
+    return { urn, after: waitsFor(resource), minutes: idle ? 0 : durationOf(type, inputs ?? {})[operation] };
   });
 }
 
