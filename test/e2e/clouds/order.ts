@@ -1,7 +1,7 @@
 /** The order that the engine really took, held against the same rules that the offline plan is held against. Pure. */
 
 import { type Capture, type PlannedResource, qualifiedType } from "../../../infra/offline-plan/capture.ts";
-import { type Rule, rules } from "../../infra/program/checks/order.ts";
+import { type Rule, rules } from "../../support/infra/order-rules.ts";
 import type { Account, Step } from "../support/events.ts";
 
 export interface OrderAccount {

@@ -2,9 +2,9 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { objectRole } from "../../../infra/clouds/gcp/bucket-access.ts";
 import { nodeRoles } from "../../../infra/clouds/gcp/node-identity.ts";
 import type { Capture, PlannedResource } from "../../../infra/offline-plan/capture.ts";
+import { ofType } from "../../support/infra/graph.ts";
 import { runStack } from "../../support/infra/stacks.ts";
 import { revealed } from "../kubernetes/manifests.ts";
-import { ofType } from "../support/graph.ts";
 
 /** A stack that differs from the examples in every choice of the Google Cloud half; a golden plan holds the examples. */
 let adopted: Capture;

@@ -4,8 +4,8 @@ import type { Capture } from "../../../infra/offline-plan/capture.ts";
 import { Secret } from "../../../infra/offline-plan/values.ts";
 import { cleanupRules } from "../../../infra/workloads/orphan-cleanup/orphan-cleanup.ts";
 import { entry, environment, paths, ports, terminationGraceSeconds } from "../../../service/contract.ts";
+import { ofType } from "../../support/infra/graph.ts";
 import { runStack } from "../../support/infra/stacks.ts";
-import { ofType } from "../support/graph.ts";
 import { type Manifest, manifests, one, restrictedViolations, revealed } from "./manifests.ts";
 
 let local: Capture;

@@ -4,8 +4,8 @@ import { diffPlans } from "../../../infra/offline-plan/diff.ts";
 import { planOf } from "../../../infra/offline-plan/plan.ts";
 import { plaintext } from "../../../infra/offline-plan/values.ts";
 import { environment } from "../../../service/contract.ts";
+import { DependencyGraph, ofType } from "../../support/infra/graph.ts";
 import { runStack } from "../../support/infra/stacks.ts";
-import { DependencyGraph, ofType } from "../support/graph.ts";
 import { type Manifest, manifests, one } from "./manifests.ts";
 
 const service = {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { computed, Secret } from "../../../infra/offline-plan/values.ts";
+import { DependencyGraph } from "../../support/infra/graph.ts";
+import { judge, type Rule, rules } from "../../support/infra/order-rules.ts";
 import { captureOf, resource, stackUrn } from "../support/captures.ts";
-import { DependencyGraph } from "../support/graph.ts";
 import { unknownToStack } from "./checks/client.ts";
 import { broadGoogleRoles, broadManagedPolicies, documents, looseTrust, notActions, wildcards } from "./checks/iam.ts";
-import { judge, type Rule, rules } from "./checks/order.ts";
 import { nodePools, placement, podsOf, poolFaults } from "./checks/pods.ts";
 import { cloudProtection, notRetained, strayMarks, unprotected } from "./checks/protection.ts";
 import { schemaErrors } from "./checks/schemas.ts";

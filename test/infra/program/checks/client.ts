@@ -2,8 +2,8 @@
 
 import { type ClientParameters, clientParametersSchema } from "../../../../infra/model/client-parameters.ts";
 import type { Capture } from "../../../../infra/offline-plan/capture.ts";
+import { ofType } from "../../../support/infra/graph.ts";
 import { type Manifest, manifests, revealed } from "../../kubernetes/manifests.ts";
-import { ofType } from "../../support/graph.ts";
 import { nodePools, selects } from "./pods.ts";
 
 /** The stack's output `clientParameters`. @throws when it does not fit the client's schema */

@@ -2,7 +2,7 @@
 
 import type { PolicyDocument } from "../../../../infra/clouds/aws/iam/policy.ts";
 import type { Capture, PlannedResource } from "../../../../infra/offline-plan/capture.ts";
-import { describe } from "../../support/graph.ts";
+import { describe } from "../../../support/infra/graph.ts";
 import { wildcardViolations } from "../../support/wildcards.ts";
 
 interface Statement {

@@ -6,8 +6,8 @@ import { podsPerNode } from "../../../../infra/model/fit.ts";
 import type { MachineCatalogue } from "../../../../infra/model/machines.ts";
 import { parseMemory } from "../../../../infra/model/quantity.ts";
 import type { Capture, PlannedResource } from "../../../../infra/offline-plan/capture.ts";
+import { ofType } from "../../../support/infra/graph.ts";
 import { manifests, revealed } from "../../kubernetes/manifests.ts";
-import { ofType } from "../../support/graph.ts";
 
 interface Taint {
   readonly key: string;

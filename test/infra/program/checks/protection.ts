@@ -1,7 +1,7 @@
 /** What the engine refuses to delete, what it leaves behind, and nothing else. */
 
 import type { Capture } from "../../../../infra/offline-plan/capture.ts";
-import { describe, ofType } from "../../support/graph.ts";
+import { describe, ofType } from "../../../support/infra/graph.ts";
 
 /** Holds data, or carries the whole platform: protected in a stack that is configured so. */
 export const meant = [

@@ -2,7 +2,7 @@
 
 import type { Capture } from "../../../../infra/offline-plan/capture.ts";
 import { Computed, plaintext, Secret, type Value } from "../../../../infra/offline-plan/values.ts";
-import { describe } from "../../support/graph.ts";
+import { describe } from "../../../support/infra/graph.ts";
 
 /** Every place outside of a secret where one of the texts shows. */
 export function leaks(capture: Capture, texts: readonly string[]): string[] {

@@ -2,8 +2,8 @@
 
 import type { Capture, PlannedResource } from "../../../../infra/offline-plan/capture.ts";
 import { Secret, type Value } from "../../../../infra/offline-plan/values.ts";
+import { describe } from "../../../support/infra/graph.ts";
 import type { StackCaptures } from "../../../support/infra/stacks.ts";
-import { describe } from "../../support/graph.ts";
 
 const isProvider = ({ type }: PlannedResource): boolean => type.startsWith("pulumi:providers:");
 const managed = ({ resources }: Capture): PlannedResource[] =>

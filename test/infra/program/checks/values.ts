@@ -16,7 +16,7 @@ import protos from "@google-cloud/container/build/protos/protos.json" with { typ
 import type { Capture } from "../../../../infra/offline-plan/capture.ts";
 import { leaves, withoutIndexes } from "../../../../infra/offline-plan/leaves.ts";
 import { mask } from "../../../../infra/offline-plan/values.ts";
-import { describe } from "../../support/graph.ts";
+import { describe } from "../../../support/infra/graph.ts";
 
 interface Node {
   readonly nested?: Readonly<Record<string, Node>>;

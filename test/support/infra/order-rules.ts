@@ -1,7 +1,7 @@
 /** What must exist before what, and go after it: the same edges decide creation and, reversed, deletion. */
 
-import type { Capture, PlannedResource } from "../../../../infra/offline-plan/capture.ts";
-import { DependencyGraph } from "../../support/graph.ts";
+import type { Capture, PlannedResource } from "../../../infra/offline-plan/capture.ts";
+import { DependencyGraph } from "./graph.ts";
 
 type Select = (resource: PlannedResource) => boolean;
 
