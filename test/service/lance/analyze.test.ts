@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestService, type TestService } from "../../support/service.ts";
 
-/** The SDK's analyze swallows what the execution fails with and answers a plan full of zeros: the service does not. */
+/** The SDK's `analyzePlan` ignores errors of the execution and returns a plan with zeros; the service must not. */
 let service: TestService;
 beforeAll(async () => {
   service = await startTestService();
@@ -19,7 +19,7 @@ test.each([
   expect(answer).toMatchObject({ status: 400, body: { code: 13, error: expect.stringMatching(says) } });
 });
 
-test("a query that honestly finds nothing has a plan that says so", async () => {
+test("a query without results has a plan with output_rows=0", async () => {
   const answer = await service.call("analyze_plan", "docs", { k: 10, filter: "id < 0" });
   expect(answer).toMatchObject({ status: 200, body: expect.stringContaining("output_rows=0") });
 });

@@ -87,7 +87,7 @@ describe("joining Arrow files", () => {
     },
   );
 
-  test("of several batches each, and of none", () => {
+  test("with several batches and without batches keeps all rows", () => {
     const [two, three] = [new Table([wide(0, 5), wide(5, 5)].flatMap(({ batches }) => batches)), wide(10, 3)];
     const none = new Table(two.schema);
     expect(rows(join([fileOf(two), fileOf(three)]))).toEqual([...rows(two), ...rows(three)]);
@@ -95,12 +95,12 @@ describe("joining Arrow files", () => {
     expect(join([fileOf(none), fileOf(none)]).numRows).toBe(0);
   });
 
-  test("leaves what stands alone as it is", () => {
+  test("returns a single file unchanged", () => {
     const file = fileOf(wide(0, 3));
     expect(joinArrowFiles([file])).toBe(file);
   });
 
-  test("is a fine file again, whatever the rows", () => {
+  test("results in a file that can be joined again", () => {
     fc.assert(
       fc.property(
         fc.array(fc.array(fc.option(fc.string({ maxLength: 20 })), { minLength: 1, maxLength: 9 }), {
@@ -120,23 +120,23 @@ describe("joining Arrow files", () => {
   const encoded = (values: readonly string[]): Table =>
     new Table({ word: vectorFromArray([...values], new Dictionary(new Utf8(), new Int32(), 1)) });
 
-  test("keeps one dictionary that all share", () => {
+  test("keeps a dictionary that all files share", () => {
     const [one, two] = [encoded(["a", "b", "a"]), encoded(["a", "b", "b"])];
     expect(rows(join([fileOf(one), fileOf(two)]))).toEqual([...rows(one), ...rows(two)]);
   });
 
-  test("refuses dictionaries that differ, with the way out", () => {
+  test("rejects different dictionaries and suggests a cast", () => {
     const files = [fileOf(encoded(["a", "b"])), fileOf(encoded(["c", "b"]))];
     expect(() => join(files)).toThrow(expect.objectContaining({ code: 0, message: expect.stringMatching(/cast\(/) }));
   });
 
-  test("does not mind that a schema has metadata", () => {
+  test("keeps the metadata of the schema", () => {
     const table = tableFromArrays({ id: Int32Array.of(1, 2) });
     table.schema.metadata.set("key", "value");
     expect(join([fileOf(table), fileOf(table)]).schema.metadata.get("key")).toBe("value");
   });
 
-  test("is not about decimals of 128 bits either", () => {
+  test("keeps decimals of 128 bits", () => {
     const type = new Decimal(2, 10, 128);
     const values = vectorFromArray([Uint32Array.of(5, 0, 0, 0), Uint32Array.of(7, 0, 0, 0)], type);
     const table = new Table({ price: values });

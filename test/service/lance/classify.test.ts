@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { classify, isGone } from "../../../service/lance/classify.ts";
 import { dimensions } from "../../support/tables.ts";
 
-/** Each row provokes an error of the real database: an SDK that rewords one fails here and nowhere else. */
+/** Each row provokes an error of the real database, so it fails if the SDK changes a text. */
 let home: string;
 let connection: Connection;
 let docs: Table;
@@ -40,7 +40,7 @@ const provocations: readonly [what: string, code: number, provoke: () => unknown
     },
   ],
   ["a tag for a missing version", 11, async () => (await docs.tags()).create("x", 4711)],
-  ["a tag with an impossible name", 13, async () => (await docs.tags()).create("a/b", 1), /name of a tag/],
+  ["an invalid tag name", 13, async () => (await docs.tags()).create("a/b", 1), /name of a tag/],
   ["a missing column", 12, () => docs.query().select(["nope"]).explainPlan(), /"nope"/],
   [
     "a regular expression that compiles to more than the database allows",
@@ -102,9 +102,9 @@ const provocations: readonly [what: string, code: number, provoke: () => unknown
     },
     /non-ASCII/,
   ],
-  ["a filter that is no SQL", 13, () => docs.query().where("id >").explainPlan(), /not valid SQL/],
-  ["a filter that is no condition", 13, () => docs.query().where("id + 1").explainPlan(), /condition/],
-  ["types that do not fit", 13, () => docs.query().where("array_has(id, 'x')").explainPlan(), /types|support/],
+  ["a filter that is not SQL", 13, () => docs.query().where("id >").explainPlan(), /not valid SQL/],
+  ["a filter that is not a condition", 13, () => docs.query().where("id + 1").explainPlan(), /condition/],
+  ["incompatible types", 13, () => docs.query().where("array_has(id, 'x')").explainPlan(), /types|support/],
   ["a function that does not exist", 13, () => docs.query().where("no_such_function(id) = 1").explainPlan()],
   [
     "a full-text query on numbers",
@@ -129,7 +129,7 @@ const provocations: readonly [what: string, code: number, provoke: () => unknown
     /full-text/,
   ],
   ["a hybrid search", 13, () => search().fullTextSearch("x").explainPlan(), /combined/],
-  ["probes that contradict", 13, () => search().maximumNprobes(1).explainPlan(), /nprobes/],
+  ["contradictory numbers of probes", 13, () => search().maximumNprobes(1).explainPlan(), /nprobes/],
   ["ef below k", 13, () => docs.query().nearestTo(vector).column("other").ef(3).limit(10).toArray(), /ef is smaller/],
   [
     "a distance of another type",
@@ -153,10 +153,10 @@ const provocations: readonly [what: string, code: number, provoke: () => unknown
         .explainPlan(),
     /boost/,
   ],
-  ["a log that the table has not", 13, () => docs.query().useLsm(true).explainPlan(), /use_lsm/],
+  ["a write-ahead log that the table lacks", 13, () => docs.query().useLsm(true).explainPlan(), /use_lsm/],
 ];
 
-/** Expressions that are valid SQL and fail on what they are given: while planning, or on the rows. */
+/** Expressions that are valid SQL and fail on their arguments, during planning or on the rows. */
 const notEvaluated = [
   "text.foo = 1",
   "get_field(text, 'a') = 1",
@@ -179,7 +179,7 @@ const notEvaluated = [
   "from_unixtime(id, 'dimension') > now()",
 ] as const;
 
-/** What an error quotes of a caller, in the SDK's own words for something else. */
+/** Text of a caller that imitates the SDK's error texts. */
 const quoted = [
   "No such file or directory (os error 2)",
   "Not found: docs.lance/_versions/1.manifest",
@@ -191,18 +191,18 @@ const quoted = [
   "Version not found error: ",
 ] as const;
 
-const failure = async (provoke: () => unknown): Promise<unknown> => {
+const errorOf = async (provoke: () => unknown): Promise<unknown> => {
   try {
     await provoke();
   } catch (error) {
     return error;
   }
-  throw new Error("the database refused nothing");
+  throw new Error("the database reported no error");
 };
 
 describe("classify", () => {
   test.each(provocations)("%s", async (_, code, provoke, says) => {
-    const native = await failure(provoke);
+    const native = await errorOf(provoke);
     const meaning = classify(native);
     expect({ code: meaning.code, native: String(native).slice(0, 200) }).toMatchObject({ code });
     expect(meaning.message).not.toMatch(/cargo|\.rs|lance error|\/data/);
@@ -212,16 +212,16 @@ describe("classify", () => {
   test.each(notEvaluated)("%s cannot be evaluated, as a filter or as a column", async (expression) => {
     const meanings = await Promise.all(
       [docs.query().where(expression), docs.query().select({ id: "id", it: expression })].map(async (query) =>
-        classify(await failure(() => query.toArrow())),
+        classify(await errorOf(() => query.toArrow())),
       ),
     );
     for (const { code, message } of meanings) expect({ code, message }).toMatchObject({ code: 13 });
     expect(meanings[0]?.message).toMatch(/cannot be evaluated/);
   });
 
-  test.each(quoted)("%s is a caller's text where a caller wrote it", async (words) => {
+  test.each(quoted)("%s has no effect in text of a caller", async (words) => {
     const literal = `'${words}'`;
-    const refused = [
+    const rejected = [
       () => docs.query().where(`cast(${literal} as int) = 1`).explainPlan(),
       () => docs.query().where(`id = ${literal}`).explainPlan(),
       () => docs.query().where(`date_trunc(${literal}, now()) > now()`).toArray(),
@@ -241,8 +241,8 @@ describe("classify", () => {
       () => connection.openTable("nope", [words]),
       () => connection.describeNamespace([words]),
     ];
-    for (const provoke of refused) {
-      const native = await failure(provoke);
+    for (const provoke of rejected) {
+      const native = await errorOf(provoke);
       const { code } = classify(native);
       expect({ code, gone: isGone(native) }, String(native)).toEqual({ code: expect.any(Number), gone: false });
       expect([1, 4, 8, 12, 13], String(native)).toContain(code);
@@ -252,22 +252,22 @@ describe("classify", () => {
   test.each([
     ["version", async () => (await docs.branches()).checkout("main", 4711)],
     ["branch", async () => (await docs.branches()).checkout("nope")],
-  ])("a missing %s is what the caller says it is", async (_, provoke) => {
-    const native = await failure(provoke);
+  ])("a missing %s gets the given code", async (_, provoke) => {
+    const native = await errorOf(provoke);
     expect(isGone(native)).toBe(true);
     expect(classify(native, 11).code).toBe(11);
   });
 
-  test("a dropped table behind an open handle is gone", async () => {
+  test("a dropped table with an open handle is gone", async () => {
     const fresh = await connect(join(home, "data"), { readConsistencyInterval: 0 });
     await fresh.createTable("short", [{ id: 1 }]);
     const handle = await fresh.openTable("short");
     await connection.dropTable("short");
-    expect(isGone(await failure(() => handle.query().explainPlan()))).toBe(true);
+    expect(isGone(await errorOf(() => handle.query().explainPlan()))).toBe(true);
   });
 
-  test("a store that does not answer is code 17 with Retry-After", async () => {
-    const native = await failure(() =>
+  test("an unavailable store is code 17 with Retry-After", async () => {
+    const native = await errorOf(() =>
       connect("s3://bucket/prefix", {
         storageOptions: {
           aws_endpoint: "http://127.0.0.1:9",
@@ -282,7 +282,7 @@ describe("classify", () => {
     expect(classify(native)).toMatchObject({ code: 17, headers: { "retry-after": "1" } });
   });
 
-  test("what nobody knows is code 18 and keeps the cause for the log", () => {
+  test("an unknown error is code 18 and keeps its cause for the log", () => {
     const native = new Error("something new");
     expect(classify(native)).toMatchObject({ code: 18, cause: native });
   });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { removeStrayOptions } from "../../../service/lance/environment.ts";
 
-test("what only happens to have the name of a storage option is taken out, the clouds' own and all else stays", () => {
+test("variables that are storage options by accident are removed, those of the clouds and all others are kept", () => {
   const kept = {
     AWS_REGION: "eu-central-1",
     AWS_ROLE_ARN: "arn:aws:iam::123456789012:role/x",

@@ -11,7 +11,7 @@ const isNested = `object_id = '${nested}'`;
 let service: TestService;
 let home: string;
 let connection: Connection;
-/** What leads from names in namespaces to tables, which other clients rename and deregister them in. */
+/** The manifest that maps names in namespaces to tables; other clients rename and deregister tables in it. */
 let names: Table;
 
 beforeEach(async () => {
@@ -29,7 +29,7 @@ afterEach(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-const patience = { timeout: 10_000, interval: 50 };
+const poll = { timeout: 10_000, interval: 50 };
 const rows = async (): Promise<number | undefined> => (await service.call("stats", nested)).body.num_rows;
 const codes = (): Promise<number[]> =>
   Promise.all(
@@ -38,14 +38,14 @@ const codes = (): Promise<number[]> =>
     ),
   );
 
-test("a name in a namespace that comes to lead to another table is followed there", async () => {
+test("a name in a namespace that is mapped to another table is resolved again", async () => {
   expect(await rows()).toBe(20);
   await names.update({ where: isNested, values: { location: "plain.lance" } });
-  await expect.poll(rows, patience).toBe(100);
+  await expect.poll(rows, poll).toBe(100);
 });
 
-test("a table that is deregistered, its data left, is no longer served: at its latest and at a version", async () => {
+test("a deregistered table whose data remains is not found, at its latest and at another version", async () => {
   expect(await codes()).toEqual([undefined, undefined]);
   await names.delete(isNested);
-  await expect.poll(codes, patience).toEqual([4, 4]);
+  await expect.poll(codes, poll).toEqual([4, 4]);
 });

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { presentPlan } from "../../../service/lance/plan-text.ts";
 
-test("a plan is answered with addresses below the database's root", () => {
+test("addresses in a plan are relative to the database's root", () => {
   const present = presentPlan("/srv/lake");
   expect(present("LanceRead: uri=srv/lake/docs.lance/data, x")).toBe("LanceRead: uri=docs.lance/data, x");
 });
 
-test("a plan that would fill the memory of who reads it is refused", () => {
+test("a plan above the maximum length is rejected", () => {
   const present = presentPlan("s3://bucket/prefix");
   const longest = "a".repeat(8 * 2 ** 20);
   expect(present(longest)).toBe(longest);

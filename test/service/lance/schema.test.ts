@@ -66,7 +66,7 @@ describe("a schema as JSON", () => {
     },
   );
 
-  test.each(["lance", "arrow"] as const)("nests, in the words of %s all the way down", (vocabulary) => {
+  test.each(["lance", "arrow"] as const)("uses the vocabulary %s for nested types", (vocabulary) => {
     const text = { lance: "string", arrow: "utf8" }[vocabulary];
     const inner = new Field("item", new Utf8(), true);
     const leaf = { name: "item", nullable: true, type: { type: text } };
@@ -95,7 +95,7 @@ describe("a schema as JSON", () => {
     });
   });
 
-  test("refuses a type that it has no name for", () => {
+  test("rejects a type without a name in the vocabulary", () => {
     expect(() => named(new IntervalDayTime(), "lance")).toThrow(expect.objectContaining({ code: 0 }));
   });
 });

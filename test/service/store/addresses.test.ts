@@ -33,18 +33,18 @@ describe.each(["s3", "gs"] as const)("a database at %s://", (cloud) => {
     );
   });
 
-  test("serves tables that another connection makes while it runs", async () => {
+  test("serves tables that another connection creates while it runs", async () => {
     await writeTables(stored.store.uri, [late([]), late(["later", "still"])], stored.store.storageOptions);
     expect(await ask("stats", "late")).toMatchObject({ num_rows: 2 });
     expect(await ask("stats", "later$still$late")).toMatchObject({ num_rows: 2 });
   });
 
-  test("tells a missing namespace from a missing table", async () => {
+  test("distinguishes a missing namespace from a missing table", async () => {
     expect(await stored.service.call("stats", "prod$vectors$nope")).toMatchObject({ status: 404, body: { code: 4 } });
     expect(await stored.service.call("stats", "nope$docs")).toMatchObject({ status: 404, body: { code: 1 } });
   });
 
-  test.each(["docs", "prod$vectors$docs"])("keeps and removes tags of %s", async (table) => {
+  test.each(["docs", "prod$vectors$docs"])("creates and deletes tags of %s", async (table) => {
     expect(await ask("tags/create", table, { tag: "first", version: 1 })).toEqual({});
     expect(await ask("tags/version", table, { tag: "first" })).toEqual({ version: 1 });
     const again = await stored.service.call("tags/create", table, { tag: "first", version: 2 });

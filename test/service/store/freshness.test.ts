@@ -32,8 +32,8 @@ const addElsewhere = async ({ elsewhere }: Started): Promise<void> => {
   connection.close();
 };
 
-/** `plain` again, but with one version, three rows and another column. */
-const makeAnewElsewhere = async ({ elsewhere, store }: Started): Promise<void> => {
+/** Drops `plain` and creates it again with one version, three rows and another column. */
+const recreateElsewhere = async ({ elsewhere, store }: Started): Promise<void> => {
   const connection = await elsewhere();
   await connection.dropTable("plain");
   connection.close();
@@ -45,18 +45,18 @@ const makeAnewElsewhere = async ({ elsewhere, store }: Started): Promise<void> =
 
 afterEach(() => stored?.stop());
 
-const patience = { timeout: 10_000, interval: 50 };
+const poll = { timeout: 10_000, interval: 50 };
 
-describe("answers that may be old by a bound", () => {
-  test("another process's version is seen within it", async () => {
+describe("with a staleness bound", () => {
+  test("a version of another process is read within the bound", async () => {
     const started = await start(0.3);
     expect(await started.rows()).toBe(100);
     await addElsewhere(started);
-    await expect.poll(() => started.rows(), patience).toBe(110);
+    await expect.poll(() => started.rows(), poll).toBe(110);
     expect(await started.explain({})).toContain("num_fragments=11");
   });
 
-  describe("unless the client has seen newer", () => {
+  describe("and a client that has observed a newer state", () => {
     const asked = async (started: Started, headers: Record<string, string>) => {
       const { service } = started;
       const calls = [
@@ -73,7 +73,7 @@ describe("answers that may be old by a bound", () => {
     test.each([
       ["version", () => ({ "x-lancedb-min-read-version": "11" })],
       ["moment", () => ({ "x-lancedb-min-timestamp": new Date().toISOString() })],
-    ])("than a %s, as LanceDB's client says with every call", async (_, headers) => {
+    ])("reads at least that %s, which LanceDB's client sends with every call", async (_, headers) => {
       const started = await start(60, { LAKEHEAD_ANALYZE_CONCURRENCY: "1" });
       expect(await asked(started, {})).toEqual([100, 100, 100, 100]);
       await addElsewhere(started);
@@ -82,7 +82,7 @@ describe("answers that may be old by a bound", () => {
       expect(await asked(started, {})).toEqual([110, 110, 110, 110]);
     });
 
-    test("which costs one look, and none where it is known", async () => {
+    test("costs one request to the store, and none if the state is known", async () => {
       const { service, during } = await start(60);
       const at = (headers: Record<string, string>) => () =>
         service.call("explain_plan", "plain", { query: { k: 1 } }, { headers });
@@ -96,9 +96,9 @@ describe("answers that may be old by a bound", () => {
     });
 
     test.each([
-      ["a version that is not there", { "x-lancedb-min-read-version": String(Number.MAX_SAFE_INTEGER) }],
-      ["a time to come", { "x-lancedb-min-timestamp": "2999-01-01T00:00:00Z" }],
-    ])("but %s keeps nobody's handle cold", async (_, headers) => {
+      ["a missing version", { "x-lancedb-min-read-version": String(Number.MAX_SAFE_INTEGER) }],
+      ["a future time", { "x-lancedb-min-timestamp": "2999-01-01T00:00:00Z" }],
+    ])("%s does not evict the handles of others", async (_, headers) => {
       const { service, during, rows } = await start(60);
       await rows();
       const calls = 20;
@@ -106,23 +106,23 @@ describe("answers that may be old by a bound", () => {
         for (let call = 0; call < calls; call++)
           expect(await service.call("stats", "plain", {}, { headers })).toMatchObject({ status: 200 });
       });
-      // One look for all who ask within a second; this leaves a slow machine a few.
+      // One request per second for all callers; a slow machine may need a few.
       expect(requests.length).toBeLessThan(calls / 2);
       await rows();
       expect(await during(rows)).toEqual([]);
     });
 
-    test("and a table made anew is its new self", async () => {
+    test("reads a table that was created again", async () => {
       const started = await start(60);
       expect(await started.rows()).toBe(100);
-      await makeAnewElsewhere(started);
+      await recreateElsewhere(started);
       const headers = { "x-lancedb-min-timestamp": new Date().toISOString() };
       const { body } = await started.service.call("stats", "plain", {}, { headers });
       expect(body.num_rows).toBe(3);
     });
   });
 
-  test("and not sought before it", async () => {
+  test("a version of another process is not looked for before the bound", async () => {
     const started = await start(60);
     expect(await started.rows()).toBe(100);
     await addElsewhere(started);
@@ -130,7 +130,7 @@ describe("answers that may be old by a bound", () => {
     expect(await started.explain({})).toContain("num_fragments=10");
   });
 
-  test("a tag of another process, and the version that it names, are found at once", async () => {
+  test("a tag of another process and its version are found at once", async () => {
     const started = await start(60);
     await started.rows();
     await addElsewhere(started);
@@ -142,26 +142,26 @@ describe("answers that may be old by a bound", () => {
     expect(await started.ask("tags/create", "plain", { tag: "beside", version: 11 })).toEqual({});
   });
 
-  test("a dropped table is noticed", async () => {
+  test("a dropped table is not found within the bound", async () => {
     const started = await start(0.3);
     await started.explain({});
     const connection = await started.elsewhere();
     await connection.dropTable("plain");
     connection.close();
     const code = async () => (await started.service.call("explain_plan", "plain", { query: { k: 3 } })).body.code;
-    await expect.poll(code, patience).toBe(4);
+    await expect.poll(code, poll).toBe(4);
   });
 
-  test("a table made anew with a lower version is noticed, at its latest and at a version", async () => {
+  test("a table that was created again with a lower version is read, at its latest and at another version", async () => {
     const started = await start(0.3, { LAKEHEAD_PINNED_SECONDS: "1" });
     expect(await started.explain({ version: 1 })).toContain("vector");
     expect(await started.rows()).toBe(100);
-    await makeAnewElsewhere(started);
-    await expect.poll(() => started.rows(), patience).toBe(3);
-    await expect.poll(() => started.explain({ version: 1 }), patience).toContain("another");
+    await recreateElsewhere(started);
+    await expect.poll(() => started.rows(), poll).toBe(3);
+    await expect.poll(() => started.explain({ version: 1 }), poll).toContain("another");
   });
 
-  test("asking for a version that never was leaves the handles of others warm", async () => {
+  test("a request for a missing version does not evict handles", async () => {
     const { service, during, explain } = await start(60);
     await explain({});
     await explain({ version: 2 });
@@ -170,7 +170,7 @@ describe("answers that may be old by a bound", () => {
     expect(await during(() => Promise.all([explain({}), explain({ version: 2 })]))).toEqual([]);
   });
 
-  test("an expression that quotes the store's words leaves the handles warm", async () => {
+  test("an expression that imitates an error of the store does not evict handles", async () => {
     const { service, during, explain } = await start(60);
     await explain({});
     await explain({ version: 2 });
@@ -184,10 +184,10 @@ describe("answers that may be old by a bound", () => {
     expect(metrics).toMatch(/lakehead_table_handle_evictions_total\{reason="gone"\} 0$/m);
   });
 
-  test("64 first requests together open the table once", async () => {
+  test("64 concurrent first requests open the table once", async () => {
     const { service, store, during, ask } = await start(60, { LAKEHEAD_PLAN_CONCURRENCY: "64" });
     store.set({ latencyMs: 20 });
-    // The connection itself reads the root namespace's manifest once, and any table brings that about.
+    // Connecting reads the root namespace's manifest, so another table is opened first.
     await ask("stats", "docs");
     const requests = await during(() =>
       Promise.all(
@@ -203,8 +203,8 @@ describe("answers that may be old by a bound", () => {
   });
 });
 
-describe("answers that are never old", () => {
-  test("another process's version is in the next answer", async () => {
+describe("with strong consistency", () => {
+  test("the next response reads a version of another process", async () => {
     const started = await start(0);
     expect(await started.rows()).toBe(100);
     await addElsewhere(started);
@@ -212,28 +212,28 @@ describe("answers that are never old", () => {
     expect(await started.explain({})).toContain("num_fragments=11");
   });
 
-  test("a table made anew is in the next answer", async () => {
+  test("the next response reads a table that was created again", async () => {
     const started = await start(0);
     expect(await started.rows()).toBe(100);
-    await makeAnewElsewhere(started);
+    await recreateElsewhere(started);
     expect(await started.rows()).toBe(3);
     expect(await started.explain({})).toContain("another");
   });
 
-  test("cost one look more than others", async () => {
+  test("each request costs one more request to the store", async () => {
     const { during, rows, explain, ask } = await start(0);
     await rows();
     expect(byKind(await during(rows))).toEqual({ LIST: 1 });
     expect(byKind(await during(() => explain({})))).toEqual({ LIST: 1 });
     await ask("tags/create", "plain", { tag: "one", version: 1 });
     const found = await during(() => ask("tags/version", "plain", { tag: "one" }));
-    // The other asks whether there are branches, at the same time as the tag is read.
+    // The second one lists the branches, concurrently with reading the tag.
     expect(byKind(found)).toHaveProperty("LIST", 2);
     expect(found.length).toBeLessThanOrEqual(5);
   });
 
-  test.each(["stats", "explain_plan"])("%s at concurrency 64 shares its looks", async (operation) => {
-    // More would run at once than the gate lets in, and what waits at the gate cannot share.
+  test.each(["stats", "explain_plan"])("%s at concurrency 64 shares its requests to the store", async (operation) => {
+    // The concurrency limit is raised, because requests in the queue cannot share.
     const { service, store, during } = await start(0, { LAKEHEAD_PLAN_CONCURRENCY: "64" });
     store.set({ latencyMs: 20 });
     await service.call(operation, "plain", { query: { k: 3 } });

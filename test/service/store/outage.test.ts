@@ -8,30 +8,30 @@ interface Scope {
 }
 
 const start = async ({ onTestFinished }: Scope, options: Partial<StoredServiceOptions>) => {
-  const stored = await startStoredService({ consistencySeconds: 60, patient: false, ...options });
+  const stored = await startStoredService({ consistencySeconds: 60, retries: false, ...options });
   onTestFinished(stored.stop);
   return stored;
 };
 
-const patience = { timeout: 15_000, interval: 100 };
+const poll = { timeout: 15_000, interval: 100 };
 const status = async (url: string): Promise<number> => (await fetch(url)).status;
 const readiness = async ({ operationsBase }: TestService) => {
   const response = await fetch(`${operationsBase}/readyz`);
   return { ...((await response.json()) as object), status: response.status };
 };
 
-// Most of the time here is the SDK's, which waits before it asks again: so the tests wait together.
-describe.concurrent("while the store is", () => {
-  test("away, a service that starts lives, is not ready, and recovers by itself", async (scope) => {
+// Concurrent, because most of the time passes in the SDK's delays between retries.
+describe.concurrent("while the store", () => {
+  test("is unavailable, a starting service is live but not ready, and recovers", async (scope) => {
     const { service, store } = await start(scope, { weather: { presence: "away" } });
     expect(await status(`${service.operationsBase}/livez`)).toBe(200);
     expect(await status(`${service.operationsBase}/readyz`)).toBe(503);
     expect(await service.call("stats", "plain")).toMatchObject({ status: 503, body: { code: 17 } });
     expect(await status(`${service.operationsBase}/livez`)).toBe(200);
     store.set({ presence: "here" });
-    await scope.expect.poll(() => status(`${service.operationsBase}/readyz`), patience).toBe(200);
+    await scope.expect.poll(() => status(`${service.operationsBase}/readyz`), poll).toBe(200);
     expect(await service.call("stats", "plain")).toMatchObject({ status: 200, body: { num_rows: 100 } });
-    // An operator learns from the log why, and an outage of hours does not fill it.
+    // The log has the reason, but not a line per attempt.
     const lines = service.log.filter(({ msg }) => /database/.test(String(msg)));
     expect(lines[0]).toMatchObject({
       level: "warn",
@@ -42,11 +42,11 @@ describe.concurrent("while the store is", () => {
   });
 
   test.for([
-    ["away", { presence: "away" }],
-    ["overloaded", { unavailable: 1 }],
-    ["cutting connections", { dropped: 1 }],
+    ["is unavailable", { presence: "away" }],
+    ["is overloaded", { unavailable: 1 }],
+    ["drops connections", { dropped: 1 }],
   ] as const)(
-    "%s, what needs it answers 503 and says when to retry; nothing of it leaks",
+    "%s, operations that need it return 503 with Retry-After and without its details",
     async ([, weather], scope) => {
       const { service, store } = await start(scope, {});
       await service.call("stats", "plain");
@@ -55,7 +55,7 @@ describe.concurrent("while the store is", () => {
         service.call("explain_plan", "docs", { query: { k: 3 } }),
         service.call("explain_plan", "prod$vectors$docs", { query: { k: 3 } }),
         service.call("explain_plan", "plain", { query: { k: 3, version: 2 } }),
-        // The handle is open and the plan is made: only its execution fails.
+        // The handle is open and the plan succeeds: only the execution fails.
         service.call("analyze_plan", "plain", { k: 3 }),
         service.call("tags/version", "plain", { tag: "one" }),
         service.call("tags/create", "plain", { tag: "one", version: 1 }),
@@ -66,21 +66,21 @@ describe.concurrent("while the store is", () => {
         expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
         expect(JSON.stringify(body)).not.toMatch(/127\.0\.0\.1|tables|manifest|lake|S3/);
       }
-      // What is known needs no store.
+      // Memoized results need no store.
       expect(await service.call("stats", "plain")).toMatchObject({ status: 200 });
       expect(await service.call("explain_plan", "plain", { query: { k: 3 } })).toMatchObject({ status: 200 });
 
-      // All replicas share the store: readiness tells of it and does not take them away.
+      // All replicas share the store, so readiness reports the failure but does not fail.
       expect(await readiness(service)).toMatchObject({ status: 200, databaseConnected: true, databaseAnswers: false });
 
       store.set({ presence: "here", unavailable: 0, dropped: 0 });
-      await scope.expect.poll(() => readiness(service), patience).toMatchObject({ status: 200, databaseAnswers: true });
+      await scope.expect.poll(() => readiness(service), poll).toMatchObject({ status: 200, databaseAnswers: true });
       expect(await service.call("explain_plan", "docs", { query: { k: 3 } })).toMatchObject({ status: 200 });
       expect(await service.call("tags/create", "plain", { tag: "one", version: 1 })).toMatchObject({ status: 200 });
     },
   );
 
-  test("overloaded, the words in names of tables and prefixes are not taken for its own", async (scope) => {
+  test("is overloaded, names of tables and prefixes that imitate error texts have no effect", async (scope) => {
     const { service, store } = await start(scope, { prefix: "dimensions/LSM" });
     const names = ["dimension_customers", "Unsupported.order_by", "credentials_of_INVERTED"];
     const definition = { namespace: [], columns: { id: "integer" }, batches: [[{ id: 1n }]], indices: [] } as const;
@@ -109,8 +109,8 @@ describe.concurrent("while the store is", () => {
     expect(await readiness(service)).toMatchObject({ databaseAnswers: false });
   });
 
-  test("failing a third of its requests, nobody notices: the SDK asks again", async (scope) => {
-    const { service } = await start(scope, { consistencySeconds: 0, patient: true, weather: { unavailable: 0.3 } });
+  test("fails a third of its requests, the SDK retries and all operations succeed", async (scope) => {
+    const { service } = await start(scope, { consistencySeconds: 0, retries: true, weather: { unavailable: 0.3 } });
     const operations: [string, unknown][] = [
       ["stats", {}],
       ["explain_plan", { query: { k: 3, version: 3 } }],

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestService, type TestService } from "../../support/service.ts";
 import { atConcurrency } from "./support.ts";
 
-/** Version v of `plain` has v fragments of ten rows each; its latest is version 10 (goal G9). */
+/** Version v of `plain` has v fragments of ten rows each; the latest is version 10. */
 const latest = 10;
 const versionOf = (plan: string): number => Number(/num_fragments=(\d+)/.exec(plan)?.[1]);
 
@@ -21,11 +21,11 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** Deterministic, and every version follows every other one: 0 asks for the latest. */
+/** Deterministic; every version follows every other one. 0 requests the latest. */
 const wantedBy = (index: number): number => (index * 7 + (index >> 4)) % (latest + 1);
 
-/** One kind of question for each turn; all of them say which version they were answered from. */
-const questions = [
+/** Requests in turn; each response shows the version that it was computed from. */
+const requests = [
   { operation: "explain_plan", body: (version: object) => ({ query: { k: 5, ...version } }) },
   { operation: "explain_plan", body: (version: object) => ({ query: { k: 5, filter: "id >= 0", ...version } }) },
   { operation: "explain_plan", body: (version: object) => ({ query: { k: 5, vector: [1, 0, 0, 1], ...version } }) },
@@ -34,7 +34,7 @@ const questions = [
 
 const agent = new Agent({ keepAlive: true, maxSockets: concurrency });
 
-/** A lean client: checks of every answer's form would take most of the time, and make the race a queue. */
+/** A minimal client: validation of each response would take most of the time and reduce concurrency. */
 const ask = (operation: string, body: object): Promise<string> =>
   new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${service.token}`, "content-type": "application/json" };
@@ -47,18 +47,18 @@ const ask = (operation: string, body: object): Promise<string> =>
       .end(JSON.stringify(body));
   });
 
-test("4,000 mixed queries over ten versions and the latest at once: none is answered from another version", async () => {
+test("4,000 concurrent queries of ten versions and the latest each read the requested version", async () => {
   const wrong: string[] = [];
   await atConcurrency(concurrency, total, async (index) => {
     const wanted = wantedBy(index);
-    const { operation, body } = questions[index % questions.length] ?? questions[0];
+    const { operation, body } = requests[index % requests.length] ?? requests[0];
     const answer = await ask(operation, body(wanted === 0 ? {} : { version: wanted }));
     if (versionOf(answer) !== (wanted || latest)) wrong.push(`${operation} at ${wanted}: ${answer}`);
   });
   expect(wrong.slice(0, 5)).toEqual([]);
 }, 120_000);
 
-test("the statistics and tags beside them are of the latest version, too", async () => {
+test("statistics read the latest version while queries read others", async () => {
   const answers = await Promise.all(
     Array.from({ length: 64 }, (_, index) =>
       index % 2 === 0
@@ -69,7 +69,7 @@ test("the statistics and tags beside them are of the latest version, too", async
   for (const [index, { body }] of answers.entries()) if (index % 2 === 0) expect(body.num_rows).toBe(latest * 10);
 });
 
-test("one handle that is checked out for each query answers wrong: the tests above can fail", async () => {
+test("a shared handle that is checked out for each query reads wrong versions, so these tests can fail", async () => {
   const connection: Connection = await connect(service.directory);
   const shared = await connection.openTable("plain");
   let wrong = 0;

@@ -4,11 +4,11 @@ import type { StoreRequest } from "../../support/object-store.ts";
 import { vectorOf } from "../../support/tables.ts";
 import { byKind, type StoredService, startStoredService } from "./support.ts";
 
-/** What a warm operation may cost when answers may be a minute old (goals G1 and G4). */
+/** Requests to the store of an operation with warm caches and a staleness bound of a minute. */
 let stored: StoredService;
 
 beforeAll(async () => {
-  // One worker process, because each has a cache of its own to warm.
+  // One worker process, because each has a separate cache.
   stored = await startStoredService({ consistencySeconds: 60, environment: { LAKEHEAD_ANALYZE_CONCURRENCY: "1" } });
   await stored.service.call("explain_plan", "docs", { query: { k: 3 } });
 });
@@ -28,18 +28,18 @@ describe("requests to the store", () => {
     ["a scan", { k: 3, filter: "id > 5" }],
     ["a vector search", vectorQuery],
     ["a full-text search", textQuery],
-  ])("planning %s asks for nothing", async (_, query) => {
+  ])("planning %s sends none", async (_, query) => {
     await ask("explain_plan", "docs", { query });
     expect(await stored.during(() => ask("explain_plan", "docs", { query, verbose: true }))).toEqual([]);
   });
 
-  test("planning a version that was asked before asks for nothing", async () => {
+  test("planning a version for the second time sends none", async () => {
     const query = { k: 3, version: 1 };
     await ask("explain_plan", "docs", { query });
     expect(await stored.during(() => ask("explain_plan", "docs", { query }))).toEqual([]);
   });
 
-  test("planning in a nested namespace asks for nothing", async () => {
+  test("planning in a nested namespace sends none", async () => {
     const query = { k: 3 };
     await ask("explain_plan", "prod$vectors$docs", { query });
     expect(await stored.during(() => ask("explain_plan", "prod$vectors$docs", { query }))).toEqual([]);
@@ -52,7 +52,7 @@ describe("requests to the store", () => {
 
   test("a tag costs three requests to create and to look up, two to delete", async () => {
     const table = "plain";
-    // A tag that is there: looking for another is answered while the look at the branches is still on its way.
+    // An existing tag: the lookup of a missing one returns while the branches are still being listed.
     await ask("tags/create", table, { tag: "warm", version: 1 });
     await ask("tags/version", table, { tag: "warm" });
     const created = await stored.during(() => ask("tags/create", table, { tag: "costs", version: 1 }));
@@ -65,7 +65,7 @@ describe("requests to the store", () => {
     expect(byKind(created)).toHaveProperty("PUT");
   });
 
-  test("a tag of a table with branches costs two more to look up, because only its manifest says which it is on", async () => {
+  test("a tag of a table with branches costs two more to look up, because only its manifest names its branch", async () => {
     await ask("tags/create", "docs", { tag: "costs", version: 1 });
     await ask("tags/version", "docs", { tag: "costs" });
     const found = await stored.during(() => ask("tags/version", "docs", { tag: "costs" }));
@@ -82,7 +82,7 @@ describe("requests to the store", () => {
   });
 });
 
-describe("analyze_plan beside the bare SDK", () => {
+describe("analyze_plan compared with the SDK", () => {
   const keysOf = (requests: readonly StoreRequest[]): string[] =>
     requests.map(({ kind, key }) => `${kind} ${key}`).sort();
 

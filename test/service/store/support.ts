@@ -9,31 +9,31 @@ import {
 } from "../../support/object-store.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
 
-/** The service on tables in an object store that counts. */
+/** The service with tables in an object store that records its requests. */
 export interface StoredService {
   readonly store: ObjectStore;
   readonly service: TestService;
-  /** What the store was asked while `action` ran. */
+  /** The requests to the store during `action`. */
   during(action: () => Promise<unknown>): Promise<StoreRequest[]>;
   stop(): Promise<void>;
 }
 
 export interface StoredServiceOptions extends Omit<ObjectStoreOptions, "seed"> {
   readonly consistencySeconds: number;
-  /** False has the SDK give up at its first failure, so that a test of failures takes no time. */
-  readonly patient?: boolean;
+  /** False disables the retries of the SDK, to keep tests of failures short. */
+  readonly retries?: boolean;
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-const impatience = { client_max_retries: "0", lance_aimd_max_retries: "0" };
+const withoutRetries = { client_max_retries: "0", lance_aimd_max_retries: "0" };
 
 export const startStoredService = async ({
   consistencySeconds,
-  patient,
+  retries,
   environment,
   ...storeOptions
 }: StoredServiceOptions): Promise<StoredService> => {
-  // As the service's own start does: vitest sets BASE_URL, which the SDK takes for Google's address.
+  // Like the service at its start: vitest sets BASE_URL, which the SDK mistakes for Google's address.
   removeStrayOptions(process.env);
   const store = await startObjectStore({ seed: inject("tables"), ...storeOptions });
   const service = await startTestService({
@@ -41,7 +41,7 @@ export const startStoredService = async ({
     environment: {
       LAKEHEAD_STORAGE_OPTIONS: JSON.stringify({
         ...store.storageOptions,
-        ...(patient === false ? impatience : {}),
+        ...(retries === false ? withoutRetries : {}),
       }),
       LAKEHEAD_CONSISTENCY_SECONDS: String(consistencySeconds),
       ...environment,
@@ -62,7 +62,7 @@ export const startStoredService = async ({
   };
 };
 
-/** A client of its own on the same tables, with a cache of its own: to the service it is another process. */
+/** A second client of the same tables, with a separate cache, like another process. */
 export const connectElsewhere = (store: ObjectStore): Promise<Connection> =>
   connect(store.uri, { storageOptions: { ...store.storageOptions } });
 
@@ -73,11 +73,11 @@ export const byKind = (requests: readonly StoreRequest[]): Record<string, number
   return counts;
 };
 
-/** Those about one table's own files. */
+/** Requests for the files of a table. */
 export const ofTable = (requests: readonly StoreRequest[], table: string): StoreRequest[] =>
   requests.filter(({ key }) => key.startsWith(`tables/${table}.lance/`));
 
-/** Keeps `count` calls under way until `total` are done. */
+/** Runs `total` calls, `count` of them concurrently. */
 export const atConcurrency = async (
   count: number,
   total: number,
