@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { queryShape } from "../../../service/query/wire.ts";
 import { type Answer, type CallOptions, startTestService, type TestService } from "../../support/service.ts";
 import { vectorOf } from "../../support/tables.ts";
 import { type Fields, noLimit, withoutTimes } from "./support.ts";
@@ -57,25 +58,13 @@ const match = {
   prefix_length: 0,
 };
 const nullSearch = { version: null, ef: null, lower_bound: null, upper_bound: null, refine_factor: null };
-const generatedNulls = {
-  ...nullSearch,
-  bypass_vector_index: null,
-  columns: null,
-  distance_type: null,
-  fast_search: null,
-  filter: null,
-  full_text_query: null,
-  nprobes: null,
-  minimum_nprobes: null,
-  maximum_nprobes: null,
-  offset: null,
-  order_by: null,
-  prefilter: null,
-  vector_column: null,
-  with_row_id: null,
-  use_lsm: null,
-  branch: null,
-};
+
+/** The generated clients send null for every absent field. */
+const generatedNulls = Object.fromEntries(
+  Object.keys(queryShape)
+    .filter((key) => !["k", "vector"].includes(key))
+    .map((key) => [key, null]),
+);
 
 /** The same query as each family writes it. */
 const queries: readonly (readonly [name: string, lancedb: Fields, namespace: Fields, generated: Fields])[] = [
