@@ -3,7 +3,8 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Running, Workplace } from "./process.ts";
+import type { Running } from "../support/process.ts";
+import { Workplace } from "./workplace.ts";
 
 const workplace = new Workplace();
 let first: Running;

@@ -1,6 +1,7 @@
 import { Agent, request } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Running, Workplace } from "./process.ts";
+import type { Running } from "../support/process.ts";
+import { Workplace } from "./workplace.ts";
 
 const workplace = new Workplace();
 beforeAll(() => workplace.open());

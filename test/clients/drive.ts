@@ -1,13 +1,14 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { startReadyServiceProcess } from "../support/service-process.ts";
+import { staticToken } from "../support/static-token.ts";
 import { judged, methods } from "./judge.ts";
 import { served } from "./matrix.ts";
 import type { Program } from "./programs.ts";
 import { type Recorder, startRecorder } from "./recorder.ts";
 import { type CaseResult, type Introduction, readLine } from "./result.ts";
-import { startServiceOn } from "./service.ts";
-import { type Facts, writeWorld } from "./world.ts";
+import { type Facts, keys, writeWorld } from "./world.ts";
 
 const secondsForAClient = 180;
 
@@ -65,7 +66,10 @@ interface Place {
 }
 
 const driveAlone = async (program: Program, { home, database, truth }: Place): Promise<Run> => {
-  const service = await startServiceOn(database);
+  const service = await startReadyServiceProcess({
+    copyOf: database,
+    tokens: [staticToken("docs-stats", keys.docsStats, ["stats"], ["docs"])],
+  });
   const recorder = await startRecorder(service.port);
   const world = join(home, "world.json");
   try {

@@ -1,8 +1,11 @@
 import { writeFile } from "node:fs/promises";
 import { connect, type Table } from "@lancedb/lancedb";
 import { branchRows, makeTestDatabase } from "../../tools/parts/database.ts";
+import { testToken } from "../support/request.ts";
 import { docs, nested, plain, vectorOf } from "../support/tables.ts";
-import { keys } from "./service.ts";
+
+/** Keys of the started service: one with every permission, one that may read the statistics of one table. */
+export const keys = { all: testToken, docsStats: "key-for-the-statistics-of-docs" } as const;
 
 /** What a client's program is told: where the service is, and what is true of its tables. */
 export interface World extends Facts {

@@ -8,6 +8,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { pythonWith } from "../../tools/parts/python.ts";
+import { testToken as token } from "../support/request.ts";
+import { type ServiceProcess, startReadyServiceProcess } from "../support/service-process.ts";
 import { compare } from "./compare.ts";
 import { makeData } from "./data.ts";
 import { deviations } from "./deviations.ts";
@@ -15,7 +17,7 @@ import { type OpenApi, operationsOf } from "./document.ts";
 import { judge, textOf } from "./judge.ts";
 import { routeFault } from "./routes.ts";
 import { excludedChecks, runSchemathesis } from "./schemathesis.ts";
-import { logFaults, type ServiceUnderTest, startUnderTest, statuses, token } from "./service.ts";
+import { logFaults, parseLog, statuses } from "./service-log.ts";
 import { readUpstream } from "./upstream.ts";
 
 const { values } = parseArgs({ options: { seed: { type: "string", default: "1" } } });
@@ -31,7 +33,7 @@ const note = (fault: string | undefined): void => {
   }
 };
 
-const compareWithUpstream = async (python: string, service: ServiceUnderTest): Promise<void> => {
+const compareWithUpstream = async (python: string, service: ServiceProcess): Promise<void> => {
   const upstream = await readUpstream(python);
   const document = (await (await fetch(`${service.base}/openapi.json`)).json()) as OpenApi;
   const comparisons = compare(upstream.operations, operationsOf(document));
@@ -58,9 +60,10 @@ const compareWithUpstream = async (python: string, service: ServiceUnderTest): P
   );
 };
 
-const checkService = async (service: ServiceUnderTest): Promise<void> => {
-  note((await service.alive()) ? undefined : "the service does not live, or is not ready any more");
-  const log = service.log();
+const checkService = async (service: ServiceProcess): Promise<void> => {
+  const ready = service.ended() === null && (await service.readiness().catch(() => 0)) === 200;
+  note(ready ? undefined : "the service has ended or is not ready");
+  const log = parseLog(service.output());
   for (const fault of logFaults(log)) note(fault);
   const shares = statuses(log);
   const all = shares.reduce((sum, [, number]) => sum + number, 0);
@@ -73,7 +76,7 @@ const run = async (python: string): Promise<void> => {
   const home = await mkdtemp(join(tmpdir(), "lakehead-contract-"));
   const database = join(home, "data");
   const real = await makeData(database);
-  const service = await startUnderTest(database);
+  const service = await startReadyServiceProcess({ environment: { LAKEHEAD_DATABASE: database } });
   try {
     for (const [check, reason] of Object.entries(excludedChecks)) print(`Check not run: ${check}: ${reason}`);
     const seed = Number(values.seed);

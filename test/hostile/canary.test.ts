@@ -1,11 +1,11 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { operations } from "../../service/operations/index.ts";
 import { addressOf } from "../../service/operations/operation.ts";
-import { testToken } from "../support/service.ts";
+import { testToken } from "../support/request.ts";
+import { type ServiceProcess, startReadyServiceProcess } from "../support/service-process.ts";
 import { canaryRequests, fraction, whole, word } from "./support/canary.ts";
-import { type ServiceProcess, startServiceProcess } from "./support/child.ts";
 
 /**
  * A canary token, filter, vector and every other word and number of a caller, through every operation that the registry
@@ -85,11 +85,14 @@ const ask = async (
 
 const drive = async (environment: Readonly<Record<string, string>>): Promise<Seen> => {
   const traces: string[] = [];
-  const service = await startServiceProcess({
-    LAKEHEAD_LOG_LEVEL: "debug",
-    LAKEHEAD_OTLP_ENDPOINT: await receiveTraces(traces),
-    OTEL_BSP_SCHEDULE_DELAY: "200",
-    ...environment,
+  const service = await startReadyServiceProcess({
+    copyOf: inject("tables"),
+    environment: {
+      LAKEHEAD_LOG_LEVEL: "debug",
+      LAKEHEAD_OTLP_ENDPOINT: await receiveTraces(traces),
+      OTEL_BSP_SCHEDULE_DELAY: "200",
+      ...environment,
+    },
   });
   try {
     const waiting = everyRequest().flatMap((request, index) =>
@@ -109,7 +112,7 @@ const drive = async (environment: Readonly<Record<string, string>>): Promise<See
     await service.stop();
     return { requests, failures, metrics, output: service.output(), traces: traces.join("\n") };
   } finally {
-    await service.close();
+    await service.kill();
   }
 };
 

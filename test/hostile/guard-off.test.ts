@@ -1,7 +1,7 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, inject, it } from "vitest";
 import { killers } from "../service/guard/expression/support/killers.ts";
-import { testToken } from "../support/service.ts";
-import { startServiceProcess } from "./support/child.ts";
+import { testToken } from "../support/request.ts";
+import { startReadyServiceProcess } from "../support/service-process.ts";
 import { bodyOf } from "./support/queries.ts";
 
 /** Which operation and field each is sent through; the test tables have a column `id`. */
@@ -13,7 +13,10 @@ const deadly = [
 
 describe("with the guard off, to show what it is for", () => {
   it.each(deadly)("%s with one %s ends the process: %s", async (operation, field, killer) => {
-    const service = await startServiceProcess({ LAKEHEAD_UNSAFE_GUARD: "off", LAKEHEAD_ISOLATION: "off" });
+    const service = await startReadyServiceProcess({
+      copyOf: inject("tables"),
+      environment: { LAKEHEAD_UNSAFE_GUARD: "off", LAKEHEAD_ISOLATION: "off" },
+    });
     try {
       const expression = killers[killer];
       const query = { k: 5, vector: null, [field]: field === "columns" ? { value: expression } : expression };
@@ -26,7 +29,7 @@ describe("with the guard off, to show what it is for", () => {
       expect(await service.exited()).toMatch(/^SIG(SEGV|ABRT|BUS)$/);
       expect(service.output()).toContain("LAKEHEAD_UNSAFE_GUARD is off");
     } finally {
-      await service.close();
+      await service.kill();
     }
   });
 });

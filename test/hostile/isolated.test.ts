@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { killers } from "../service/guard/expression/support/killers.ts";
 import { makeExpressionTable } from "../service/guard/expression/support/table.ts";
-import { type Answer, callOperation } from "../support/service.ts";
-import { type ServiceProcess, startServiceProcess } from "./support/child.ts";
+import type { Answer } from "../support/request.ts";
+import { callOperation } from "../support/service.ts";
+import { type ServiceProcess, startReadyServiceProcess } from "../support/service-process.ts";
 import * as hostile from "./support/queries.ts";
 
 /**
@@ -67,13 +68,15 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "lakehead-isolated-"));
   await cp(inject("tables"), directory, { recursive: true });
   await makeExpressionTable(directory, "kinds");
-  service = await startServiceProcess({
-    LAKEHEAD_DATABASE: directory,
-    LAKEHEAD_UNSAFE_GUARD: "off",
-    LAKEHEAD_ANALYZE_CONCURRENCY: String(workers),
-    LAKEHEAD_ANALYZE_DEADLINE_SECONDS: String(deadlineSeconds),
-    LAKEHEAD_WORKER_MEMORY_BYTES: String(400 * 2 ** 20),
-    LAKEHEAD_QUEUE_SECONDS: "60",
+  service = await startReadyServiceProcess({
+    environment: {
+      LAKEHEAD_DATABASE: directory,
+      LAKEHEAD_UNSAFE_GUARD: "off",
+      LAKEHEAD_ANALYZE_CONCURRENCY: String(workers),
+      LAKEHEAD_ANALYZE_DEADLINE_SECONDS: String(deadlineSeconds),
+      LAKEHEAD_WORKER_MEMORY_BYTES: String(400 * 2 ** 20),
+      LAKEHEAD_QUEUE_SECONDS: "60",
+    },
   });
   for (const name of Object.keys(innocents)) innocent.set(name, []);
   let attacked = false;
@@ -86,7 +89,7 @@ beforeAll(async () => {
 }, 240_000);
 
 afterAll(async () => {
-  await service?.close();
+  await service?.kill();
   await rm(directory, { recursive: true, force: true });
 });
 
@@ -113,7 +116,7 @@ describe("with the guard off and isolation on", () => {
   });
 
   it("the service lives, is ready, and has lost no more than the workers", async () => {
-    expect(service.ended()).toBeUndefined();
+    expect(service.ended()).toBeNull();
     expect(await service.readiness()).toBe(200);
     const ends = service
       .output()

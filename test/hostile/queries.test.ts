@@ -1,18 +1,18 @@
 import { tableFromIPC } from "apache-arrow";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
 import { callOperation } from "../support/service.ts";
-import { type ServiceProcess, startServiceProcess } from "./support/child.ts";
+import { type ServiceProcess, startReadyServiceProcess } from "../support/service-process.ts";
 import * as hostile from "./support/queries.ts";
 
 let service: ServiceProcess;
 beforeAll(async () => {
   // No worker process may end in the service's stead: the guard alone must do.
-  service = await startServiceProcess({ LAKEHEAD_ISOLATION: "off" });
+  service = await startReadyServiceProcess({ copyOf: inject("tables"), environment: { LAKEHEAD_ISOLATION: "off" } });
 });
-afterAll(() => service?.close());
+afterAll(() => service?.kill());
 
 afterEach(async () => {
-  expect(service.ended()).toBeUndefined();
+  expect(service.ended()).toBeNull();
   expect(await service.readiness()).toBe(200);
 });
 

@@ -1,17 +1,18 @@
 import { request as httpRequest } from "node:http";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { type CallOptions, callOperation, testToken } from "../support/service.ts";
-import { type ServiceProcess, startServiceProcess } from "./support/child.ts";
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
+import { type CallOptions, testToken } from "../support/request.ts";
+import { callOperation } from "../support/service.ts";
+import { type ServiceProcess, startReadyServiceProcess } from "../support/service-process.ts";
 import { openRaw, sendRaw } from "./support/raw.ts";
 
 let service: ServiceProcess;
 beforeAll(async () => {
-  service = await startServiceProcess();
+  service = await startReadyServiceProcess({ copyOf: inject("tables") });
 });
-afterAll(() => service?.close());
+afterAll(() => service?.kill());
 
 afterEach(async () => {
-  expect(service.ended()).toBeUndefined();
+  expect(service.ended()).toBeNull();
   expect(await service.readiness()).toBe(200);
 });
 

@@ -5,7 +5,7 @@ import { conditionalPuts } from "./conditions.ts";
 import { faults } from "./faults.ts";
 import { fill } from "./place.ts";
 import { replicas } from "./replicas.ts";
-import type { StoreServer } from "./server-process.ts";
+import type { StoreServer } from "./store-server.ts";
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 

@@ -2,8 +2,9 @@ import { freePort } from "../../tools/parts/free-port.ts";
 import { goProgram } from "../../tools/parts/go.ts";
 import { bucketName } from "../support/object-store.ts";
 import { type Ask, listingReply, type Reply, type Responder } from "../support/object-store-protocol.ts";
+import { type Running, startProcess } from "../support/process.ts";
 import { type Send, sendTo } from "./forward.ts";
-import { type ServerProcess, type StoreServer, startServer } from "./server-process.ts";
+import type { StoreServer } from "./store-server.ts";
 
 const module = "github.com/fsouza/fake-gcs-server";
 const version = "v1.55.1";
@@ -91,13 +92,18 @@ const xmlInFront =
     return { status: 501 };
   };
 
-const start = async (program: string, attempts: number): Promise<{ port: number } & ServerProcess> => {
+const start = async (
+  program: string,
+  attempts: number,
+): Promise<{ readonly port: number; readonly running: Running }> => {
   const port = await freePort();
   const args = ["-scheme=http", "-host=127.0.0.1", `-port=${port}`, "-backend=memory"];
+  const running = startProcess(program, args, {});
   try {
-    return { port, ...(await startServer(program, args, /server started at/)) };
+    await running.printed(/server started at/);
+    return { port, running };
   } catch (error) {
-    // Somebody else may have taken the port meanwhile.
+    // Another process may have taken the port meanwhile.
     if (attempts <= 1) throw error;
     return start(program, attempts - 1);
   }
@@ -107,9 +113,16 @@ const start = async (program: string, attempts: number): Promise<{ port: number 
 export const startFakeGcs = async (log: (line: string) => void): Promise<StoreServer> => {
   const { program, missing } = await goProgram(module, version, log);
   if (program === undefined) return { missing: `fake-gcs-server, ${missing}` };
-  const { port, stop } = await start(program, 3);
+  const { port, running } = await start(program, 3);
   const send = sendTo(`http://127.0.0.1:${port}`);
   const body = Buffer.from(JSON.stringify({ name: bucketName }));
   await send("POST", "/storage/v1/b?project=lakehead", { "content-type": "application/json" }, body);
-  return { name: "fake-gcs-server", behind: xmlInFront(send), stop };
+  return {
+    name: "fake-gcs-server",
+    behind: xmlInFront(send),
+    stop: async () => {
+      running.child.kill("SIGKILL");
+      await running.exited();
+    },
+  };
 };

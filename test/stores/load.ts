@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Answer } from "../support/service.ts";
+import type { Answer } from "../support/request.ts";
 import type { ServiceProcess } from "../support/service-process.ts";
 import { fault, questions } from "./questions.ts";
 

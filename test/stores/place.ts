@@ -1,9 +1,13 @@
 import { removeStrayOptions } from "../../service/lance/environment.ts";
 import { makeTestDatabase } from "../../tools/parts/database.ts";
 import { type ServiceProcess, startServiceProcess } from "../support/service-process.ts";
+import { staticToken } from "../support/static-token.ts";
 
 // The test runner sets BASE_URL, which the SDK of this process would take for Google's address.
 removeStrayOptions(process.env);
+
+/** May read the statistics of the table `plain`, and nothing else. */
+export const plainStatsToken = "token-for-the-statistics-of-plain";
 
 /** Where a database lives. */
 export interface Place {
@@ -29,14 +33,17 @@ export const serve = (
   environment: Readonly<Record<string, string>> = {},
 ): Promise<ServiceProcess> =>
   startServiceProcess({
-    LAKEHEAD_DATABASE: uri,
-    LAKEHEAD_STORAGE_OPTIONS: JSON.stringify(storageOptions),
-    LAKEHEAD_ANALYZE_CONCURRENCY: "1",
-    LAKEHEAD_QUEUE_SECONDS: "60",
-    // What a pod may have for reasons of its own; the SDK would take each for a storage option.
-    BASE_URL: "http://127.0.0.1:1",
-    ENDPOINT_URL: "http://127.0.0.1:1",
-    TOKEN: "stray",
-    SKIP_SIGNATURE: "perhaps",
-    ...environment,
+    tokens: [staticToken("plain-stats", plainStatsToken, ["stats"], ["plain"])],
+    environment: {
+      LAKEHEAD_DATABASE: uri,
+      LAKEHEAD_STORAGE_OPTIONS: JSON.stringify(storageOptions),
+      LAKEHEAD_ANALYZE_CONCURRENCY: "1",
+      LAKEHEAD_QUEUE_SECONDS: "60",
+      // What a pod may have for reasons of its own; the SDK would take each for a storage option.
+      BASE_URL: "http://127.0.0.1:1",
+      ENDPOINT_URL: "http://127.0.0.1:1",
+      TOKEN: "stray",
+      SKIP_SIGNATURE: "perhaps",
+      ...environment,
+    },
   });

@@ -1,9 +1,8 @@
 import { tableFromIPC } from "apache-arrow";
 import { expect } from "vitest";
-import type { Answer } from "../support/service.ts";
-import type { Asking } from "../support/service-process.ts";
-import { tokens } from "../support/service-process.ts";
+import type { Answer, CallOptions } from "../support/request.ts";
 import { vectorOf } from "../support/tables.ts";
+import { plainStatsToken } from "./place.ts";
 
 /** A request that changes nothing, and the one right answer to it wherever the test tables are. */
 export interface Question {
@@ -11,7 +10,7 @@ export interface Question {
   /** Below `/v1/`. */
   readonly path: string;
   readonly body: unknown;
-  readonly asking?: Asking;
+  readonly asking?: CallOptions;
   /** Rows of an Arrow file stand for it. */
   readonly right: { readonly status: number; readonly body: unknown };
 }
@@ -28,7 +27,7 @@ const ask = (
   table: string,
   body: unknown,
   right: Question["right"],
-  asking?: Asking,
+  asking?: CallOptions,
 ): Question => ({ title, path: `table/${table}/${operation}`, body, right, ...(asking && { asking }) });
 
 /** A question to the catalog. */
@@ -198,8 +197,8 @@ const bad: readonly Question[] = [
   ask("a filter that is no SQL", "explain_plan", "plain", { query: { k: 3, filter: "id >" } }, failure(400, 13)),
   ask("a vector of the wrong length", "analyze_plan", "plain", { k: 3, vector: [1, 2] }, failure(400, 13)),
   ask("no token", "stats", "plain", {}, failure(401, 16), { token: null }),
-  ask("a token for another table", "stats", "docs", {}, failure(403, 15), { token: tokens.plainStats }),
-  ask("a scope that was not granted", "describe", "docs", {}, failure(403, 15), { token: tokens.plainStats }),
+  ask("a token for another table", "stats", "docs", {}, failure(403, 15), { token: plainStatsToken }),
+  ask("a scope that was not granted", "describe", "docs", {}, failure(403, 15), { token: plainStatsToken }),
 ];
 
 export const questions: readonly Question[] = [...good, ...neighbours, ...bad];

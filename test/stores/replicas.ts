@@ -1,7 +1,7 @@
 import { connect } from "@lancedb/lancedb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { writeTables } from "../../tools/lance-tables.ts";
-import type { Answer } from "../support/service.ts";
+import type { Answer } from "../support/request.ts";
 import type { ServiceProcess } from "../support/service-process.ts";
 import { nested } from "../support/tables.ts";
 import { type Place, serve, unhurried } from "./place.ts";

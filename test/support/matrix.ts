@@ -3,7 +3,7 @@ import { inject } from "vitest";
 import { operations } from "../../service/operations/index.ts";
 import { addressOf, errorsOf } from "../../service/operations/operation.ts";
 import { labelOf } from "./openapi.ts";
-import type { Answer } from "./service.ts";
+import type { Answer } from "./request.ts";
 
 /** One response that a test saw: the run's summary is made of these lines. */
 export interface Seen {

@@ -1,6 +1,6 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { createOpenApi } from "../../service/server/openapi.ts";
-import type { Answer } from "./service.ts";
+import type { Answer } from "./request.ts";
 
 /** The document that the service serves, read as a client would. */
 // biome-ignore lint/suspicious/noExplicitAny: an OpenAPI document is walked by hand

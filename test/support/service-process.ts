@@ -1,57 +1,95 @@
-import { type Listening, startListening } from "./listening.ts";
-import { checkAgainstOpenApi } from "./openapi.ts";
-import type { Answer } from "./service.ts";
-import { staticToken } from "./static-token.ts";
+import { cp, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Running, startProcess } from "./process.ts";
+import { type Answer, type CallOptions, sendRequest, testToken } from "./request.ts";
+import { type StaticToken, staticToken } from "./static-token.ts";
 
-/** The service in a process of its own, asked as its principals may. */
-export interface ServiceProcess extends Listening {
-  /** Asks an operation on a table as the principal who may everything; holds the answer against the OpenAPI document. */
-  call(operation: string, table: string, body?: unknown, asking?: Asking): Promise<Answer>;
-  /** The same by the path, for instance `/v1/namespace/$/list`. */
-  ask(path: string, body?: unknown, asking?: Asking): Promise<Answer>;
+/** The service in a process of its own: `node service/main.ts` on ports that the system chose. */
+export interface ServiceProcess extends Omit<Running, "child" | "printed"> {
+  readonly running: Running;
+  readonly port: number;
+  readonly base: string;
+  readonly operationsBase: string;
+  /** Status of `/readyz`. */
+  readiness(): Promise<number>;
+  /** Resolves when `/readyz` answers 200. @throws Error with its output when the process ends before */
+  ready(): Promise<void>;
+  /** Calls an operation on a table, with `testToken` by default. */
+  call(operation: string, table: string, body?: unknown, options?: CallOptions): Promise<Answer>;
+  /** The same by path, for instance `/v1/namespace/$/list`. */
+  ask(path: string, body?: unknown, options?: CallOptions): Promise<Answer>;
+  /** SIGTERM; resolves with the exit code once the process has ended. */
+  stop(): Promise<number | NodeJS.Signals | null>;
+  /** SIGKILL; resolves once the process has ended. */
+  kill(): Promise<void>;
 }
 
-export interface Asking {
-  readonly method?: "GET" | "POST";
-  /** Null sends no Authorization header. */
-  readonly token?: string | null;
+export interface ProcessOptions {
+  /** A local database, of which the process gets a copy. Without it, `environment` names the database. */
+  readonly copyOf?: string;
+  /** Beside `testToken`. */
+  readonly tokens?: readonly StaticToken[];
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** Tokens of every process: one that may everything, one that may read the statistics of one table alone. */
-export const tokens = { all: "token-with-every-scope", plainStats: "token-for-the-statistics-of-plain" } as const;
-
-const granted = [
-  staticToken("everything", tokens.all),
-  staticToken("plain-stats", tokens.plainStats, ["stats"], ["plain"]),
-];
-
-const readBody = async (response: Response): Promise<unknown> => {
-  const bytes = Buffer.from(await response.arrayBuffer());
-  if (bytes.byteLength === 0) return null;
-  return response.headers.get("content-type")?.startsWith("application/json") ? JSON.parse(bytes.toString()) : bytes;
+/** Starts the service; resolves when it listens, which is before it is ready. */
+export const startServiceProcess = async (options: ProcessOptions): Promise<ServiceProcess> => {
+  const home = await mkdtemp(join(tmpdir(), "lakehead-process-"));
+  const copy = join(home, "data");
+  if (options.copyOf !== undefined) await cp(options.copyOf, copy, { recursive: true });
+  const running = startProcess(process.execPath, ["service/main.ts"], {
+    LAKEHEAD_DATABASE: copy,
+    LAKEHEAD_PORT: "0",
+    LAKEHEAD_OPERATIONS_PORT: "0",
+    LAKEHEAD_DRAIN_SECONDS: "0",
+    LAKEHEAD_AUTH_STATIC_TOKENS: JSON.stringify([staticToken("tester", testToken), ...(options.tokens ?? [])]),
+    LAKEHEAD_AUTH_API_KEY: "true",
+    ...options.environment,
+  });
+  const end = async (signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null> => {
+    running.child.kill(signal);
+    const exit = await running.exited();
+    await rm(home, { recursive: true, force: true });
+    return exit;
+  };
+  const [line] = await running.printed(/^.*"listening".*$/m).catch(async (error: unknown) => {
+    await end("SIGKILL");
+    throw error;
+  });
+  const { port, operationsPort }: { port: number; operationsPort: number } = JSON.parse(line);
+  const base = `http://127.0.0.1:${port}`;
+  const operationsBase = `http://127.0.0.1:${operationsPort}`;
+  const readiness = async (): Promise<number> => (await fetch(`${operationsBase}/readyz`)).status;
+  return {
+    running,
+    output: running.output,
+    ended: running.ended,
+    exited: running.exited,
+    port,
+    base,
+    operationsBase,
+    readiness,
+    async ready() {
+      while ((await readiness()) !== 200) {
+        if (running.ended() !== null) throw new Error(`the service ended:\n${running.output()}`);
+        await sleep(20);
+      }
+    },
+    call: (operation, table, body, call) => sendRequest(base, `/v1/table/${table}/${operation}`, body, call),
+    ask: (path, body, call) => sendRequest(base, path, body, call),
+    stop: () => end("SIGTERM"),
+    kill: async () => void (await end("SIGKILL")),
+  };
 };
 
-/** Starts it; not yet ready. @param environment at least `LAKEHEAD_DATABASE`. */
-export const startServiceProcess = async (environment: Readonly<Record<string, string>>): Promise<ServiceProcess> => {
-  const listening = await startListening(granted, environment);
-
-  const ask: ServiceProcess["ask"] = async (path, body = {}, { method = "POST", token = tokens.all } = {}) => {
-    const response = await fetch(`${listening.base}${path}`, {
-      method,
-      headers: {
-        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-        ...(method === "GET" ? {} : { "content-type": "application/json" }),
-      },
-      ...(method === "GET" ? {} : { body: JSON.stringify(body) }),
-    });
-    const answer: Answer = { status: response.status, headers: response.headers, body: await readBody(response) };
-    checkAgainstOpenApi(new URL(path, listening.base).pathname, method, answer);
-    return answer;
-  };
-
-  return {
-    ...listening,
-    ask,
-    call: (operation, table, body, asking) => ask(`/v1/table/${table}/${operation}`, body, asking),
-  };
+/** Starts the service; resolves when it is ready. */
+export const startReadyServiceProcess = async (options: ProcessOptions): Promise<ServiceProcess> => {
+  const service = await startServiceProcess(options);
+  await service.ready().catch(async (error: unknown) => {
+    await service.kill();
+    throw error;
+  });
+  return service;
 };

@@ -6,7 +6,8 @@ import { readConfig } from "../../service/config/config.ts";
 import { type Service, startService } from "../../service/start.ts";
 import { createLog } from "../../service/telemetry/log.ts";
 import { record } from "./matrix.ts";
-import { checkAgainstOpenApi, labelOf } from "./openapi.ts";
+import { labelOf } from "./openapi.ts";
+import { type Answer, type CallOptions, sendRequest, testToken } from "./request.ts";
 import { type StaticToken, staticToken } from "./static-token.ts";
 
 /** The real service in this process: real HTTP on a port of loopback, real database in a directory of its own. */
@@ -23,27 +24,6 @@ export interface TestService {
   ask(path: string, body?: unknown, options?: CallOptions): Promise<Answer>;
   stop(): Promise<void>;
 }
-
-export interface CallOptions {
-  readonly method?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Null sends no Authorization header. */
-  readonly token?: string | null;
-  readonly query?: string;
-  readonly trailingSlash?: boolean;
-  /** The body as it goes on the wire, instead of the JSON of `body`. */
-  readonly rawBody?: string;
-}
-
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  /** Parsed JSON, the bytes of an Arrow file, or null where there is nothing. */
-  // biome-ignore lint/suspicious/noExplicitAny: a test knows what it asked for
-  readonly body: any;
-}
-
-export const testToken = "test-token-with-every-scope";
 
 export interface ServiceOptions {
   readonly environment?: Readonly<Record<string, string>>;
@@ -92,14 +72,7 @@ export const startTestService = async (options: ServiceOptions = {}): Promise<Te
   };
 };
 
-const contentOf = async (response: Response): Promise<unknown> => {
-  const bytes = new Uint8Array(await response.arrayBuffer());
-  if (response.headers.get("content-type")?.startsWith("application/json") === true)
-    return JSON.parse(Buffer.from(bytes).toString());
-  return bytes.byteLength === 0 ? null : bytes;
-};
-
-/** Asks an operation on a table of a service by HTTP. */
+/** Calls an operation on a table of a service, and records the response for the run's summary. */
 export const callOperation = (
   base: string,
   operation: string,
@@ -108,28 +81,8 @@ export const callOperation = (
   options?: CallOptions,
 ): Promise<Answer> => ask(base, `/v1/table/${table}/${operation}`, body, options);
 
-const ask = async (
-  base: string,
-  path: string,
-  body: unknown = {},
-  { method = "POST", headers = {}, token = testToken, query = "", trailingSlash = false, rawBody }: CallOptions = {},
-): Promise<Answer> => {
-  const address = `${path}${trailingSlash ? "/" : ""}`;
-  const response = await fetch(`${base}${address}${query}`, {
-    method,
-    headers: {
-      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-      ...(method === "GET" ? {} : { "content-type": "application/json" }),
-      ...headers,
-    },
-    ...(method === "GET" ? {} : { body: rawBody ?? JSON.stringify(body) }),
-  });
-  const answer: Answer = {
-    status: response.status,
-    headers: response.headers,
-    body: await contentOf(response),
-  };
-  checkAgainstOpenApi(address, method, answer);
-  record(labelOf(address), answer);
+const ask = async (base: string, path: string, body?: unknown, options: CallOptions = {}): Promise<Answer> => {
+  const answer = await sendRequest(base, path, body, options);
+  record(labelOf(`${path}${options.trailingSlash === true ? "/" : ""}`), answer);
   return answer;
 };

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { queryShape } from "../../../service/query/wire.ts";
-import { type Answer, type CallOptions, startTestService, type TestService } from "../../support/service.ts";
+import type { Answer, CallOptions } from "../../support/request.ts";
+import { startTestService, type TestService } from "../../support/service.ts";
 import { vectorOf } from "../../support/tables.ts";
 import { type Fields, noLimit, withoutTimes } from "./support.ts";
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openRaw } from "../../hostile/support/raw.ts";
-import { startTestService, type TestService, testToken } from "../../support/service.ts";
+import { testToken } from "../../support/request.ts";
+import { startTestService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
 beforeAll(async () => {

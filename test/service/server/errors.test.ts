@@ -9,7 +9,8 @@ import { operations } from "../../../service/operations/index.ts";
 import { addressOf as addressInDocument, type Operation } from "../../../service/operations/operation.ts";
 import { possible } from "../../support/matrix.ts";
 import { labelOf } from "../../support/openapi.ts";
-import { type Answer, type CallOptions, startTestService, type TestService } from "../../support/service.ts";
+import type { Answer, CallOptions } from "../../support/request.ts";
+import { startTestService, type TestService } from "../../support/service.ts";
 import { staticToken } from "../../support/static-token.ts";
 
 /** Provokes every error code of every operation. A code that no test provokes fails the run. */
