@@ -14,12 +14,15 @@ import { million, writeMillion } from "./flood/data.ts";
 import type { Flooded } from "./flood/load.ts";
 import { median, percentile } from "./measure.ts";
 import { MemoryWatch } from "./memory.ts";
+import { readOptions } from "./options.ts";
 import { Probe } from "./probe.ts";
-import { table } from "./report.ts";
+import { figureTable } from "./report.ts";
 import { type Server, startServer, token } from "./servers.ts";
 import { vectorOf } from "./workloads.ts";
 
-const [seconds = 30] = process.argv.slice(2).map(Number);
+const { seconds } = readOptions("bench:flood", {
+  seconds: { default: 30, help: "maximum time of a search in the queue" },
+});
 const searches = 1000;
 const memoryLimit = 2e9;
 
@@ -170,7 +173,7 @@ try {
   const ended = await deadline(home);
   const rows = [...flooded.rows, ...ended.rows];
   process.stdout.write(
-    `${searches} searches at once, each through all of ${million.rows.toLocaleString("en-US")} vectors of ${million.dimensions} dimensions; Node ${process.version}, ${availableParallelism()} CPUs shared with the load, load average ${loadBefore.toFixed(1)} before the run.\n\n${table(
+    `${searches} searches at once, each through all of ${million.rows.toLocaleString("en-US")} vectors of ${million.dimensions} dimensions; Node ${process.version}, ${availableParallelism()} CPUs shared with the load, load average ${loadBefore.toFixed(1)} before the run.\n\n${figureTable(
       ["", "target", "reached", "kept"],
       rows.map(([what, target, reached, kept]) => [
         what,

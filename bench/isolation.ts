@@ -10,12 +10,17 @@ import { uncheckedQuery } from "../service/guard/verify-query.ts";
 import type { Database } from "../service/lance/database.ts";
 import { openInProcess } from "../service/lance/in-process-database.ts";
 import { openIsolated } from "../service/workers/isolated-database.ts";
+import { markdownHead, markdownRow } from "../tools/markdown-table.ts";
 import { writeData } from "./data.ts";
 import { closedLoop, median, type Round } from "./measure.ts";
+import { readOptions } from "./options.ts";
 import { cpuSecondsOf, family } from "./processes.ts";
 import { tables, vectorOf } from "./workloads.ts";
 
-const [rounds = 5, calls = 400] = process.argv.slice(2).map(Number);
+const { rounds, calls } = readOptions("bench:isolation", {
+  rounds: { default: 5, help: "rounds of each call; the three sides alternate" },
+  calls: { default: 400, help: "calls of a round" },
+});
 
 const home = await mkdtemp(join(tmpdir(), "lakehead-bench-"));
 await writeData(home);
@@ -106,14 +111,18 @@ const lines = (ask: Ask, concurrency: number, measured: ReadonlyMap<string, read
       const of = (figure: "p50" | "cpu"): number => median(all.map((round) => round[figure]));
       const more = (figure: "p50" | "cpu"): number =>
         median(all.map((round, turn) => round[figure] - (against[turn]?.[figure] ?? Number.NaN)));
-      const added = name === base ? "| |" : `| ${more("p50").toFixed(2)} | ${more("cpu").toFixed(0)}`;
-      return `| ${ask.name} | ${concurrency} | ${name} | ${of("p50").toFixed(2)} ${added} | ${of("cpu").toFixed(0)} |\n`;
+      const added = name === base ? ["", ""] : [more("p50").toFixed(2), more("cpu").toFixed(0)];
+      const cells = [ask.name, String(concurrency), name, of("p50").toFixed(2), ...added, of("cpu").toFixed(0)];
+      return `${markdownRow(cells)}\n`;
     })
     .join("");
 
 try {
   process.stdout.write(
-    "| call | at once | where | p50, ms | added p50, ms | added CPU, µs | CPU, µs |\n|---|--:|---|--:|--:|--:|--:|\n",
+    `${markdownHead(
+      ["call", "concurrent", "where", "p50, ms", "added p50, ms", "added CPU, µs", "CPU, µs"],
+      ["left", "right", "left", "right"],
+    )}\n`,
   );
   for (const ask of asks)
     for (const concurrency of [1, 8]) {

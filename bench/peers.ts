@@ -8,40 +8,16 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseArgs, promisify } from "node:util";
+import { promisify } from "node:util";
 import { pythonWith } from "../tools/parts/python.ts";
 import { startWorker, type Worker } from "./child.ts";
 import { writeData } from "./data.ts";
 import { median, type Round, type Task } from "./measure.ts";
+import { readOptions } from "./options.ts";
 import { type Ask, asks, type Form } from "./peers/asks.ts";
 import { family, residentBytesOf } from "./processes.ts";
-import { table } from "./report.ts";
+import { figureTable } from "./report.ts";
 import { startServer, token } from "./servers.ts";
-
-const usage = `usage: npm run bench:peers -- [--rounds 5] [--seconds 0.3] [--concurrency 1,16]
-`;
-
-const readPlan = () => {
-  try {
-    const { values } = parseArgs({
-      options: {
-        rounds: { type: "string", default: "5" },
-        seconds: { type: "string", default: "0.3" },
-        concurrency: { type: "string", default: "1,16" },
-      },
-    });
-    const plan = {
-      rounds: Number(values.rounds),
-      seconds: Number(values.seconds),
-      concurrencies: values.concurrency.split(",").map(Number),
-    };
-    if ([plan.rounds, plan.seconds, ...plan.concurrencies].every((value) => value > 0)) return plan;
-    throw new Error("every number must be greater than 0");
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${usage}`);
-    process.exit(2);
-  }
-};
 
 type SideName = "service" | "strict" | "peer";
 
@@ -109,7 +85,11 @@ const ms = (value: number): string => value.toFixed(value < 10 ? 2 : 1);
 const times = (value: number): string => value.toFixed(2);
 const mebibytes = (pid: number): string => whole(residentBytesOf(family(pid)) / 2 ** 20);
 
-const plan = readPlan();
+const plan = readOptions("bench:peers", {
+  rounds: { default: 5, help: "rounds of each operation; the servers alternate" },
+  seconds: { default: 0.3, help: "length of a round" },
+  concurrency: { default: [1, 16], help: "concurrent requests" },
+});
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 const found = await pythonWith(here("requirements.txt"), say);
 if (found.missing !== undefined) {
@@ -177,7 +157,7 @@ try {
   const clients = { service: await byClient(found.python, service), peer: await byClient(found.python, peer) };
   const rows: string[][] = [];
   for (const ask of asks)
-    for (const concurrency of plan.concurrencies) {
+    for (const concurrency of plan.concurrency) {
       say(`${ask.name} at ${concurrency} …`);
       rows.push(rowOf(ask, concurrency, await measure(sides, ask, concurrency)));
     }
@@ -186,7 +166,7 @@ try {
   process.stdout.write(
     `${[
       `The service beside pylance's RestAdapter: Node ${process.version}, ${availableParallelism()} CPUs shared by both servers and the load, load average ${loadBefore.toFixed(1)} before the run; medians of ${plan.rounds} turns of ${plan.seconds} s, ratios (service/peer) within a turn. More requests and fewer milliseconds are better.`,
-      table(
+      figureTable(
         [
           "operation",
           "at once",
@@ -203,14 +183,14 @@ try {
         ],
         rows,
       ),
-      table(
+      figureTable(
         ["memory of all processes, MiB", "service", "peer"],
         [
           ["after the start", ...idle],
           ["after the run", ...after],
         ],
       ),
-      table(
+      figureTable(
         ["pylance's own client gets an answer from", "service", "peer"],
         Object.keys(clients.peer).map((name) => [name, answered(clients.service[name]), answered(clients.peer[name])]),
       ),

@@ -4,7 +4,7 @@ import { freePort } from "../tools/parts/free-port.ts";
 import { startWorker } from "./child.ts";
 import { Inspector, inspectable } from "./inspector.ts";
 import type { Round, Task } from "./measure.ts";
-import { table } from "./report.ts";
+import { figureTable } from "./report.ts";
 import { startServer, token } from "./servers.ts";
 
 interface Frame {
@@ -80,7 +80,7 @@ const printed = (workload: string, cpu: number, profile: CpuProfile): string => 
     return [name, percent(share), other, percent(of)];
   });
   const head = ["module", "self time", "function", "self time"];
-  return `### ${workload}, ${cpu.toFixed(0)} µs of CPU a request\n\n${table(head, lines)}`;
+  return `### ${workload}, ${cpu.toFixed(0)} µs of CPU a request\n\n${figureTable(head, lines)}`;
 };
 
 /**

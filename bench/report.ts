@@ -1,11 +1,11 @@
+import { markdownTable } from "../tools/markdown-table.ts";
 import type { Goal } from "./goals.ts";
 import type { Ratio, Result } from "./rounds.ts";
 import { type StoreCost, storeLatencyMs } from "./store-requests.ts";
 
-export const table = (head: readonly string[], rows: readonly (readonly string[])[]): string => {
-  const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
-  return [line(head), line(head.map((_, index) => (index === 0 ? "---" : "--:"))), ...rows.map(line)].join("\n");
-};
+/** A table of figures: the first column names them, the others are numbers. */
+export const figureTable = (titles: readonly string[], rows: readonly (readonly string[])[]): string =>
+  markdownTable(titles, rows, ["left", "right"]);
 
 const whole = (value: number): string => Math.round(value).toLocaleString("en-US");
 const ms = (value: number): string => value.toFixed(value < 10 ? 2 : 1);
@@ -16,7 +16,7 @@ const share = ([median, least, greatest]: Ratio): string =>
 
 /** Service beside bare SDK, one row for each workload and concurrency. */
 export const speedTable = (results: readonly Result[]): string =>
-  table(
+  figureTable(
     [
       "operation",
       "at once",
@@ -47,7 +47,7 @@ export const speedTable = (results: readonly Result[]): string =>
 
 /** Service beside the same operations behind a raw server. */
 export const rawTable = (results: readonly Result[]): string =>
-  table(
+  figureTable(
     ["operation", "at once", "requests/s", "raw", "service/raw", "least CPU µs", "raw"],
     results.flatMap(({ workload, concurrency, figures: { service }, raw }) =>
       raw === undefined
@@ -68,7 +68,7 @@ export const rawTable = (results: readonly Result[]): string =>
 
 /** Requests to the store, with answers that may be old by a bound and with answers that never are. */
 export const storeTable = (bounded: readonly StoreCost[], strong: readonly StoreCost[]): string =>
-  table(
+  figureTable(
     ["operation", "bounded: store requests", "p50 ms", "never old: store requests", "p50 ms"],
     bounded.map(({ workload, requests, p50 }, index) => [
       workload,
@@ -82,7 +82,7 @@ export const storeTable = (bounded: readonly StoreCost[], strong: readonly Store
 export const storeTitle = `Storage requests of one warm request, object store with ${storeLatencyMs} ms`;
 
 export const goalTable = (goals: readonly Goal[]): string =>
-  table(
+  figureTable(
     ["goal", "wanted", "measured", "reached"],
     goals.map(({ name, wanted, measured, reached }) => [name, wanted, measured, reached ? "yes" : "**no**"]),
   );

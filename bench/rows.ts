@@ -8,12 +8,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { writeData } from "./data.ts";
 import { median } from "./measure.ts";
+import { readOptions } from "./options.ts";
 import { family } from "./processes.ts";
-import { table } from "./report.ts";
+import { figureTable } from "./report.ts";
 import { startServer, token } from "./servers.ts";
 import { tables } from "./workloads.ts";
 
-const [rounds = 5] = process.argv.slice(2).map(Number);
+const { rounds } = readOptions("bench:rows", { rounds: { default: 5, help: "rounds of each result size" } });
 const everyMs = 2;
 
 interface Round {
@@ -77,7 +78,7 @@ try {
     ]);
   }
   process.stdout.write(
-    `${table(["answer", "bytes", "worker, times as much", "main process, times as much"], lines)}\n`,
+    `${figureTable(["answer", "bytes", "worker, times as much", "main process, times as much"], lines)}\n`,
   );
 } finally {
   await rm(home, { recursive: true, force: true });

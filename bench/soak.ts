@@ -7,37 +7,21 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseArgs } from "node:util";
 import { freePort } from "../tools/parts/free-port.ts";
 import { startWorker } from "./child.ts";
 import { writeData } from "./data.ts";
 import { Inspector, inspectable } from "./inspector.ts";
+import { readOptions } from "./options.ts";
 import { family, residentBytesOf } from "./processes.ts";
-import { table } from "./report.ts";
+import { figureTable } from "./report.ts";
 import { type Server, startServer } from "./servers.ts";
 import type { Sent, Stretch, Task } from "./soak/load.ts";
 import { growth, type Sample, slope } from "./soak/trend.ts";
 
-const usage = `usage: npm run soak -- [minutes, 10 without it] [--requests 100000]
-  --requests  so many requests as fast as they are answered, instead of minutes at 80 %
-`;
-
-const readPlan = (): { readonly minutes: number; readonly requests: number | undefined } => {
-  try {
-    const { values, positionals } = parseArgs({ options: { requests: { type: "string" } }, allowPositionals: true });
-    const plan = {
-      minutes: Number(positionals[0] ?? 10),
-      requests: values.requests === undefined ? undefined : Number(values.requests),
-    };
-    if (plan.minutes > 0 && (plan.requests ?? 1) > 0) return plan;
-    throw new Error("every number must be greater than 0");
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${usage}`);
-    process.exit(2);
-  }
-};
-
-const plan = readPlan();
+const plan = readOptions("soak", {
+  minutes: { default: 10, help: "length of the run, at 80 % of the measured capacity" },
+  requests: { default: 0, help: "send this many requests at full speed instead" },
+});
 const share = 0.8;
 const callers = 32;
 const warmUpSeconds = 30;
@@ -54,7 +38,7 @@ const signed = (value: number): string => `${value >= 0 ? "+" : ""}${value.toFix
 /** The stretches of the run itself, and what the reader is told they are. */
 const stretchesOf = (perSecond: number): { readonly name: string; readonly stretches: readonly Stretch[] } => {
   const { minutes, requests } = plan;
-  if (requests !== undefined) {
+  if (requests > 0) {
     const each = Math.ceil(requests / slices);
     return {
       name: `${whole(each * slices)} requests as fast as ${callers} callers get answers`,
@@ -161,9 +145,9 @@ const soak = async (
     failures,
     lines: [
       `${name}.`,
-      table(
+      figureTable(
         [
-          plan.requests === undefined ? "minute" : "tenth",
+          plan.requests === 0 ? "minute" : "tenth",
           "requests",
           "p50 ms",
           "p99 ms",
@@ -175,7 +159,7 @@ const soak = async (
         ],
         rows,
       ),
-      table(
+      figureTable(
         ["memory, slope of the line through the samples after the first row", "an hour", "100,000 requests"],
         [
           ["heap of the main process after a collection", "", signed(slope(holdings))],
