@@ -1,6 +1,6 @@
-/** Where a Helm chart comes from, so that mirrors and directories work as well as the publisher's repository. */
+/** The location of a Helm chart: the publisher's repository, a mirror or a directory. */
 export interface ChartLocation {
-  /** `https://…` of a repository, `oci://…` that the name is joined to, or empty when the name is a path. */
+  /** `https://…` of a repository, `oci://…` to which the name is appended, or empty when the name is a path. */
   readonly repository: string;
   readonly name: string;
 }
@@ -11,7 +11,7 @@ export interface ChartInputs {
   readonly repositoryOpts?: { readonly repo: string };
 }
 
-/** The part of a Helm release's inputs that says which chart, at an exact version. */
+/** The inputs of a Helm release that select the chart at an exact version. */
 export function chartInputs({ repository, name }: ChartLocation, version: string): ChartInputs {
   if (repository.startsWith("oci://")) return { chart: `${repository.replace(/\/+$/, "")}/${name}`, version };
   if (repository === "") return { chart: name, version };

@@ -1,7 +1,7 @@
-/** Labels by which people, policies and the clean-up job recognise what this program made. */
+/** The label of everything that this program creates; the cleanup job reads it. */
 export const managedBy = { "app.kubernetes.io/managed-by": "lakehead" } as const;
 
-/** The recommended Kubernetes labels of one component. `name` is also what selectors match. */
+/** The recommended Kubernetes labels of one component. Selectors match `name`. */
 export function componentLabels(name: string, instance?: string): Record<string, string> {
   return {
     "app.kubernetes.io/name": name,

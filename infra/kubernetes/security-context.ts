@@ -3,10 +3,10 @@ import type * as kubernetes from "@pulumi/kubernetes";
 type Pod = kubernetes.types.input.core.v1.PodSecurityContext;
 type Container = kubernetes.types.input.core.v1.SecurityContext;
 
-/** User and group 1000, as which the Node images run (`node`). */
+/** User and group 1000, which the Node images use (`node`). */
 export const unprivilegedUser = 1000;
 
-/** Both halves of what the `restricted` Pod Security Standard asks for, with a read-only root file system besides. */
+/** The pod's part of the `restricted` Pod Security Standard. */
 export const restrictedPod: Pod = {
   runAsNonRoot: true,
   runAsUser: unprivilegedUser,
@@ -15,6 +15,7 @@ export const restrictedPod: Pod = {
   seccompProfile: { type: "RuntimeDefault" },
 };
 
+/** The container's part, and a read-only root file system. */
 export const restrictedContainer: Container = {
   allowPrivilegeEscalation: false,
   readOnlyRootFilesystem: true,

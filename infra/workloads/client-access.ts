@@ -2,7 +2,7 @@ import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { managedBy } from "../kubernetes/labels.ts";
 
-/** Whom the cloud's authentication presents to the API server as the runtime's client. */
+/** The runtime client's identity in Kubernetes, as the cloud authenticates it. */
 export interface ClientSubject {
   readonly kind: "User" | "Group";
   readonly name: pulumi.Input<string>;
@@ -11,8 +11,8 @@ export interface ClientSubject {
 export interface ClientAccessArgs {
   readonly namespace: pulumi.Input<string>;
   /**
-   * `cluster-admin` is what the deployment guide asks for; `least-privilege` grants the calls that the client makes
-   * and nothing else.
+   * `cluster-admin` is the deployment guide's requirement; `least-privilege` grants only the calls that the client
+   * makes.
    */
   readonly mode: "cluster-admin" | "least-privilege";
   readonly subjects: readonly ClientSubject[];
@@ -21,8 +21,8 @@ export interface ClientAccessArgs {
 type PolicyRule = kubernetes.types.input.rbac.v1.PolicyRule;
 
 /**
- * What the client calls inside the namespace. Port-forwarding over websockets is a GET, and from Kubernetes 1.35 on
- * also needs CREATE (kubernetes#134577).
+ * The client's calls inside the namespace. Port-forwarding over websockets is a GET, and needs CREATE too from
+ * Kubernetes 1.35 (kubernetes#134577).
  */
 export const clientNamespaceRules: readonly PolicyRule[] = [
   { apiGroups: ["ray.io"], resources: ["rayclusters"], verbs: ["get", "list", "create", "patch", "delete"] },
@@ -33,7 +33,7 @@ export const clientNamespaceRules: readonly PolicyRule[] = [
   { apiGroups: ["authorization.k8s.io"], resources: ["localsubjectaccessreviews"], verbs: ["create"] },
 ];
 
-/** What the client reads outside its namespace: node facts, and a priority class if its specs name one. */
+/** The client's calls outside its namespace: it reads nodes, and a priority class if its specs name one. */
 export const clientClusterRules: readonly PolicyRule[] = [
   { apiGroups: [""], resources: ["nodes"], verbs: ["get"] },
   { apiGroups: ["scheduling.k8s.io"], resources: ["priorityclasses"], verbs: ["get"] },
@@ -42,13 +42,13 @@ export const clientClusterRules: readonly PolicyRule[] = [
 const rbacGroup = "rbac.authorization.k8s.io";
 const roleName = "lakehead-client";
 
-/** The Kubernetes side of the runtime client's access. */
+/** The runtime client's permissions in Kubernetes. */
 export class ClientAccess extends pulumi.ComponentResource {
   constructor(name: string, args: ClientAccessArgs, opts?: pulumi.ComponentResourceOptions) {
     super("lakehead:kubernetes:ClientAccess", name, {}, opts);
     const subjects = args.subjects.map(({ kind, name }) => ({ kind, name, apiGroup: rbacGroup }));
     const metadata = { name: roleName, labels: managedBy };
-    // Different names, because changing the mode creates one binding before it deletes the other.
+    // Different names, because a change of the mode creates one binding before it deletes the other.
     const bindCluster = (suffix: string, bindingName: string, clusterRole: pulumi.Input<string>) =>
       new kubernetes.rbac.v1.ClusterRoleBinding(
         `${name}-${suffix}`,

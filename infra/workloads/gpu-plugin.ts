@@ -12,8 +12,8 @@ export interface GpuPluginArgs {
 }
 
 /**
- * NVIDIA's device plugin, which makes a node's GPUs schedulable. EKS's AL2023 NVIDIA image lacks it; GKE brings its
- * own, and two of them fight over the same sockets.
+ * NVIDIA's device plugin, which makes a node's GPUs schedulable. EKS's AL2023 NVIDIA image does not contain it. GKE
+ * installs its own, and two plugins conflict over the same sockets.
  */
 export class GpuPlugin extends pulumi.ComponentResource {
   readonly release: kubernetes.helm.v3.Release;
@@ -29,8 +29,8 @@ export class GpuPlugin extends pulumi.ComponentResource {
         atomic: true,
         values: {
           image: { repository: args.image },
-          // The chart's own affinity needs node-feature-discovery; the GPU pool carries this label from the start, so
-          // that the autoscaler's simulation of an empty pool sees it as well.
+          // The chart's own affinity needs node-feature-discovery. The GPU pool declares this label, so the
+          // autoscaler's simulation of an empty pool has it too.
           affinity: {
             nodeAffinity: {
               requiredDuringSchedulingIgnoredDuringExecution: {

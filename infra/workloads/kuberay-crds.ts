@@ -3,16 +3,16 @@ import * as pulumi from "@pulumi/pulumi";
 import { isAtLeast } from "../model/semver.ts";
 
 export interface KubeRayCrdsArgs {
-  /** Base URL or directory with a folder for each version, laid out as KubeRay's repository is. */
+  /** Base URL or directory with a folder for each version, in the layout of KubeRay's repository. */
   readonly base: string;
   /** The operator's version, such as 1.7.1. */
   readonly version: string;
 }
 
-/** The kinds that KubeRay defines, with the first minor version that has them. */
+/** KubeRay's kinds, with the first minor version that defines them. */
 const definedSince = { rayclusters: "1.0", rayjobs: "1.0", rayservices: "1.0", raycronjobs: "1.6" } as const;
 
-/** URLs or paths of a version's manifests, one definition each. */
+/** URLs or paths of a version's manifests, one for each definition. */
 export function crdFiles({ base, version }: KubeRayCrdsArgs): string[] {
   return Object.entries(definedSince)
     .filter(([, since]) => isAtLeast(version, since))
@@ -23,13 +23,13 @@ const crdType = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition";
 
 /**
  * KubeRay's custom resource definitions at the operator's version. Helm installs a chart's definitions once and never
- * upgrades them, so they are owned here, apart from the chart. They stay on destroy: deleting a definition deletes
- * every RayCluster of the cluster, whoever made it.
+ * upgrades them, so the stack owns them separately. A destroy keeps them: the deletion of a definition deletes every
+ * RayCluster of the Kubernetes cluster.
  */
 export class KubeRayCrds extends pulumi.ComponentResource {
   readonly resource: kubernetes.yaml.v2.ConfigGroup;
 
-  /** `opts.provider` must be the one that adopts existing definitions, see `connect`. */
+  /** `opts.provider` must be the `crdProvider` of `connect`, which adopts existing definitions. */
   constructor(name: string, args: KubeRayCrdsArgs, opts?: pulumi.ComponentResourceOptions) {
     super("lakehead:kubernetes:KubeRayCrds", name, {}, opts);
     this.resource = new kubernetes.yaml.v2.ConfigGroup(
@@ -38,8 +38,8 @@ export class KubeRayCrds extends pulumi.ComponentResource {
       {
         parent: this,
         retainOnDelete: true,
-        // The provider's plugin reads the manifests and registers the definitions, out of this program's reach but for
-        // a transform. Engines hand retainOnDelete down to children, but do not promise it (pulumi#19654).
+        // The provider's plugin registers the definitions, so only a transform reaches them. Engines pass
+        // retainOnDelete on to children, but do not guarantee it (pulumi#19654).
         transforms: [retainDefinitions],
       },
     );
@@ -47,6 +47,6 @@ export class KubeRayCrds extends pulumi.ComponentResource {
   }
 }
 
-/** Marks every custom resource definition as retained, leaving anything else alone. */
+/** Marks only custom resource definitions as retained. */
 export const retainDefinitions: pulumi.ResourceTransform = ({ type, props, opts }) =>
   type === crdType ? { props, opts: pulumi.mergeOptions(opts, { retainOnDelete: true }) } : undefined;

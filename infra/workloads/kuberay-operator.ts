@@ -8,7 +8,7 @@ export interface KubeRayOperatorArgs {
   readonly version: string;
   readonly image: { readonly repository: string; readonly tag: string };
   readonly namespace: pulumi.Input<string>;
-  /** Labels of the nodes that it may run on: never a Ray pool. */
+  /** Selects the nodes that it runs on: never a Ray pool. */
   readonly nodeSelector: Readonly<Record<string, string>>;
 }
 
@@ -36,14 +36,14 @@ export class KubeRayOperator extends pulumi.ComponentResource {
 }
 
 /**
- * The chart's values. It watches every namespace and keeps all of the chart's RBAC: without list and watch on what it
- * reconciles it hangs silently (kuberay#5223).
+ * The chart's values. The operator watches every namespace with all of the chart's RBAC: without list and watch on its
+ * kinds it hangs silently (kuberay#5223).
  */
 export function operatorValues({ image, nodeSelector }: Pick<KubeRayOperatorArgs, "image" | "nodeSelector">) {
   return {
     image: { ...image },
     nodeSelector: { ...nodeSelector },
-    // The chart's own limit of 0.1 CPU throttles its lease renewals; Helm merges, so the limit has to be said.
+    // The chart's default limit of 0.1 CPU throttles lease renewals; Helm merges values, so a limit must be set.
     resources: { requests: { cpu: "100m", memory: "512Mi" }, limits: { cpu: "1", memory: "512Mi" } },
     podSecurityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } },
   };

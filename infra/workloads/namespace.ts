@@ -7,15 +7,15 @@ export type PodSecurityLevel = "privileged" | "baseline" | "restricted";
 
 export interface NamespaceArgs {
   readonly name: string;
-  /** What admission refuses. Warnings and audit records always use `restricted`. */
+  /** The level that admission enforces. Warnings and audit records always use `restricted`. */
   readonly enforce: PodSecurityLevel;
-  /** Kubernetes minor whose version of the standards holds, e.g. "v1.35"; pinned so that an upgrade changes no verdict. */
+  /** Version of the standards, such as "v1.35"; pinned, so that an upgrade of Kubernetes rejects no further pods. */
   readonly policyVersion: string;
 }
 
-/** A namespace whose pods are held to a Pod Security Standard. */
+/** A namespace that enforces a Pod Security Standard. */
 export class Namespace extends pulumi.ComponentResource {
-  /** Known only once the namespace exists, so that whatever uses it also waits for it. */
+  /** An output of the created namespace, so that its users depend on it. */
   readonly namespaceName: pulumi.Output<string>;
   readonly resource: kubernetes.core.v1.Namespace;
 

@@ -7,10 +7,7 @@ export interface NetworkPoliciesArgs extends NetworkPolicyRequest {
   readonly namespace: pulumi.Input<string>;
 }
 
-/**
- * Who may talk to whom in the namespace. They hold only where the cluster's network plug-in enforces them, which both
- * clouds' platforms switch on.
- */
+/** The allowed connections in the namespace. The network plug-in must enforce them, as it does on EKS and GKE here. */
 export class NetworkPolicies extends pulumi.ComponentResource {
   constructor(name: string, args: NetworkPoliciesArgs, opts?: pulumi.ComponentResourceOptions) {
     super("lakehead:kubernetes:NetworkPolicies", name, {}, opts);

@@ -14,20 +14,20 @@ export interface NetworkPolicyRequest {
         readonly exposure: "cluster" | "internal" | "public";
         /** Networks from which a load balancer probes the operations port. */
         readonly probeSources: readonly string[];
-        /** URLs that it calls beside the object store: key set, issuer, storage endpoint. */
+        /** URLs that it calls: key set, issuer, storage endpoint. */
         readonly calls: readonly string[];
       }
     | undefined;
-  /** Namespace of the KubeRay operator, which asks Ray's dashboard about jobs; undefined when it runs elsewhere. */
+  /** Namespace of the KubeRay operator, which reads job states from Ray's dashboard; undefined outside the cluster. */
   readonly operatorNamespace: string | undefined;
 }
 
-/** A namespace with this label may read the operations port of the table service, for metrics. */
+/** Pods of a namespace with this label can read the metrics on the table service's operations port. */
 export const metricsReaderLabel = { "lakehead/metrics-reader": "true" } as const;
 
-/** KubeRay's label on every Ray pod, whoever made its cluster. */
+/** KubeRay's label on the pods of every RayCluster. */
 const rayPods = { "ray.io/is-ray-node": "yes" } as const;
-/** Port of the agent on every Ray node, which KubeRay's probes and job reconciler use. */
+/** Port of the agent on every Ray node; KubeRay's probes and job reconciler use it. */
 const rayAgentPort = 52_365;
 
 const tcp = (port: number): Port => ({ protocol: "TCP", port });
@@ -38,17 +38,17 @@ const dns: Port[] = [
 const inNamespace = (name: string): Peer => ({
   namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": name } },
 });
-/** Where pods ask for their cloud identity: the instance's address and GKE's own server on the node. */
+/** Where pods get their cloud identity: the instance metadata address and GKE's metadata server on the node. */
 const metadataServers: kubernetes.types.input.networking.v1.NetworkPolicyEgressRule[] = [
   { to: [{ ipBlock: { cidr: "169.254.169.254/32" } }], ports: [tcp(80)] },
   { to: [{ ipBlock: { cidr: "169.254.169.252/32" } }], ports: [tcp(987), tcp(988)] },
 ];
 
 /**
- * The policies by name. Nothing comes in unless one says so. Ray itself authenticates nobody by default, so that only
- * its own namespace reaches it, and of that not the table service, the one pod that strangers talk to. Ray's pods may
- * call out freely: jobs install packages and read data from wherever their authors say, and the autoscaler needs the
- * API server and DNS.
+ * The policies by name. All ingress is denied unless a policy allows it. Ray does not authenticate callers by default,
+ * so only its own namespace reaches it, except the table service, whose callers are outside the cluster. Ray's pods
+ * have unrestricted egress: jobs install packages and read data from any host, and the autoscaler needs the API server
+ * and DNS.
  */
 export function networkPolicySpecs(request: NetworkPolicyRequest): Record<string, Spec> {
   const { tableService } = request;
@@ -92,7 +92,7 @@ function tableServicePolicy({
   probeSources,
   calls,
 }: NonNullable<NetworkPolicyRequest["tableService"]>): Spec {
-  // A load balancer's address, or its client's, differs by cloud and kind; every request needs a token all the same.
+  // The source address (the load balancer's or the caller's) differs by cloud; every request needs a token anyway.
   const anyone = exposure === "cluster" ? { from: [{ namespaceSelector: {} }] } : {};
   const probes: Peer[] = exposure === "cluster" ? [] : probeSources.map((network) => ({ ipBlock: { cidr: network } }));
   return {
@@ -106,7 +106,7 @@ function tableServicePolicy({
       },
     ],
     egress: [
-      // Any address: node-local DNS caches answer from one that no selector matches.
+      // Any address: no selector matches a node-local DNS cache.
       { ports: dns },
       { ports: [443, ...otherPorts(calls)].map(tcp) },
       ...metadataServers,
@@ -114,7 +114,7 @@ function tableServicePolicy({
   };
 }
 
-/** The ports of URLs that are not HTTPS's own, each once. */
+/** The ports of URLs other than 443, each once. */
 function otherPorts(urls: readonly string[]): number[] {
   const found = urls.flatMap((url) => {
     const { port, protocol } = new URL(url);

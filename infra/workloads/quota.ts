@@ -14,7 +14,7 @@ export interface QuotaArgs {
 
 const metadataIn = (namespace: pulumi.Input<string>, name: string) => ({ name, namespace, labels: managedBy });
 
-/** What the namespace may ask for in total, so that a runaway autoscaler or left-behind clusters have an end. */
+/** Limits the requests of the whole namespace, so that an autoscaler or orphaned clusters cannot grow without bound. */
 export class Quota extends pulumi.ComponentResource {
   constructor(name: string, args: QuotaArgs, opts?: pulumi.ComponentResourceOptions) {
     super("lakehead:kubernetes:Quota", name, {}, opts);
@@ -33,7 +33,7 @@ export class Quota extends pulumi.ComponentResource {
       },
       { parent: this },
     );
-    // Under a quota a pod without requests is refused; side-cars and one-off pods often name none.
+    // A quota rejects pods without requests, which sidecars and one-off pods often are.
     new kubernetes.core.v1.LimitRange(
       `${name}-defaults`,
       { metadata, spec: { limits: [{ type: "Container", defaultRequest: { cpu: "100m", memory: "128Mi" } }] } },
@@ -45,17 +45,17 @@ export class Quota extends pulumi.ComponentResource {
 
 export interface RayClusterQuotaArgs {
   readonly namespace: pulumi.Input<string>;
-  /** Number of RayClusters, whoever made them. */
+  /** Maximum number of RayClusters in the namespace. */
   readonly count: number;
 }
 
 const counted = "count/rayclusters.ray.io";
 
 /**
- * How many RayClusters the namespace may hold. The quota controller cannot count a kind whose definition it has not seen
- * yet, and until it recounts, up to five minutes later, admission refuses every object of that kind. So this quota is apart
- * from the other limits: it comes after the definitions, after the stack's own RayCluster, which nothing may hold up, and
- * `up` ends when it counts, so that the client's first cluster is not refused.
+ * Limits the number of RayClusters in the namespace. The quota controller cannot count a kind before it has seen the
+ * definition, and until its next count, up to five minutes later, admission rejects every object of the kind. So this is
+ * a quota of its own: it depends on the definitions and on the stack's own RayCluster, and `up` waits until it counts, so
+ * that the client's first cluster is not rejected.
  */
 export class RayClusterQuota extends pulumi.ComponentResource {
   constructor(name: string, args: RayClusterQuotaArgs, opts?: pulumi.ComponentResourceOptions) {

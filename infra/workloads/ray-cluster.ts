@@ -5,11 +5,11 @@ import { managedBy } from "../kubernetes/labels.ts";
 export interface RayClusterArgs {
   readonly name: string;
   readonly namespace: pulumi.Input<string>;
-  /** The `spec` of a `ray.io/v1` RayCluster, as `infra/model/` decides it. */
+  /** The `spec` of a `ray.io/v1` RayCluster, from `infra/model/ray-cluster.ts`. */
   readonly spec: object;
 }
 
-/** The stack's own RayCluster. Clusters that the runtime's client makes on demand stand beside it. */
+/** The stack's own RayCluster. The runtime's client creates others on demand. */
 export class RayCluster extends pulumi.ComponentResource {
   /** Address of Ray's client port inside the Kubernetes cluster. */
   readonly address: pulumi.Output<string>;

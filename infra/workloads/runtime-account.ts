@@ -3,16 +3,16 @@ import * as pulumi from "@pulumi/pulumi";
 import { managedBy } from "../kubernetes/labels.ts";
 
 export interface RuntimeAccountArgs {
-  /** Name of the service account that every Ray pod runs under. */
+  /** Name of the service account of every Ray pod. */
   readonly name: string;
   readonly namespace: pulumi.Input<string>;
-  /** The cloud's identity annotation. The runtime's client refuses an account that carries none. */
+  /** The cloud's identity annotation. The runtime's client rejects an account without one. */
   readonly annotations: Readonly<Record<string, pulumi.Input<string>>>;
 }
 
 type PolicyRule = kubernetes.types.input.rbac.v1.PolicyRule;
 
-/** What the runtime may do in the whole cluster: the deployment guide's list, exactly. */
+/** The runtime's permissions in the whole cluster: exactly the deployment guide's list. */
 export const runtimeRules: readonly PolicyRule[] = [
   { apiGroups: [""], resources: ["pods"], verbs: ["get", "list", "watch"] },
   { apiGroups: ["ray.io"], resources: ["rayclusters"], verbs: ["get", "patch", "delete"] },

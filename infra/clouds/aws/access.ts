@@ -6,11 +6,11 @@ export interface AccessArgs {
   readonly principalArn: pulumi.Input<string>;
   /** An EKS access policy at cluster scope, such as AmazonEKSViewPolicy. */
   readonly policy?: { readonly partition: string; readonly name: string };
-  /** Kubernetes groups, whose rights RBAC decides. */
+  /** Kubernetes groups, whose permissions RBAC decides. */
   readonly groups?: readonly string[];
 }
 
-/** One IAM principal's way into the cluster: an access entry of type STANDARD and what it grants. */
+/** One IAM principal's access to the cluster: an access entry of type STANDARD, and its policy or groups. */
 export class Access extends pulumi.ComponentResource {
   constructor(name: string, args: AccessArgs, opts?: pulumi.ComponentResourceOptions) {
     super("lakehead:aws:Access", name, {}, opts);

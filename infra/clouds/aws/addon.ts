@@ -6,13 +6,13 @@ export interface AddonArgs {
   readonly addon: string;
   readonly version: string;
   readonly serviceAccountRoleArn?: pulumi.Input<string>;
-  /** The add-on's own settings, as its schema has them. */
+  /** The add-on's own settings, by its schema. */
   readonly settings?: Readonly<Record<string, unknown>>;
-  /** Leave the software in the cluster when the add-on is deleted. */
+  /** Keep the software in the cluster when the add-on is deleted. */
   readonly preserve?: boolean;
 }
 
-/** An EKS add-on at an exact version. Changes that others made to what it owns are overwritten. */
+/** An EKS add-on at an exact version. It overwrites changes that others made to its objects. */
 export class Addon extends pulumi.ComponentResource {
   constructor(name: string, args: AddonArgs, opts?: pulumi.ComponentResourceOptions) {
     super("lakehead:aws:Addon", name, {}, opts);

@@ -7,7 +7,7 @@ export interface AdoptedNetworkArgs {
   readonly network: Extract<AwsConfig["network"], { mode: "adopt" }>;
 }
 
-/** A VPC that exists. Nothing in it is changed; where route tables are named they get a gateway endpoint for S3. */
+/** An existing VPC. The only change to it is an S3 gateway endpoint on the configured route tables. */
 export class AdoptedNetwork extends pulumi.ComponentResource implements ClusterNetwork {
   readonly vpcId: string;
   readonly cidr: string;

@@ -2,14 +2,14 @@ import { gpuResource, type Taint } from "../../model/roles.ts";
 
 const template = "k8s.io/cluster-autoscaler/node-template";
 
-/** The tag's key that tells of one label of a group's nodes. AWS takes 128 characters. */
+/** The key of the tag for one label of a group's nodes. AWS accepts 128 characters. */
 export function autoscalerLabelTag(label: string): string {
   return `${template}/label/${label}`;
 }
 
 /**
- * The tags that let the cluster autoscaler find a group and know its nodes while it has none. EKS does not copy a
- * node group's own tags to its autoscaling group.
+ * The tags by which the cluster autoscaler finds a group and knows its nodes while the group is empty. EKS does not copy
+ * a node group's own tags to its autoscaling group.
  * Source: github.com/kubernetes/autoscaler, cluster-autoscaler/cloudprovider/aws/README.md
  */
 export function autoscalerTags(

@@ -18,18 +18,18 @@ export interface AutoscalerArgs {
 const namespace = "kube-system";
 const account = "cluster-autoscaler";
 
-const look = ["get", "list", "watch"];
+const read = ["get", "list", "watch"];
 
 /**
- * What the autoscaler waits for before it scales anything and charts before 2026 do not grant: dynamic resource
- * allocation, which is always on from 1.35, and volume attachments (kubernetes/autoscaler#9244, #8678).
+ * The autoscaler lists these before it scales, and charts before 2026 do not grant them: dynamic resource allocation,
+ * which is always enabled from 1.35, and volume attachments (kubernetes/autoscaler#9244, #8678).
  */
 const additionalRules = [
-  { apiGroups: ["resource.k8s.io"], resources: ["deviceclasses", "resourceclaims", "resourceslices"], verbs: look },
-  { apiGroups: ["storage.k8s.io"], resources: ["volumeattachments"], verbs: look },
+  { apiGroups: ["resource.k8s.io"], resources: ["deviceclasses", "resourceclaims", "resourceslices"], verbs: read },
+  { apiGroups: ["storage.k8s.io"], resources: ["volumeattachments"], verbs: read },
 ];
 
-/** The cluster autoscaler, which may change this cluster's groups and no others. */
+/** The cluster autoscaler. Its permissions cover only this cluster's groups. */
 export class Autoscaler extends pulumi.ComponentResource {
   constructor(name: string, args: AutoscalerArgs, opts?: pulumi.ComponentResourceOptions) {
     super("lakehead:aws:Autoscaler", name, {}, opts);

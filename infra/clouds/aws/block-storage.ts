@@ -11,7 +11,7 @@ export interface BlockStorageArgs {
   readonly nodeSelector: Readonly<Record<string, string>>;
 }
 
-/** The EBS CSI driver with an identity of its own, and an encrypted default storage class. */
+/** The EBS CSI driver with its own identity, and an encrypted default storage class. */
 export class BlockStorage extends pulumi.ComponentResource {
   constructor(name: string, args: BlockStorageArgs, opts?: pulumi.ComponentResourceOptions) {
     super("lakehead:aws:BlockStorage", name, {}, opts);

@@ -10,9 +10,9 @@ export interface BucketArgs {
   readonly protect: boolean;
 }
 
-/** The bucket of the Lance tables: created private, encrypted and protected, or adopted and left as it is. */
+/** The bucket of the Lance tables: created private, encrypted and protected, or an existing one without changes. */
 export class Bucket extends pulumi.ComponentResource {
-  /** What identities are allowed to reach in it. */
+  /** What identities can reach in it. */
   readonly scope: pulumi.Output<BucketScope>;
   readonly bucketName: pulumi.Output<string>;
 
@@ -28,7 +28,7 @@ export class Bucket extends pulumi.ComponentResource {
               enableKeyRotation: true,
               deletionWindowInDays: protect ? 30 : 7,
             },
-            // A bucket that stays is unreadable without its key.
+            // A retained bucket is unreadable without its key.
             { parent: this, protect, retainOnDelete: protect },
           )
         : undefined;
@@ -47,7 +47,7 @@ export class Bucket extends pulumi.ComponentResource {
     { config, place, protect }: BucketArgs,
     kmsKeyArn: pulumi.Input<string> | undefined,
   ): pulumi.Output<string> {
-    // What makes the bucket safe stays with a bucket that stays.
+    // A retained bucket keeps its security settings.
     const child = { parent: this, retainOnDelete: protect };
     const bucket = new aws.s3.Bucket(
       name,

@@ -12,16 +12,16 @@ export interface ClusterArgs {
   readonly network: ClusterNetwork;
 }
 
-/** The EKS control plane with its key, its logs and its OIDC provider. Nobody but the access entries gets in. */
+/** The EKS control plane with its key, its logs and its OIDC provider. Only access entries give access. */
 export class Cluster extends pulumi.ComponentResource {
   readonly clusterName: pulumi.Output<string>;
   readonly arn: pulumi.Output<string>;
   readonly endpoint: pulumi.Output<string>;
   readonly certificateAuthority: pulumi.Output<string>;
-  /** The group that EKS puts on the control plane's interfaces and on every node. */
+  /** The security group that EKS adds to the control plane's interfaces and to every node. */
   readonly securityGroupId: pulumi.Output<string>;
   readonly oidcProviderArn: pulumi.Output<string>;
-  /** What lets a deployer inside the VPC reach the Kubernetes API; EKS's own group admits nodes alone. */
+  /** Rules that admit a deployer inside the VPC to the Kubernetes API; EKS's own group admits only nodes. */
   readonly reach: readonly pulumi.Resource[];
 
   constructor(name: string, { config, partition, network }: ClusterArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -40,7 +40,7 @@ export class Cluster extends pulumi.ComponentResource {
       guarded,
     );
     new aws.kms.Alias(`${name}-secrets`, { name: `alias/eks/${clusterName}`, targetKeyId: key.keyId }, child);
-    // Made before the cluster: EKS would make it without an end to its retention.
+    // Before the cluster: EKS would create it without a retention limit.
     const logs = new aws.cloudwatch.LogGroup(
       `${name}-logs`,
       { name: `/aws/eks/${clusterName}/cluster`, retentionInDays: config.logRetentionDays },
@@ -76,7 +76,7 @@ export class Cluster extends pulumi.ComponentResource {
           ...(endpoint.publicCidrs.length > 0 ? { publicAccessCidrs: [...endpoint.publicCidrs] } : {}),
         },
       },
-      // EKS takes no subnet in a zone that the cluster was not made with; node groups use any subnet of the VPC.
+      // EKS accepts no subnet in an additional zone after creation; node groups use any subnet of the VPC.
       { ...guarded, dependsOn: [role, logs], ignoreChanges: ["vpcConfig.subnetIds"] },
     );
     const oidc = new aws.iam.OpenIdConnectProvider(

@@ -1,23 +1,23 @@
 import { paths, ports } from "../../../service/contract.ts";
 
-/** The ports of a table service pod that a load balancer connects to: requests, and the probe of its readiness. */
+/** The ports of a table service pod that a load balancer connects to: requests and readiness probes. */
 export const balancedPorts: readonly number[] = [ports.api, ports.operations];
 
 /** Port on which each kind of load balancer listens. */
 export const listenerPort = { internal: 80, public: 443 } as const;
 
-/** Longer than the service's own longest answer, so that the service decides what times out. */
+/** Longer than the service's own longest timeout, so that the service ends a slow request itself. */
 const idleSeconds = 120;
 const drainSeconds = 30;
 
-/** What only AWS can say, known or still to come. */
+/** Ids that AWS assigns; `Text` is a string or an output of one. */
 interface Ids<Text> {
   readonly securityGroup: Text;
   /** Ids joined by commas. */
   readonly subnets: Text;
 }
 
-/** Annotations of a Service of type LoadBalancer: an internal NLB straight to the pods. */
+/** Annotations of a Service of type LoadBalancer: an internal NLB with the pods as targets. */
 export function internalAnnotations<Text>({ securityGroup, subnets }: Ids<Text>): Record<string, string | Text> {
   const prefix = "service.beta.kubernetes.io/aws-load-balancer";
   return {
@@ -32,7 +32,7 @@ export function internalAnnotations<Text>({ securityGroup, subnets }: Ids<Text>)
   };
 }
 
-/** Annotations of an Ingress: an ALB on the internet, TLS only, straight to the pods. */
+/** Annotations of an Ingress: an ALB on the internet, TLS only, with the pods as targets. */
 export function publicAnnotations<Text>(
   { securityGroup, subnets }: Ids<Text>,
   certificateArn: string,

@@ -1,13 +1,13 @@
-/** What a kubeconfig needs to know of an EKS cluster. */
+/** The facts of an EKS cluster in its kubeconfig. */
 export interface KubeconfigFacts {
   readonly name: string;
   readonly region: string;
   readonly endpoint: string;
-  /** Base64, as EKS gives it. */
+  /** Base64, as EKS returns it. */
   readonly certificateAuthority: string;
 }
 
-/** A kubeconfig that asks the AWS CLI for a token each time, so that it holds no credential itself. */
+/** A kubeconfig without credentials: it gets each token from the AWS CLI. */
 export function execKubeconfig({ name, region, endpoint, certificateAuthority }: KubeconfigFacts): string {
   return JSON.stringify({
     apiVersion: "v1",

@@ -25,11 +25,11 @@ const namespace = "kube-system";
 const account = "aws-load-balancer-controller";
 
 /**
- * The controller that makes the table service's load balancer, and the security group in front of it. The group is
- * the stack's own, so that none of the controller's is left behind to keep the VPC from being deleted.
+ * The controller that creates the table service's load balancer, and the load balancer's security group. The stack owns
+ * the group: a group that the controller left behind would block the deletion of the VPC.
  */
 export class LoadBalancer extends pulumi.ComponentResource {
-  /** Annotations of the Service or Ingress, whichever the exposure asks for. */
+  /** Annotations of the Service or the Ingress, depending on the exposure. */
   readonly annotations: Annotations;
 
   constructor(name: string, args: LoadBalancerArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -101,13 +101,13 @@ export class LoadBalancer extends pulumi.ComponentResource {
           enableWaf: false,
           enableWafv2: false,
           enableBackendSecurityGroup: false,
-          // Its webhook would stand in the way of every Service while the controller is down.
+          // Its webhook would block the creation of every Service while the controller is down.
           enableServiceMutatorWebhook: false,
           nodeSelector: args.nodeSelector,
         },
       },
-      // The chart makes a certificate each time that it is rendered without the cluster, and the provider hashes what
-      // is rendered: every `up` would be an upgrade (pulumi-kubernetes#2649).
+      // Each rendering of the chart creates a certificate, and the provider hashes the rendered chart: every `up` would
+      // be an upgrade (pulumi-kubernetes#2649).
       { parent: this, dependsOn: [role, ...rules], ignoreChanges: ["checksum"] },
     );
 
@@ -123,7 +123,7 @@ function subnetsOf(mode: "internal" | "public", network: ClusterNetwork): pulumi
   return mode === "public" ? [...network.publicSubnetIds] : network.privateSubnets.map(({ id }) => id);
 }
 
-/** What the workloads are told of the load balancer; without one the service stays inside the cluster. */
+/** The cloud's exposure. Without a load balancer the table service is reachable only inside the cluster. */
 export function exposureOf(network: ClusterNetwork, balancer: LoadBalancer | undefined): Exposure {
   const annotations = balancer?.annotations ?? {};
   return {

@@ -12,7 +12,7 @@ export interface NodeGroupArgs {
   readonly nodeRoleArn: pulumi.Input<string>;
   readonly subnets: ClusterNetwork["privateSubnets"];
   readonly tags: Readonly<Record<string, string>>;
-  /** What the nodes need before they join; the launch template waits for none of it. */
+  /** What the nodes need before they join; the launch template does not depend on it. */
   readonly after: readonly pulumi.Resource[];
 }
 
@@ -22,7 +22,7 @@ const taintEffects: Readonly<Record<TaintEffect, string>> = {
   NoExecute: "NO_EXECUTE",
 };
 
-/** What runs there is for all: workers are many and come back, a third of them at a time. */
+/** Roles whose nodes are replaced one at a time; of workers, a third at a time. */
 const oneByOne: ReadonlySet<PoolRole> = new Set([systemPool, "ray-head"]);
 
 /** One managed node group with its launch template and the tags that let it grow from zero. */
@@ -37,7 +37,7 @@ export class NodeGroup extends pulumi.ComponentResource {
       {
         namePrefix: `${args.cluster}-${plan.name}-`,
         updateDefaultVersion: true,
-        // One hop: a pod that is not on the host's network cannot take the node's role.
+        // One hop: a pod outside the host network cannot use the node's role.
         metadataOptions: { httpEndpoint: "enabled", httpTokens: "required", httpPutResponseHopLimit: 1 },
         blockDeviceMappings: [
           {
@@ -76,7 +76,7 @@ export class NodeGroup extends pulumi.ComponentResource {
         dependsOn: [...args.after],
         // The autoscaler owns the size.
         ignoreChanges: ["scalingConfig.desiredSize"],
-        // A node is given fifteen minutes to drain, and a group of hundreds is replaced in several rounds.
+        // A node has fifteen minutes to drain, and a large group is replaced in several rounds.
         customTimeouts: { create: "45m", update: "120m", delete: "60m" },
       },
     );

@@ -7,13 +7,13 @@ export interface RoleArgs {
   readonly roleName?: string;
   readonly description: string;
   readonly trust: PolicyDocument | pulumi.Input<string>;
-  /** Documents of this role's own, by name. */
+  /** The role's own policy documents, by name. */
   readonly policies?: Readonly<Record<string, pulumi.Input<string>>>;
-  /** ARNs of policies that AWS keeps, by a short name. */
+  /** ARNs of AWS managed policies, by a short name. */
   readonly managedPolicies?: Readonly<Record<string, string>>;
 }
 
-/** A role together with everything that gives it rights. Whoever uses the role depends on the whole component. */
+/** A role with its policies. Its users depend on the whole component, so that they never run without permissions. */
 export class Role extends pulumi.ComponentResource {
   readonly arn: pulumi.Output<string>;
   readonly roleName: pulumi.Output<string>;
@@ -45,7 +45,7 @@ function isDocument(trust: RoleArgs["trust"]): trust is PolicyDocument {
   return typeof trust === "object" && "Statement" in trust;
 }
 
-/** The trust document for one Kubernetes service account, as JSON once the provider's ARN is known. */
+/** The trust policy for one Kubernetes service account, as JSON. */
 export function trustServiceAccount(
   oidcProviderArn: pulumi.Output<string>,
   namespace: string,

@@ -8,10 +8,10 @@ export interface BucketAccessArgs {
   readonly member: pulumi.Input<string>;
 }
 
-/** Read, write, list and delete objects: what the deployment guide names, on the tables' prefix alone. */
+/** Read, write, list and delete objects: the role in the runtime's deployment guide, on the tables' prefix only. */
 export const objectRole = "roles/storage.objectAdmin";
 
-/** Lets one identity at the tables. A grant to a member, which leaves everybody else's grants as they are. */
+/** One identity's access to the tables. A grant to a member does not change the grants of others. */
 export class BucketAccess extends pulumi.ComponentResource {
   constructor(name: string, args: BucketAccessArgs, opts?: pulumi.ComponentResourceOptions) {
     super("lakehead:gcp:BucketAccess", name, {}, opts);

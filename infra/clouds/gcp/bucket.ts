@@ -9,10 +9,10 @@ export interface BucketArgs {
   readonly protect: boolean;
 }
 
-/** The bucket of the Lance tables, or one that exists, with a managed folder when the tables have a prefix. */
+/** The bucket of the Lance tables, created or existing, with a managed folder when the tables have a prefix. */
 export class Bucket extends pulumi.ComponentResource {
   readonly bucketName: pulumi.Output<string>;
-  /** The prefix as something that roles can be granted on; undefined when the tables have the whole bucket. */
+  /** The managed folder, on which roles are granted; undefined without a prefix. */
   readonly folder: pulumi.Output<string> | undefined;
   /** `gs://bucket/prefix` */
   readonly uri: pulumi.Output<string>;
@@ -24,7 +24,7 @@ export class Bucket extends pulumi.ComponentResource {
       ? new gcp.storage.Bucket(name, bucketInputs(args), {
           parent: this,
           protect: args.protect,
-          // Protection can be overridden on the command line; the tables should survive that.
+          // The command line can override protection; the tables survive that.
           retainOnDelete: args.protect,
         }).name
       : pulumi.output(bucket.name);
@@ -33,7 +33,7 @@ export class Bucket extends pulumi.ComponentResource {
         ? undefined
         : new gcp.storage.ManagedFolder(
             `${name}-folder`,
-            // Deletes the folder's policies at destroy and leaves the objects, which stay under the same names.
+            // A destroy deletes the folder's policies and keeps its objects under the same names.
             { bucket: this.bucketName, name: `${bucket.prefix}/`, forceDestroy: true },
             { parent: this },
           ).name;

@@ -24,7 +24,7 @@ export class ClientIdentity extends pulumi.ComponentResource {
       parent,
     );
     const member = pulumi.interpolate`serviceAccount:${account.email}`;
-    // On this one account: the same role on the project would be a key to every account in it.
+    // On this account: the same role on the project would give access to every account in it.
     for (const person of args.members) {
       new gcp.serviceaccount.IAMMember(
         `${name}-${person}`,

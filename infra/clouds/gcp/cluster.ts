@@ -9,11 +9,11 @@ export interface ClusterArgs {
   readonly nodeEmail: pulumi.Input<string>;
 }
 
-/** A regional GKE Standard cluster with private nodes and workload identity, and no node pool of its own. */
+/** A regional GKE Standard cluster with private nodes and workload identity, without node pools. */
 export class Cluster extends pulumi.ComponentResource {
   readonly resource: gcp.container.Cluster;
   readonly clusterName: pulumi.Output<string>;
-  /** Address and certificate to connect with; by DNS name there is no certificate, as a public authority signed it. */
+  /** Host and certificate authority. A DNS name has none here, because a public authority signed its certificate. */
   readonly endpoint: pulumi.Output<{ readonly host: string; readonly certificate: string | undefined }>;
 
   constructor(name: string, args: ClusterArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -22,7 +22,7 @@ export class Cluster extends pulumi.ComponentResource {
     this.resource = new gcp.container.Cluster(name, clusterInputs(args), {
       parent: this,
       protect: config.protect,
-      // Both describe the pool that GKE makes first and that is removed at once.
+      // Both describe GKE's default pool, which is removed at once.
       ignoreChanges: ["initialNodeCount", "nodeConfig"],
       customTimeouts: { create: "45m", update: "60m", delete: "45m" },
     });
@@ -49,9 +49,9 @@ function clusterInputs({ config, network, nodeEmail }: ClusterArgs): gcp.contain
     deletionProtection: config.protect,
 
     releaseChannel: { channel: config.releaseChannel },
-    // A floor: the channel moves the control plane on.
+    // A minimum: the channel upgrades the control plane.
     minMasterVersion: config.kubernetesVersion,
-    // Upgrades evict the Ray head; let them do so when few jobs run.
+    // Upgrades evict the Ray head, so they run at weekends.
     maintenancePolicy: {
       recurringWindow: {
         startTime: "2026-01-03T00:00:00Z",
@@ -102,7 +102,7 @@ function clusterInputs({ config, network, nodeEmail }: ClusterArgs): gcp.contain
       horizontalPodAutoscaling: { disabled: false },
       gcePersistentDiskCsiDriverConfig: { enabled: true },
       dnsCacheConfig: { enabled: true },
-      // The add-on and the Helm chart are two operators; only one may run.
+      // The add-on and the Helm chart are two operators, and two conflict.
       rayOperatorConfigs: [{ enabled: config.operator.mode === "addon" }],
     },
     loggingConfig: { enableComponents: ["SYSTEM_COMPONENTS", "WORKLOADS", "APISERVER"] },

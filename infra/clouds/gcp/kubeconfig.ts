@@ -1,4 +1,3 @@
-/** A kubeconfig that asks Google's credential plugin for a token at every use, and holds none itself. */
 export interface KubeconfigParts {
   readonly context: string;
   /** Host name or address of the control plane. */
@@ -7,7 +6,7 @@ export interface KubeconfigParts {
   readonly certificate: string | undefined;
 }
 
-/** The kubeconfig as JSON, which every reader of YAML reads. */
+/** A kubeconfig without credentials, as JSON: it gets each token from Google's credential plugin. */
 export function gkeKubeconfig({ context, host, certificate }: KubeconfigParts): string {
   return JSON.stringify({
     apiVersion: "v1",

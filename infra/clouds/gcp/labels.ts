@@ -1,4 +1,4 @@
-/** Text as the value of a Google Cloud label takes it: lower case, and an underscore for what else it may not hold. */
+/** Text as the value of a Google Cloud label: lower case, with an underscore for each invalid character. */
 export function labelValue(text: string): string {
   return text
     .toLowerCase()

@@ -9,13 +9,13 @@ export interface NetworkArgs {
   readonly protect: boolean;
 }
 
-/** A VPC-native network with the cluster's secondary ranges and Cloud NAT, or one that exists already. */
+/** A VPC-native network with the cluster's secondary ranges and Cloud NAT, or an existing one. */
 export class Network extends pulumi.ComponentResource {
   readonly network: pulumi.Output<string>;
   readonly subnetwork: pulumi.Output<string>;
   readonly podRange: string;
   readonly serviceRange: string;
-  /** What private nodes need to reach the internet; their pools must be gone before it is. */
+  /** What private nodes need to reach the internet; the pools are deleted before it. */
   readonly egress: pulumi.Resource[];
 
   constructor(name: string, args: NetworkArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -44,7 +44,7 @@ export class Network extends pulumi.ComponentResource {
           region,
           network: vpc.id,
           ipCidrRange: network.nodeCidr,
-          // Nodes and pods reach Cloud Storage and the other Google APIs without NAT, and without its price.
+          // Nodes and pods reach Cloud Storage and the other Google APIs without NAT and its cost.
           privateIpGoogleAccess: true,
           secondaryIpRanges: [
             { rangeName: this.podRange, ipCidrRange: network.podCidr },
@@ -63,7 +63,7 @@ export class Network extends pulumi.ComponentResource {
           natIpAllocateOption: "AUTO_ONLY",
           sourceSubnetworkIpRangesToNat: "LIST_OF_SUBNETWORKS",
           subnetworks: [{ name: subnetwork.id, sourceIpRangesToNats: ["ALL_IP_RANGES"] }],
-          // A node's pods share its ports; a worker that installs packages in parallel runs out of the static 64.
+          // The pods of a node share its ports, and a worker that installs packages in parallel needs more than the static 64.
           enableDynamicPortAllocation: true,
           minPortsPerVm: 128,
           maxPortsPerVm: 8192,

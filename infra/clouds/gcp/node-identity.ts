@@ -8,13 +8,13 @@ export interface NodeIdentityArgs {
 }
 
 /**
- * All that nodes themselves need: to log, report metrics and pull images. Pods get nothing of it, as each has an
- * identity of its own and the nodes hide their own from them.
+ * What nodes need: to log, to report metrics and to pull images. Pods do not get these roles, because each pod has its
+ * own identity and cannot read the node's.
  * Source: cloud.google.com/kubernetes-engine/docs/how-to/hardening-your-cluster#use_least_privilege_sa
  */
 export const nodeRoles = ["roles/container.defaultNodeServiceAccount", "roles/artifactregistry.reader"] as const;
 
-/** The service account of the nodes, in place of Compute Engine's default one, which may edit the whole project. */
+/** The service account of the nodes. Compute Engine's default account could edit the whole project. */
 export class NodeIdentity extends pulumi.ComponentResource {
   readonly email: pulumi.Output<string>;
   readonly grants: pulumi.Resource[];
@@ -43,7 +43,7 @@ export class NodeIdentity extends pulumi.ComponentResource {
   }
 }
 
-/** `<cluster>-nodes` within the 30 characters that an account id may have, distinct for clusters of distinct names. */
+/** `<cluster>-nodes`, shortened to the 30 characters of an account id, different for each cluster name. */
 export function nodeAccountId(clusterName: string): string {
   const suffix = "-nodes";
   if (clusterName.length + suffix.length <= 30) return `${clusterName}${suffix}`;

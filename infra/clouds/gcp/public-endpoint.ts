@@ -12,15 +12,15 @@ export interface PublicEndpointArgs {
   readonly allowedCidrs: readonly string[];
 }
 
-/** Where Google's load balancers probe and connect from. Source: cloud.google.com/load-balancing/docs/firewall-rules */
+/** The networks from which Google's load balancers probe and connect. Source: cloud.google.com/load-balancing/docs/firewall-rules */
 export const googleProbeSources = ["35.191.0.0/16", "130.211.0.0/22"] as const;
 
 const everywhere = "0.0.0.0/0";
 const name = "table-service";
 
-/** What a public HTTPS load balancer in front of the table service needs outside the cluster. */
+/** The resources outside the cluster of a public HTTPS load balancer. */
 export class PublicEndpoint extends pulumi.ComponentResource {
-  /** The address that the host's DNS record must point at before Google issues the certificate. */
+  /** The target of the host's DNS record; Google issues the certificate only once the record exists. */
   readonly address: pulumi.Output<string>;
   readonly exposure: Exposure["public"];
 
@@ -34,7 +34,7 @@ export class PublicEndpoint extends pulumi.ComponentResource {
       { project, profile: "MODERN", minTlsVersion: "TLS_1_2" },
       parent,
     );
-    // GKE opens the serving port by itself, but not the one that the health check asks.
+    // GKE opens the serving port itself, but not the port of the health check.
     new gcp.compute.Firewall(
       resourceName,
       {
@@ -54,7 +54,7 @@ export class PublicEndpoint extends pulumi.ComponentResource {
     this.address = address.address;
     this.exposure = {
       annotations: {
-        // GKE's Ingress controller does not know spec.ingressClassName.
+        // GKE's Ingress controller ignores spec.ingressClassName.
         "kubernetes.io/ingress.class": "gce",
         "kubernetes.io/ingress.global-static-ip-name": address.name,
         "kubernetes.io/ingress.allow-http": "false",
@@ -71,7 +71,7 @@ export class PublicEndpoint extends pulumi.ComponentResource {
   }
 }
 
-/** The objects beside the Ingress that GKE's controller reads. */
+/** The objects that GKE's Ingress controller reads. */
 function objects(
   host: string,
   sslPolicy: pulumi.Input<string>,
@@ -102,7 +102,7 @@ function objects(
   ];
 }
 
-/** Cloud Armor rules that let the networks in, ten to a rule as its API allows, and nobody else. */
+/** Cloud Armor rules that admit only these networks, ten in each rule, which is the API's maximum. */
 export function allowRules(cidrs: readonly string[]) {
   const perRule = 10;
   const groups = Array.from({ length: Math.ceil(cidrs.length / perRule) }, (_, index) =>
@@ -116,7 +116,7 @@ export function allowRules(cidrs: readonly string[]) {
   });
   return [
     ...groups.map((group, index) => rule(1000 + index, "allow", [...group], "allowedCidrs")),
-    // The priority of the rule that every policy must end with.
+    // The priority of the last rule, which every policy must have.
     rule(2_147_483_647, "deny(403)", ["*"], "everybody else"),
   ];
 }

@@ -1,7 +1,7 @@
 import * as gcp from "@pulumi/gcp";
 import * as pulumi from "@pulumi/pulumi";
 
-/** The Google APIs that a stack calls, or that its nodes call. */
+/** The Google APIs that a stack or its nodes call. */
 export const requiredServices = [
   "artifactregistry.googleapis.com",
   "cloudresourcemanager.googleapis.com",
@@ -14,7 +14,7 @@ export const requiredServices = [
   "storage.googleapis.com",
 ] as const;
 
-/** Switches the project's APIs on. They stay on at destroy, as other things in the project may need them. */
+/** Enables the project's APIs. A destroy keeps them enabled, because other users of the project may need them. */
 export class Services extends pulumi.ComponentResource {
   constructor(name: string, args: { readonly project: string }, opts?: pulumi.ComponentResourceOptions) {
     super("lakehead:gcp:Services", name, {}, opts);

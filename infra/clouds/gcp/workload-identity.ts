@@ -12,16 +12,16 @@ export interface WorkloadIdentityArgs {
   readonly namespace: string;
   readonly kubernetesAccount: string;
   readonly bucket: Bucket;
-  /** May also describe the cluster, as the runtime does. */
+  /** Whether it can describe the cluster, which the runtime does. */
   readonly clusterViewer: boolean;
-  /** The project's identity pool exists only once a cluster with workload identity does. */
+  /** The project's first cluster with workload identity creates the identity pool. */
   readonly cluster: pulumi.Resource;
 }
 
 /** A Google service account that one Kubernetes service account acts as. */
 export class WorkloadIdentity extends pulumi.ComponentResource {
   readonly email: pulumi.Output<string>;
-  /** The annotation that ties the Kubernetes service account to it, and that the runtime's client insists on. */
+  /** The annotation that binds the Kubernetes service account to it; the runtime's client requires it. */
   readonly annotations: Readonly<Record<string, pulumi.Output<string>>>;
 
   constructor(name: string, args: WorkloadIdentityArgs, opts?: pulumi.ComponentResourceOptions) {

@@ -9,16 +9,16 @@ export interface OrphanCleanupArgs {
   readonly namespace: pulumi.Input<string>;
   /** Cron schedule, in UTC. */
   readonly schedule: string;
-  /** Hours without a worker beyond the minimum after which a foreign RayCluster is deleted. */
+  /** Hours without a worker above the minimum after which a RayCluster of a client is deleted. */
   readonly idleHours: number;
-  /** An image with Node 24.2 or later, which runs TypeScript as it is and tells a script that it is the program. */
+  /** An image with Node 24.2 or later, which runs TypeScript and has `import.meta.main`. */
   readonly image: string;
   readonly nodeSelector: Readonly<Record<string, string>>;
 }
 
 type PolicyRule = kubernetes.types.input.rbac.v1.PolicyRule;
 
-/** All that the job may do, in its own namespace. */
+/** The job's permissions, in its own namespace. */
 export const cleanupRules: readonly PolicyRule[] = [
   { apiGroups: ["ray.io"], resources: ["rayclusters"], verbs: ["list", "patch", "delete"] },
 ];
@@ -27,7 +27,7 @@ const appName = "orphan-cleanup";
 const scriptFile = "cleanup.mts";
 const script = () => readFileSync(new URL("./script.ts", import.meta.url), "utf8");
 
-/** A CronJob that deletes RayClusters left behind by clients that died. `script.ts` says which those are. */
+/** A CronJob that deletes the RayClusters of crashed clients. `script.ts` decides which those are. */
 export class OrphanCleanup extends pulumi.ComponentResource {
   constructor(name: string, args: OrphanCleanupArgs, opts?: pulumi.ComponentResourceOptions) {
     super("lakehead:kubernetes:OrphanCleanup", name, {}, opts);

@@ -1,7 +1,7 @@
 import { environment, ports } from "../../../service/contract.ts";
 import { sortedJson } from "../../kubernetes/checksum.ts";
 
-/** The part of the stack's configuration that the service reads from its environment. */
+/** The part of the stack's configuration that becomes the service's environment. */
 export interface ServiceSettings {
   readonly logLevel: string;
   readonly auth: {
@@ -40,7 +40,7 @@ export function configMapData(settings: ServiceSettings, database: DatabaseSetti
 /**
  * Adds secret storage options to the public ones.
  * @param secret a JSON object with string values
- * @throws TypeError when it is anything else; the message shows nothing of the value
+ * @throws TypeError for anything else; the message does not contain the value
  */
 export function mergeStorageOptions(open: Readonly<Record<string, string>>, secret: string): string {
   const parsed = parseObject(secret);

@@ -2,7 +2,7 @@ import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import type { Exposure } from "../../clouds/cloud.ts";
 
-/** From where the service may be reached, as the stack's configuration says. */
+/** `tableService.exposure` in the stack's configuration. */
 export type ExposureSettings =
   | { readonly mode: "cluster" }
   | { readonly mode: "internal"; readonly allowedCidrs: readonly string[] }
@@ -10,7 +10,7 @@ export type ExposureSettings =
 
 export interface TableServiceExposureArgs {
   readonly namespace: pulumi.Input<string>;
-  /** Name of the Service, and of everything in front of it. */
+  /** Name of the Service, the Ingress and their objects. */
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   /** Labels of the pods behind it. */
@@ -21,21 +21,21 @@ export interface TableServiceExposureArgs {
 
 const servicePort = 80;
 
-/** The Service in front of the table service's pods, with the load balancer and TLS that its exposure asks for. */
+/** The Service of the table service's pods, with the load balancer and TLS of its exposure. */
 export class TableServiceExposure extends pulumi.ComponentResource {
   /** Base URL of the API. */
   readonly url: pulumi.Output<string>;
-  /** Host name or IP address of the load balancer, which a DNS record points at; undefined without one. */
+  /** Host name or IP address of the load balancer, the target of a DNS record; undefined without one. */
   readonly address: pulumi.Output<string> | undefined;
 
   constructor(name: string, args: TableServiceExposureArgs, opts?: pulumi.ComponentResourceOptions) {
     super("lakehead:kubernetes:TableServiceExposure", name, {}, opts);
-    // Deleting a Service or an Ingress after its controller leaves the cloud's load balancer behind.
+    // A Service or an Ingress that is deleted after its controller leaves the cloud's load balancer behind.
     const childOpts: pulumi.CustomResourceOptions = { parent: this, dependsOn: args.balancing.dependsOn };
     const service = new kubernetes.core.v1.Service(name, serviceInputs(args), {
       ...childOpts,
-      // An update waits for no finalizer, and without a mode that needs it the controller goes in the same `up`: only a
-      // deletion is sure to take the load balancer along.
+      // An update does not wait for finalizers, and the same `up` can delete the controller: only a deletion of the
+      // Service deletes the load balancer with certainty.
       replaceOnChanges: ["spec.type"],
       deleteBeforeReplace: true,
     });
@@ -144,7 +144,7 @@ interface Status {
   readonly loadBalancer?: { readonly ingress?: readonly { readonly hostname?: string; readonly ip?: string }[] };
 }
 
-/** Host name or address of a load balancer; "pending" while the cloud has given none. */
+/** Host name or address of a load balancer; "pending" until the cloud assigns one. */
 function loadBalancerAddress(status: pulumi.Output<Status>): pulumi.Output<string> {
   return status.apply((known) => {
     const [first] = known?.loadBalancer?.ingress ?? [];

@@ -8,17 +8,17 @@ type Probe = kubernetes.types.input.core.v1.Probe;
 
 export interface PodArgs {
   readonly image: string;
-  /** CPU request; there is no limit, for a plan's analysis is short and the node's idle time is free. */
+  /** CPU request. There is no limit: queries are short, and idle CPU time of the node is free. */
   readonly cpus: number;
-  /** Request and limit alike, so that the pod is never the one that the node's pressure evicts. */
+  /** Request and limit, equal, so that memory pressure of the node does not evict the pod first. */
   readonly memory: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly nodeSelector: Readonly<Record<string, string>>;
   readonly serviceAccountName: pulumi.Input<string>;
   readonly configMapName: pulumi.Input<string>;
-  /** The Secret with further variables and a text that changes whenever it does. */
+  /** The Secret with further variables, and a text that changes with it. */
   readonly secret?: { readonly name: pulumi.Input<string>; readonly revision: pulumi.Input<string> } | undefined;
-  /** A claim that is mounted where the database is, when the database is a path. */
+  /** The volume claim of a database in a path, and that path. */
   readonly volume?: { readonly claimName: pulumi.Input<string>; readonly mountPath: pulumi.Input<string> } | undefined;
 }
 
@@ -28,14 +28,14 @@ const probe = (path: string, timing: Omit<Probe, "httpGet">): Probe => ({
   ...timing,
 });
 
-/** The service's pod: everything that the service's contract says, under the `restricted` Pod Security Standard. */
+/** The service's pod by the service's contract, within the `restricted` Pod Security Standard. */
 export function podTemplate(args: PodArgs): PodTemplate {
   const spread = (topologyKey: string) => ({
     maxSkew: 1,
     topologyKey,
     whenUnsatisfiable: "ScheduleAnyway",
     labelSelector: { matchLabels: { ...args.labels } },
-    // Old pods of a rollout would otherwise count, and the new ones land together.
+    // Without it the old pods of a rollout count, and the new ones share a node.
     matchLabelKeys: ["pod-template-hash"],
   });
   return {
@@ -50,7 +50,7 @@ export function podTemplate(args: PodArgs): PodTemplate {
     },
     spec: {
       serviceAccountName: args.serviceAccountName,
-      // A Service by the name of "lakehead" would otherwise put LAKEHEAD_PORT=tcp://… into the environment.
+      // A Service with the name "lakehead" would set LAKEHEAD_PORT=tcp://… in the environment.
       enableServiceLinks: false,
       automountServiceAccountToken: false,
       nodeSelector: { ...args.nodeSelector },

@@ -10,7 +10,7 @@ import { podTemplate } from "./pod.ts";
 
 export interface TableServiceArgs {
   readonly namespace: pulumi.Input<string>;
-  /** Name of its service account; the cloud's trust is bound to it. */
+  /** Name of its service account; the cloud's identity is bound to it. */
   readonly accountName: string;
   readonly accountAnnotations: Annotations;
   readonly image: string;
@@ -27,7 +27,7 @@ export interface TableServiceArgs {
   readonly protect: boolean;
 }
 
-/** Name of the Deployment and of what belongs to it; also the label by which network policies know its pods. */
+/** Name of the Deployment and its objects, and the label by which network policies select its pods. */
 export const tableServiceName = "table-service";
 export const tableServiceSelector = { "app.kubernetes.io/name": tableServiceName } as const;
 
@@ -61,7 +61,7 @@ export class TableService extends pulumi.ComponentResource {
       {
         metadata: named,
         spec: {
-          // With an autoscaler the number is its to say; a volume of one node takes one pod at a time.
+          // The autoscaler decides the number of replicas; without it one pod uses the volume at a time.
           ...(volume === undefined ? {} : { replicas: 1 }),
           strategy:
             volume === undefined
@@ -112,7 +112,7 @@ export class TableService extends pulumi.ComponentResource {
       name,
       {
         metadata: named,
-        // Of one pod, minAvailable would block every node's drain for good.
+        // With one pod, minAvailable would block the drain of its node.
         spec: {
           maxUnavailable: 1,
           unhealthyPodEvictionPolicy: "AlwaysAllow",
@@ -138,7 +138,7 @@ export class TableService extends pulumi.ComponentResource {
     this.registerOutputs({ url: this.url, address: this.address });
   }
 
-  /** Its name carries a checksum of its data, so that a change rolls the pods and old ones keep what they began with. */
+  /** Its name contains a checksum of its data, so that a change restarts the pods and old pods keep their data. */
   #configMap(name: string, args: TableServiceArgs, metadata: object): kubernetes.core.v1.ConfigMap {
     const open = args.database.secretStorageOptions === undefined ? args.database.storageOptions : undefined;
     const data = pulumi
@@ -176,7 +176,7 @@ export class TableService extends pulumi.ComponentResource {
     return new kubernetes.core.v1.PersistentVolumeClaim(
       name,
       {
-        // Storage classes that bind on first use leave it pending until the pod is there.
+        // Storage classes that bind on first use leave it pending until the pod exists.
         metadata: { ...metadata, annotations: { "pulumi.com/skipAwait": "true" } },
         spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: volumeSize } } },
       },

@@ -6,7 +6,7 @@ const partitions: readonly (readonly [RegExp, string])[] = [
   [/^us-iso-/, "aws-iso"],
 ];
 
-/** The partition that a region's ARNs name. */
+/** The partition in a region's ARNs. */
 export function partitionOf(region: string): string {
   return partitions.find(([pattern]) => pattern.test(region))?.[1] ?? "aws";
 }

@@ -8,19 +8,19 @@ const describeCluster = (place: Place): Statement => ({
   Resource: [clusterArn(place)],
 });
 
-/** What the Ray pods may do: describe the cluster, and the tables. */
+/** Permissions of the Ray pods: describe the cluster, use the tables. */
 export function runtimePolicy(place: Place, scope: BucketScope): PolicyDocument {
   return policy(describeCluster(place), ...tableStorage(place, scope));
 }
 
-/** What the table service may do: the tables alone. */
+/** Permissions of the table service: only the tables. */
 export function tableServicePolicy(place: Place, scope: BucketScope): PolicyDocument {
   return policy(...tableStorage(place, scope));
 }
 
 /**
- * What the runtime's client may do in AWS. `eks:AccessKubernetesApi` is what the console asks for to show the
- * cluster's objects; the way into Kubernetes itself is the access entry.
+ * Permissions of the runtime's client in AWS. The console needs `eks:AccessKubernetesApi` to show the cluster's
+ * objects; the access entry gives access to Kubernetes itself.
  */
 export function clientPolicy(place: Place, scope: BucketScope): PolicyDocument {
   return policy(
@@ -35,7 +35,7 @@ export function clientPolicy(place: Place, scope: BucketScope): PolicyDocument {
   );
 }
 
-/** What the cluster autoscaler may do: look at everything, change the groups that carry this cluster's tag. */
+/** Permissions of the cluster autoscaler: read everything, change the groups with this cluster's tag. */
 export function autoscalerPolicy(place: Place): PolicyDocument {
   const { partition, region, account, cluster } = place;
   return policy(

@@ -1,9 +1,9 @@
 import { type Place, type PolicyDocument, policy } from "./policy.ts";
 
 /**
- * What the AWS load balancer controller may do as this stack runs it: load balancers, listeners and target groups
- * whose names it chooses (`k8s-…`), tagged with this cluster. The stack owns the security groups and names the
- * certificate, and web firewalls are switched off, so that it may touch none of these.
+ * Permissions of the AWS load balancer controller: load balancers, listeners and target groups whose names it chooses
+ * (`k8s-…`), with this cluster's tag. It has none for security groups and certificates, which the stack owns, and for
+ * web firewalls, which its settings disable.
  * Source of the calls: the controller's documentation, docs/install/iam_policy.json.
  */
 export function loadBalancerControllerPolicy({ partition, region, account, cluster }: Place): PolicyDocument {

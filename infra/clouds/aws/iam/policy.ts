@@ -1,4 +1,4 @@
-/** IAM policy documents as plain data. Documents are built here and only turned to JSON by the components. */
+/** IAM policy documents as plain data. The components convert them to JSON. */
 
 export interface Statement {
   readonly Sid: string;
@@ -18,7 +18,7 @@ export function policy(...statements: readonly Statement[]): PolicyDocument {
   return { Version: "2012-10-17", Statement: statements };
 }
 
-/** The account and region that ARNs are made of. */
+/** The parts of ARNs. */
 export interface Place {
   readonly partition: string;
   readonly region: string;
@@ -30,7 +30,7 @@ export function clusterArn({ partition, region, account, cluster }: Place): stri
   return `arn:${partition}:eks:${region}:${account}:cluster/${cluster}`;
 }
 
-/** Lets one Kubernetes service account, of this cluster's OIDC provider, assume the role. */
+/** One Kubernetes service account of this cluster's OIDC provider can assume the role. */
 export function serviceAccountTrust(providerArn: string, namespace: string, serviceAccount: string): PolicyDocument {
   const issuer = issuerOf(providerArn);
   return policy({
@@ -47,21 +47,21 @@ export function serviceAccountTrust(providerArn: string, namespace: string, serv
   });
 }
 
-/** The issuer without its scheme, which is what conditions name. From the ARN, so that it waits for the provider. */
+/** The issuer without its scheme, as in conditions. From the ARN, so that it depends on the provider. */
 export function issuerOf(providerArn: string): string {
   const issuer = providerArn.split(":oidc-provider/")[1];
   if (issuer === undefined) throw new RangeError(`"${providerArn}" is not the ARN of an OIDC provider`);
   return issuer;
 }
 
-/** Lets an AWS service assume the role. */
+/** An AWS service can assume the role. */
 export function serviceTrust(service: string): PolicyDocument {
   return policy({ Sid: "Service", Effect: "Allow", Action: ["sts:AssumeRole"], Principal: { Service: service } });
 }
 
-/** Lets the listed roles and users assume the role. */
+/** The listed roles and users can assume the role. */
 export function principalsTrust(principals: readonly string[]): PolicyDocument {
-  if (principals.length === 0) throw new RangeError("a role that nobody may assume has no use");
+  if (principals.length === 0) throw new RangeError("principals: the list is empty; list at least one role or user");
   return policy({
     Sid: "Principals",
     Effect: "Allow",

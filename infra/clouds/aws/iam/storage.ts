@@ -3,17 +3,17 @@ import type { Place, Statement } from "./policy.ts";
 
 export interface BucketScope {
   readonly bucket: string;
-  /** Path in the bucket; empty for all of it. */
+  /** Path in the bucket; empty for the whole bucket. */
   readonly prefix: string;
   /** Set with SSE-KMS. */
   readonly kmsKeyArn?: string;
 }
 
 /**
- * Read, write and delete of the tables, and nothing outside the prefix. What the runtime's documents write as
- * `s3:HeadObject` is no action: HeadObject is authorised by `s3:GetObject`. S3 answers 404 rather than 403 for a key
- * that is not there only to who may list it, which the condition on `s3:prefix` allows for keys below the prefix
- * (S3 evaluates it with the requested key; ceph/ceph#68577 describes the behaviour).
+ * Read, write and delete of the tables, and nothing outside the prefix. The runtime's documentation lists
+ * `s3:HeadObject`, which is no action: `s3:GetObject` authorizes HeadObject. For a missing key S3 returns 404 instead of
+ * 403 only to a principal that can list it. The condition on `s3:prefix` allows that for keys below the prefix, as S3
+ * evaluates it with the requested key (ceph/ceph#68577 describes the behaviour).
  */
 export function tableStorage(place: Place, { bucket, prefix, kmsKeyArn }: BucketScope): Statement[] {
   const bucketArn = `arn:${place.partition}:s3:::${bucket}`;
@@ -57,7 +57,7 @@ export function tableStorage(place: Place, { bucket, prefix, kmsKeyArn }: Bucket
   ];
 }
 
-/** Refuses plain HTTP to the bucket, whoever asks. */
+/** Denies plain HTTP to the bucket for every principal. */
 export function tlsOnly(place: Place, bucket: string): Statement {
   const bucketArn = `arn:${place.partition}:s3:::${bucket}`;
   return {
