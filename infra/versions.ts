@@ -1,6 +1,6 @@
 /**
- * Every version that a deployment pins and every range that it supports, each with its source and the day it was
- * read. Charts and images are defaults: the stack's configuration can move them to a mirror or to another version.
+ * The versions that a deployment pins and the ranges that it supports, with their sources. Charts and images are
+ * defaults: the stack's configuration can select a mirror or another version.
  */
 
 /** Kubernetes minors that a provider still supports, with the last day of its standard support (ISO date). */
@@ -30,7 +30,7 @@ export const gke: KubernetesRange = {
   source: "cloud.google.com/kubernetes-engine/docs/release-schedule, as of 2026-11-20",
 };
 
-/** The operator version that GKE's own Ray add-on brings, by GKE minor; no newer pairing is published. */
+/** The operator version of GKE's Ray add-on, by GKE minor; no newer pairing is published. */
 export const gkeRayAddon = {
   pairings: { "1.30": "1.1", "1.31": "1.2" } as Readonly<Record<string, string>>,
   minimumGkeVersion: "1.30.0-gke.1747000",
@@ -39,9 +39,9 @@ export const gkeRayAddon = {
 
 export const kuberay = {
   default: "1.7.1",
-  /** The runtime's stated floor; below it is refused. */
+  /** The runtime's documented minimum; an older version is an error. */
   minimum: "1.1.0",
-  /** First version that honours `autoscalerOptions.version`, which the runtime's client sets (kuberay#3794). */
+  /** First version that uses `autoscalerOptions.version`, which the runtime's client sets (kuberay#3794). */
   recommended: "1.4.0",
   chart: { repository: "https://ray-project.github.io/kuberay-helm/", name: "kuberay-operator" },
   image: "quay.io/kuberay/operator",
@@ -51,7 +51,7 @@ export const kuberay = {
 
 export const ray = {
   default: "2.56.0",
-  /** The runtime's stated floor; below it is refused. */
+  /** The runtime's documented minimum; an older version is an error. */
   minimum: "2.43.0",
   /** First version with the fix of CVE-2026-27482 (unauthenticated job submission). */
   recommended: "2.54.0",
@@ -100,7 +100,7 @@ export const eksAddons: Readonly<Record<string, EksAddons>> = {
   },
 };
 
-/** The cluster autoscaler; its minor has to be the cluster's (its README's table of versions). */
+/** The cluster autoscaler; its minor must be the cluster's (table of versions in its README). */
 export const clusterAutoscaler = {
   chartVersion: "9.59.0",
   chart: { repository: "https://kubernetes.github.io/autoscaler", name: "cluster-autoscaler" },

@@ -2,26 +2,26 @@ import { z } from "zod";
 import { parseCidr } from "../model/cidr.ts";
 import { parseMemory, quantityPattern } from "../model/quantity.ts";
 
-/** Field types that several parts of the configuration share. Every message says what to write instead. */
+/** Field types that several parts of the configuration share. Each message says what to write. */
 
 const dns1123 = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
 const dns1035 = /^[a-z]([a-z0-9-]*[a-z0-9])?$/;
 
-/** A Kubernetes name of the kind that namespaces and service accounts take. */
+/** The name of a namespace or a service account. */
 export const kubernetesName = (max = 63) =>
   z
     .string()
     .max(max, { error: `at most ${max} characters` })
     .regex(dns1123, { error: "lower-case letters, digits and inner hyphens only (DNS-1123 label)" });
 
-/** A name that starts with a letter as well; KubeRay derives Service names from it. */
+/** A name from which KubeRay derives Service names, so it starts with a letter. */
 export const serviceName = (max = 63) =>
   z
     .string()
     .max(max, { error: `at most ${max} characters` })
     .regex(dns1035, { error: "lower-case letters, digits and inner hyphens, starting with a letter (DNS-1035 label)" });
 
-/** Memory as a Kubernetes quantity. A bare number is refused: nobody can tell bytes from MiB in it. */
+/** Memory as a Kubernetes quantity. A number without unit is an error: it could mean bytes or MiB. */
 export const memory = z
   .string({
     error: (issue) =>
@@ -66,7 +66,7 @@ export const image = z
     error: "an image with a tag or a digest, such as registry.example.com/lakehead:0.1.0",
   })
   .refine((text) => !text.endsWith(":latest"), {
-    error: "a tag that does not move, unlike latest",
+    error: "a fixed tag or a digest: latest changes",
   });
 
 /** The prefix of a node label: a DNS name. */
@@ -94,18 +94,18 @@ export const hostname = z.string().regex(/^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-
 
 /** Where the tables are in a bucket, on every cloud. */
 export const bucketPlace = {
-  create: z.boolean().default(true).describe("Create the bucket; false uses one that exists"),
-  prefix: prefix.default("").describe("Path in the bucket that holds the tables; identities reach nothing outside it"),
+  create: z.boolean().default(true).describe("Create the bucket; false uses an existing one"),
+  prefix: prefix.default("").describe("Path of the tables in the bucket; identities have no access outside it"),
 };
 
-/** How long a bucket keeps what it holds, on every cloud. */
+/** How long a bucket keeps its objects, on every cloud. */
 export const bucketRetention = {
-  versioning: z.boolean().default(true).describe("Keep overwritten and deleted objects for a while"),
-  noncurrentDays: count(1, 3650).default(30).describe("Days until an overwritten or deleted object is gone for good"),
+  versioning: z.boolean().default(true).describe("Keep overwritten and deleted objects for `noncurrentDays`"),
+  noncurrentDays: count(1, 3650)
+    .default(30)
+    .describe("Days until an overwritten or deleted object is removed for good"),
   forceDestroy: z
     .boolean()
     .default(false)
-    .describe(
-      "Let a destroy delete the bucket with the tables in it; false stops a destroy at a bucket that is not empty",
-    ),
+    .describe("A destroy deletes the bucket with its tables; with false it stops at a bucket that is not empty"),
 };

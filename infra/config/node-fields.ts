@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { count, memory } from "./fields.ts";
 
-/** What node pools have in common on every cloud that creates them. */
+/** The fields of node pools that AWS and Google Cloud share. */
 
-/** For pools whose loss ends work: the system's and the heads'. */
+/** For the system and head pools, whose nodes must not be reclaimed. */
 export const onDemand = z
   .literal(false, { error: "false: losing this node ends every job" })
   .default(false)
@@ -14,11 +14,13 @@ export const spotAllowed = (value: boolean) => z.boolean().default(value).descri
 export const headTaint = z
   .enum(["PreferNoSchedule", "NoSchedule"])
   .default("PreferNoSchedule")
-  .describe("How other pods are kept away; with `NoSchedule` every client's head group must tolerate the label's key");
+  .describe(
+    "Effect of the taint that keeps other pods away; with `NoSchedule` a client's head group must tolerate the label's key",
+  );
 
 export const gpuEnabled = z.boolean().default(true).describe("Create the GPU pool");
 
-/** What a machine type has, for types that the catalogue in `infra/model/machines.ts` does not know. */
+/** The size of a machine type that the cloud's `machines.ts` does not list. */
 export const machineSize = z
   .strictObject({
     cpus: count(1, 1024).describe("CPUs of the machine"),
@@ -27,4 +29,4 @@ export const machineSize = z
     architecture: z.enum(["x86_64", "arm64"]).default("x86_64").describe("Processor architecture"),
   })
   .optional()
-  .describe("Size of a machine type that is not known here");
+  .describe("Size of the machine type, when it is not a listed one");

@@ -2,14 +2,14 @@ import { z } from "zod";
 import { kuberay, nvidiaDevicePlugin, ray as rayVersions } from "../versions.ts";
 import { count, cpus, memory, serviceName, version } from "./fields.ts";
 
-/** Where a Helm chart comes from. A repository may be https://, oci:// or empty when `name` is a local path. */
+/** The location of a Helm chart. The repository is https://, oci:// or empty when `name` is a local path. */
 export const chart = (defaults: { repository: string; name: string }) =>
   z
     .strictObject({
       repository: z
         .string()
         .default(defaults.repository)
-        .describe("Chart repository: https://…, oci://… (then `name` is joined to it), or empty for a local path"),
+        .describe("Chart repository: https://…, oci://… (`name` is appended), or empty for a local path"),
       name: z.string().default(defaults.name).describe("Chart name, or a local path when `repository` is empty"),
     })
     .prefault({});
@@ -22,8 +22,8 @@ const workers = (defaults: { name: string; cpus: number; memory: string; gpus: n
     gpus: count(defaults.gpus === 0 ? 0 : 1, defaults.gpus === 0 ? 0 : 16)
       .default(defaults.gpus)
       .describe("GPUs of one worker pod"),
-    minReplicas: count(0, 1000).default(0).describe("Least number of worker pods"),
-    maxReplicas: count(1, 1000).default(defaults.maxReplicas).describe("Greatest number of worker pods"),
+    minReplicas: count(0, 1000).default(0).describe("Minimum number of worker pods"),
+    maxReplicas: count(1, 1000).default(defaults.maxReplicas).describe("Maximum number of worker pods"),
   });
 
 export const raySchema = z
@@ -31,12 +31,10 @@ export const raySchema = z
     create: z
       .boolean()
       .default(true)
-      .describe("Create a RayCluster; false leaves clusters to the runtime's client, which makes them on demand"),
+      .describe("Create a RayCluster; with false only the runtime's client creates clusters, on demand"),
     name: serviceName(46)
       .default("geneva")
-      .describe(
-        "Name of the RayCluster; the client's parameters name `<name>-client`, which its own clusters are made as",
-      ),
+      .describe("Name of the RayCluster; the cluster in the client's parameters is `<name>-client`"),
     version: version.default(rayVersions.default).describe("Ray version; must equal the client's exactly"),
     image: z
       .strictObject({
@@ -46,7 +44,7 @@ export const raySchema = z
           .regex(/^3\.\d+$/, { error: "a Python minor version such as 3.12" })
           .default(rayVersions.python)
           .describe("Python minor version; must equal the client's"),
-        tag: z.string().optional().describe("Tag in place of `<version>-py<python>`; GPU workers get `<tag>-gpu`"),
+        tag: z.string().optional().describe("Tag instead of `<version>-py<python>`; GPU workers use `<tag>-gpu`"),
       })
       .prefault({})
       .describe("Image of the Ray pods"),
@@ -55,7 +53,7 @@ export const raySchema = z
       .enum(["none", "token"])
       .default("none")
       .describe(
-        "`token` makes Ray ask for a bearer token (Ray 2.52, KubeRay 1.5.1 or later); with `none` the network policies are what protects it",
+        "`token`: Ray requires a bearer token (Ray 2.52, KubeRay 1.5.1 or later); `none`: only the network policies protect Ray",
       ),
     head: z
       .strictObject({
@@ -69,7 +67,7 @@ export const raySchema = z
       .describe("The worker group without GPU"),
     gpuWorkers: workers({ name: "gpu", cpus: 8, memory: "16Gi", gpus: 1, maxReplicas: 4 })
       .prefault({})
-      .describe("The worker group with GPU; left out when there is no GPU pool"),
+      .describe("The worker group with GPU; absent without a GPU pool"),
   })
   .prefault({})
   .describe("The Ray cluster");
@@ -80,11 +78,13 @@ export const operatorSchema = (modes: readonly ["helm", ...("addon" | "existing"
       mode: z
         .enum(modes)
         .default("helm")
-        .describe("How KubeRay is installed: by its Helm chart, by the cloud's add-on, or not at all (`existing`)"),
+        .describe(
+          "Who installs KubeRay: this stack with the Helm chart, the cloud's add-on, or another tool (`existing`)",
+        ),
       version: version
         .optional()
         .describe(
-          `KubeRay version: of the chart and CRDs with \`helm\` (default ${kuberay.default}), of what is there with \`existing\` (required), of what GKE brings with \`addon\` (where no pairing is published)`,
+          `KubeRay version: of the chart and CRDs with \`helm\` (default ${kuberay.default}), of the installed operator with \`existing\` (required), of GKE's operator with \`addon\` (required where no pairing is published)`,
         ),
       namespace: serviceName().default("kuberay-system").describe("Namespace of the operator"),
       chart: chart(kuberay.chart).describe("Chart location, for mirrors"),
@@ -92,7 +92,7 @@ export const operatorSchema = (modes: readonly ["helm", ...("addon" | "existing"
       crds: z
         .string()
         .default(kuberay.crds)
-        .describe("Base URL or directory under which `v<version>/ray-operator/config/crd/bases/*.yaml` is found"),
+        .describe("Base URL or directory of `v<version>/ray-operator/config/crd/bases/*.yaml`"),
     })
     .prefault({})
     .describe("The KubeRay operator");
@@ -102,7 +102,7 @@ export const devicePluginSchema = z
     mode: z
       .enum(["install", "existing"])
       .default("install")
-      .describe("Install NVIDIA's device plugin, or rely on one that is already there"),
+      .describe("Install NVIDIA's device plugin, or use an existing one"),
     version: version.default(nvidiaDevicePlugin.default).describe("Chart and image version"),
     chart: chart(nvidiaDevicePlugin.chart).describe("Chart location, for mirrors"),
     image: z.string().default(nvidiaDevicePlugin.image).describe("Image repository without tag, for mirrors"),

@@ -28,59 +28,59 @@ export const sharedShape = {
     .record(z.string().regex(/^[a-z][a-z0-9_-]{0,62}$/), z.string().max(63))
     .default({})
     .describe(
-      "Tags (AWS) or labels (Google Cloud) on every cloud resource, beside `project`, `stack` and `managed-by`",
+      "Tags (AWS) or labels (Google Cloud) on every cloud resource, in addition to `project`, `stack` and `managed-by`",
     ),
   ray: raySchema,
   networkPolicies: z
     .boolean()
     .default(true)
-    .describe("Deny what is not needed, above all Ray's unauthenticated ports from outside the namespace"),
+    .describe(
+      "Deny connections that are not needed, above all to Ray's unauthenticated ports from outside the namespace",
+    ),
   quota: z
     .strictObject({
-      enabled: z.boolean().default(true).describe("Bound what the namespace can ask for"),
+      enabled: z.boolean().default(true).describe("Limit the requests of the namespace"),
       cpus: cpus.default(256).describe("Sum of CPU requests"),
       memory: memory.default("1Ti").describe("Sum of memory requests"),
       gpus: count(0, 1024).default(8).describe("Sum of GPUs"),
-      rayClusters: count(1, 1000).default(20).describe("Number of RayClusters, the stack's own among them"),
+      rayClusters: count(1, 1000).default(20).describe("Number of RayClusters, including the stack's own"),
     })
     .prefault({})
     .describe("ResourceQuota of the namespace"),
   orphanCleanup: z
     .strictObject({
-      enabled: z.boolean().default(true).describe("Delete RayClusters that their clients left behind"),
+      enabled: z.boolean().default(true).describe("Delete RayClusters of crashed clients"),
       schedule: z
         .string()
         .regex(/^\S+ \S+ \S+ \S+ \S+$/, { error: "five fields of a cron schedule" })
         .default("17 * * * *")
-        .describe("When to look, as a cron schedule in UTC"),
+        .describe("When the cleanup runs, as a cron schedule in UTC"),
       idleHours: count(1, 24 * 30)
         .default(24)
         .describe(
-          "Hours without a worker pod after which a RayCluster that the stack does not own counts as left behind",
+          "Hours without a worker pod above the minimum after which a RayCluster of a client counts as orphaned",
         ),
-      image: image
-        .optional()
-        .describe("Image with Node 24.2 or later that runs the cleanup; default: the table service's"),
+      image: image.optional().describe("Image with Node 24.2 or later for the cleanup; default: the table service's"),
     })
     .prefault({})
     .describe("Cleanup of orphaned RayClusters"),
 };
 
-/** How the runtime's client gets into the cluster, beside what the cloud's own schema adds. */
+/** The client's keys that every cloud has. */
 export const clientShape = {
   access: z
     .enum(["cluster-admin", "least-privilege"])
     .default("cluster-admin")
     .describe(
-      "`cluster-admin` is what the runtime's documents ask for; `least-privilege` is a Role with the verbs that the client uses",
+      "`cluster-admin`: the requirement of the runtime's documentation; `least-privilege`: a Role with only the verbs that the client uses",
     ),
   portForwarding: z
     .boolean()
     .default(true)
-    .describe("`use_portforwarding`: false only for a client that runs inside the cluster or its network"),
+    .describe("`use_portforwarding`: false only for a client inside the cluster or its network"),
 };
 
-/** What every cloud's configuration has, whatever it adds. */
+/** The part of a configuration that every cloud has. */
 export type SharedConfig = z.output<z.ZodObject<typeof sharedShape>> & {
   readonly operator: z.output<ReturnType<typeof operatorSchema>>;
   readonly client: z.output<z.ZodObject<typeof clientShape>>;

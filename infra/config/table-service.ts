@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { cidr, count, cpus, hostname, httpsUrl, image, memory } from "./fields.ts";
 
-/** `exposure` differs by cloud in what a public endpoint's TLS certificate is. */
+/** The TLS certificate of a public endpoint differs by cloud. */
 export const exposureSchema = <Shape extends z.ZodRawShape>(tls: Shape) =>
   z
     .discriminatedUnion(
@@ -9,20 +9,20 @@ export const exposureSchema = <Shape extends z.ZodRawShape>(tls: Shape) =>
       [
         z.strictObject({ mode: z.literal("cluster").describe("Reachable inside the cluster only") }),
         z.strictObject({
-          mode: z.literal("internal").describe("A load balancer inside the network, without TLS of its own"),
-          allowedCidrs: z.array(cidr).min(1).default(["10.0.0.0/8"]).describe("Networks that may connect"),
+          mode: z.literal("internal").describe("A load balancer inside the network, without TLS"),
+          allowedCidrs: z.array(cidr).min(1).default(["10.0.0.0/8"]).describe("Networks that can connect"),
         }),
         z.strictObject({
           mode: z.literal("public").describe("A load balancer on the internet with TLS"),
           host: hostname.describe("DNS name of the endpoint"),
-          allowedCidrs: z.array(cidr).min(1).default(["0.0.0.0/0"]).describe("Networks that may connect"),
+          allowedCidrs: z.array(cidr).min(1).default(["0.0.0.0/0"]).describe("Networks that can connect"),
           ...tls,
         }),
       ],
       { error: "one of cluster, internal, public under `mode`" },
     )
     .prefault({ mode: "cluster" })
-    .describe("From where the table service can be reached");
+    .describe("Where the table service is reachable");
 
 export const tableServiceSchema = <Exposure extends z.ZodType>(exposure: Exposure) =>
   z
@@ -31,9 +31,9 @@ export const tableServiceSchema = <Exposure extends z.ZodType>(exposure: Exposur
       image: image.optional().describe("Image of the table service, built from the Dockerfile; required when enabled"),
       replicas: z
         .strictObject({
-          min: count(1, 100).default(2).describe("Least number of pods"),
-          max: count(1, 100).default(6).describe("Greatest number of pods"),
-          targetCpuPercent: count(10, 95).default(70).describe("Mean CPU use that the autoscaler aims at"),
+          min: count(1, 100).default(2).describe("Minimum number of pods"),
+          max: count(1, 100).default(6).describe("Maximum number of pods"),
+          targetCpuPercent: count(10, 95).default(70).describe("Target of the autoscaler for the mean CPU use"),
         })
         .prefault({})
         .describe("Horizontal scaling"),
@@ -45,17 +45,12 @@ export const tableServiceSchema = <Exposure extends z.ZodType>(exposure: Exposur
             .optional()
             .describe("Issuer of the bearer tokens; required unless the secret `staticTokens` is set"),
           audience: z.string().min(1).optional().describe("Audience that a token must carry; required with `issuer`"),
-          jwksUrl: httpsUrl
-            .optional()
-            .describe("Key set of the issuer; default: found by the issuer's discovery document"),
+          jwksUrl: httpsUrl.optional().describe("Key set of the issuer; default: from the issuer's discovery document"),
           scopeClaim: z.string().min(1).optional().describe("Claim that lists the scopes; default: the service's own"),
         })
         .prefault({})
-        .describe("Who may call the table service"),
-      logLevel: z
-        .enum(["debug", "info", "warn", "error"])
-        .default("info")
-        .describe("Least severe level that is logged"),
+        .describe("Authentication of callers"),
+      logLevel: z.enum(["debug", "info", "warn", "error"]).default("info").describe("Minimum log level"),
       exposure,
     })
     .describe("The HTTP API over the Lance tables");

@@ -25,23 +25,23 @@ interface PoolDefaults {
   readonly diskGiB: number;
 }
 
-const pool = <Spot extends z.ZodType>(defaults: PoolDefaults, least: number, spot: Spot) =>
+const pool = <Spot extends z.ZodType>(defaults: PoolDefaults, minimum: number, spot: Spot) =>
   z.strictObject({
     instanceTypes: z
       .array(z.string().regex(/^[a-z0-9-]+\.[a-z0-9-]+$/, { error: "an instance type such as m7i.2xlarge" }))
       .min(1, { error: "at least one instance type" })
       .max(20)
       .default(defaults.instanceTypes)
-      .describe("Instance types, all of one size; several widen the choice of spot capacity"),
+      .describe("Instance types, all of one size; more types find more spot capacity"),
     size: machineSize,
-    min: count(least, 1000).default(defaults.min).describe("Least number of nodes"),
-    max: count(1, 1000).default(defaults.max).describe("Greatest number of nodes"),
+    min: count(minimum, 1000).default(defaults.min).describe("Minimum number of nodes"),
+    max: count(1, 1000).default(defaults.max).describe("Maximum number of nodes"),
     diskGiB: count(20, 16_384).default(defaults.diskGiB).describe("Encrypted gp3 root disk, GiB"),
     zones: z
       .array(z.string().regex(/^[a-z]$/))
       .min(1)
       .optional()
-      .describe("Zone letters that the pool may use; default: all of the network's. Not with an adopted network"),
+      .describe("Letters of the pool's zones; default: all of the network's. Not with an adopted network"),
     spot,
   });
 
@@ -49,7 +49,7 @@ const nodes = z
   .strictObject({
     system: pool({ instanceTypes: ["m7i.large"], min: 2, max: 6, diskGiB: 50 }, 1, onDemand)
       .prefault({})
-      .describe("Nodes of everything that is not Ray"),
+      .describe("Nodes for everything except Ray"),
     head: pool({ instanceTypes: ["m7i.2xlarge"], min: 1, max: 2, diskGiB: 100 }, 1, onDemand)
       .extend({
         taint: headTaint,
@@ -84,25 +84,25 @@ const network = z
           .max(7)
           .default(["a", "b", "c"])
           .describe(
-            "Letters of the availability zones; append only, for a zone's position decides its subnets. One more replaces the node groups that name no zones",
+            "Letters of the availability zones. Append only: a zone's position decides its subnets. An additional zone replaces the node groups without `zones`",
           ),
         nat: z
           .enum(["none", "single", "zone"])
           .default("single")
           .describe(
-            "NAT gateways: one, one per zone, or none (then interface endpoints reach AWS, and charts and images must come from a mirror inside)",
+            "NAT gateways: one, one for each zone, or none (interface endpoints reach AWS, and charts and images must come from a mirror inside AWS)",
           ),
       }),
       z.strictObject({
-        mode: z.literal("adopt").describe("Use a VPC that exists"),
+        mode: z.literal("adopt").describe("Use an existing VPC"),
         vpcId: resourceId("vpc").describe("Id of the VPC"),
         cidr: cidr.describe("Network of the VPC"),
-        privateSubnetIds: z.array(resourceId("subnet")).min(2).describe("Subnets of the nodes, in two zones at least"),
+        privateSubnetIds: z.array(resourceId("subnet")).min(2).describe("Subnets of the nodes, in at least two zones"),
         publicSubnetIds: z.array(resourceId("subnet")).default([]).describe("Subnets of public load balancers"),
         privateRouteTableIds: z
           .array(resourceId("rtb"))
           .default([])
-          .describe("Route tables that get an S3 gateway endpoint; empty when they have one"),
+          .describe("Route tables that get an S3 gateway endpoint; empty when they already have one"),
       }),
     ],
     { error: "create or adopt under `mode`" },
@@ -120,7 +120,7 @@ const bucket = z
     encryption: z.enum(["AES256", "aws:kms"]).default("AES256").describe("Encryption at rest"),
     kmsKeyArn: arn("kms", "arn:aws:kms:eu-central-1:111122223333:key/…")
       .optional()
-      .describe("Key for aws:kms; default: a key of the stack's own, or none with a bucket that exists"),
+      .describe("Key for aws:kms; default: a key that the stack creates, or none with an existing bucket"),
     ...bucketRetention,
   })
   .describe("The bucket that holds the Lance tables");
@@ -131,13 +131,13 @@ const endpoint = z
       .array(cidr)
       .default([])
       .describe(
-        "Networks that reach the Kubernetes API from the internet; empty for none (deploy from inside the VPC)",
+        "Networks with access to the Kubernetes API from the internet; empty for none (deploy from inside the VPC)",
       ),
     privateCidrs: z
       .array(cidr)
       .optional()
       .describe(
-        "Networks in the VPC, or connected to it, that reach the Kubernetes API inside; default: the VPC's own",
+        "Networks in the VPC, or connected to it, with access to the private Kubernetes API; default: the VPC's own",
       ),
   })
   .prefault({})
@@ -157,19 +157,19 @@ export const awsSchema = z.strictObject({
   account: z
     .string({ error: 'the account\'s id in quotes, such as "111122223333"' })
     .regex(/^\d{12}$/, { error: "the twelve digits of an AWS account id" })
-    .describe("AWS account id; credentials of any other account are refused"),
+    .describe("AWS account id; credentials of any other account are rejected"),
   deployerArn: principal.describe(
-    "IAM role or user that runs `pulumi up`; gets the cluster's administration, as EKS's own entry for the creator is off",
+    "IAM role or user that runs `pulumi up`; becomes cluster administrator, because EKS's own access entry for the creator is disabled",
   ),
   viewerArns: z
     .array(principal)
     .default([])
-    .describe("IAM roles that may read the cluster but no secrets and no access rules: enough for a preview"),
+    .describe("IAM roles that can read the cluster except secrets and access rules: enough for a preview"),
   auditorArns: z
     .array(principal)
     .default([])
     .describe(
-      "IAM roles that may read everything in the cluster, secrets included, as a refresh does: the drift job's",
+      "IAM roles that can read everything in the cluster including secrets, as a refresh does: for the drift job",
     ),
   kubernetesVersion: minorVersion.default(eks.default).describe("Kubernetes minor version"),
   endpoint,
@@ -186,7 +186,7 @@ export const awsSchema = z.strictObject({
       metricsServer: addonVersion.describe("Version of metrics-server"),
     })
     .prefault({})
-    .describe("EKS add-on versions in place of the ones pinned for the Kubernetes version"),
+    .describe("EKS add-on versions instead of the pinned ones for the Kubernetes version"),
   network,
   nodes,
   bucket,
@@ -213,11 +213,11 @@ export const awsSchema = z.strictObject({
         .string()
         .regex(/^[\w+=,.@-]{1,64}$/, { error: "1 to 64 characters of an IAM role name" })
         .default("geneva-client-role")
-        .describe("IAM role that the client assumes and `role_name` in its parameters; the client's default"),
+        .describe("IAM role that the client assumes, and `role_name` in its parameters; the default is the client's"),
       principals: z
         .array(principal)
         .default([])
-        .describe("IAM roles and users that may assume the client role; empty: the deployer alone"),
+        .describe("IAM roles and users that can assume the client role; empty: only the deployer"),
     })
     .prefault({})
     .describe("The runtime's client"),

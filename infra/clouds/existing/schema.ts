@@ -17,20 +17,20 @@ export const existingSchema = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .describe("File to read; default: $KUBECONFIG or ~/.kube/config. The secret `kubeconfig` wins over it"),
-  context: z.string().min(1).optional().describe("Context in the kubeconfig; default: its current one"),
+    .describe("Path of a kubeconfig; default: $KUBECONFIG or ~/.kube/config. The secret `kubeconfig` overrides it"),
+  context: z.string().min(1).optional().describe("Context in the kubeconfig; default: the current one"),
   database: z
     .strictObject({
       uri: z
         .string()
         .regex(/^(s3:\/\/|gs:\/\/|\/)\S+$/, { error: "s3://…, gs://… or an absolute path in the pod" })
         .default("/data")
-        .describe("Where the Lance tables are; a path is on a volume that the stack claims"),
+        .describe("Location of the Lance tables; a path is on a volume that the stack claims"),
       storageOptions: z
         .record(z.string(), z.string())
         .default({})
         .describe(
-          "Storage options that are no secret, such as `region` or `endpoint`; the secret `storageOptions` adds keys",
+          "Storage options without credentials, such as `region` or `endpoint`; the secret `storageOptions` adds keys",
         ),
       volumeSize: memory.default("10Gi").describe("Size of the volume when `uri` is a path"),
     })
@@ -39,16 +39,16 @@ export const existingSchema = z.strictObject({
   accountAnnotations: z
     .record(z.string(), z.string())
     .default({})
-    .describe("Annotations of the runtime's service account; the client refuses one that names no cloud identity"),
+    .describe("Annotations of the runtime's service account; the client rejects an account without a cloud identity"),
   nodes: z
     .strictObject({
       head: capacity.optional().describe("Nodes labelled ray-head"),
       cpu: capacity.optional().describe("Nodes labelled ray-worker-cpu"),
-      gpu: capacity.optional().describe("Nodes labelled ray-worker-gpu; without it there are no GPU workers"),
+      gpu: capacity.optional().describe("Nodes labelled ray-worker-gpu; without this key there are no GPU workers"),
       headTaint,
     })
     .prefault({})
-    .describe("What the cluster's nodes can hold, to check that pods fit; the labels must be there already"),
+    .describe("Capacity of the cluster's nodes, to check that pods fit; the nodes must already have the labels"),
   operator: operatorSchema(["helm", "existing"]),
   devicePlugin: devicePluginSchema,
   client: z.strictObject(clientShape).prefault({}).describe("The runtime's client"),

@@ -13,7 +13,7 @@ interface PoolDefaults {
   readonly diskGiB: number;
 }
 
-const pool = <Spot extends z.ZodType>(defaults: PoolDefaults, least: number, spot: Spot) =>
+const pool = <Spot extends z.ZodType>(defaults: PoolDefaults, minimum: number, spot: Spot) =>
   z.strictObject({
     machineType: z
       .string()
@@ -21,8 +21,8 @@ const pool = <Spot extends z.ZodType>(defaults: PoolDefaults, least: number, spo
       .default(defaults.machineType)
       .describe("Machine type"),
     size: machineSize,
-    min: count(least, 1000).default(defaults.min).describe("Least number of nodes in all zones together"),
-    max: count(1, 1000).default(defaults.max).describe("Greatest number of nodes in all zones together"),
+    min: count(minimum, 1000).default(defaults.min).describe("Minimum number of nodes in all zones together"),
+    max: count(1, 1000).default(defaults.max).describe("Maximum number of nodes in all zones together"),
     diskGiB: count(20, 16_384).default(defaults.diskGiB).describe("Boot disk, GiB"),
     diskType: z
       .enum(["pd-balanced", "pd-ssd", "pd-standard", "hyperdisk-balanced"])
@@ -32,7 +32,7 @@ const pool = <Spot extends z.ZodType>(defaults: PoolDefaults, least: number, spo
       .array(z.string().regex(/^[a-z]+-[a-z]+\d+-[a-z]$/, { error: "a zone such as europe-west4-a" }))
       .min(1)
       .optional()
-      .describe("Zones that the pool may use; default: the region's"),
+      .describe("Zones of the pool; default: the region's"),
     spot,
   });
 
@@ -40,7 +40,7 @@ const nodes = z
   .strictObject({
     system: pool({ machineType: "e2-standard-4", min: 2, max: 4, diskGiB: 50 }, 1, onDemand)
       .prefault({})
-      .describe("Nodes of everything that is not Ray"),
+      .describe("Nodes for everything except Ray"),
     head: pool({ machineType: "n2-standard-8", min: 1, max: 2, diskGiB: 100 }, 1, onDemand)
       .extend({
         taint: headTaint,
@@ -80,7 +80,7 @@ const network = z
         controlPlaneCidr: cidr.default("172.16.0.0/28").describe("Control plane, a /28"),
       }),
       z.strictObject({
-        mode: z.literal("adopt").describe("Use a network that exists"),
+        mode: z.literal("adopt").describe("Use an existing network"),
         network: z.string().min(1).describe("Self link or name of the network"),
         subnetwork: z.string().min(1).describe("Self link or name of the subnetwork"),
         podRange: z.string().min(1).describe("Name of the secondary range of pods"),
@@ -107,7 +107,7 @@ const bucket = z
       })
       .optional()
       .describe(
-        "Customer-managed key, which the project's Cloud Storage service agent must be allowed to use; default: Google's",
+        "Customer-managed key; the project's Cloud Storage service agent needs permission to use it. Default: Google's key",
       ),
     ...bucketRetention,
   })
@@ -129,19 +129,19 @@ export const gcpSchema = z.strictObject({
     .describe("Google Cloud region"),
   kubernetesVersion: minorVersion
     .default(gke.default)
-    .describe("Least Kubernetes minor version of the control plane; the release channel moves it on"),
+    .describe("Minimum Kubernetes minor version of the control plane; the release channel upgrades it"),
   releaseChannel: z.enum(["REGULAR", "STABLE", "RAPID", "EXTENDED"]).default("REGULAR").describe("GKE release channel"),
   endpoint: z
     .strictObject({
       publicCidrs: z
         .array(cidr)
         .default([])
-        .describe("Networks that reach the control plane's IP address from the internet; empty for none"),
+        .describe("Networks with access to the control plane's IP address from the internet; empty for none"),
       dns: z
         .boolean()
         .default(true)
         .describe(
-          "Reach the control plane by its DNS name too, which IAM guards; what deploys from outside the network",
+          "Also expose the control plane by its DNS name, which IAM protects; needed to deploy from outside the network",
         ),
     })
     .prefault({})
@@ -159,7 +159,7 @@ export const gcpSchema = z.strictObject({
       ...clientShape,
       accountId: accountId
         .default("geneva-client")
-        .describe("Id of the Google service account that the client acts as"),
+        .describe("Id of the Google service account that the client impersonates"),
       members: z
         .array(
           z.string().regex(/^(user|group|serviceAccount|principal|principalSet):\S+$/, {
@@ -167,7 +167,7 @@ export const gcpSchema = z.strictObject({
           }),
         )
         .default([])
-        .describe("IAM members that may act as the client's account"),
+        .describe("IAM members that can impersonate the client's account"),
     })
     .prefault({})
     .describe("The runtime's client"),

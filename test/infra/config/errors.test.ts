@@ -354,7 +354,7 @@ const rows: Row[] = [
     "an image with the tag latest",
     "aws",
     { tableService: { image: "registry.example.com/lakehead:latest" } },
-    "a tag that does not move, unlike latest",
+    "a fixed tag or a digest: latest changes",
   ],
   [
     "a table service without an issuer or static tokens",
