@@ -2,7 +2,7 @@ import type { Table } from "@lancedb/lancedb";
 import { LRUCache } from "lru-cache";
 import { ServiceError } from "../errors.ts";
 import type { TableId } from "../guard/table-id.ts";
-import type { AtLeast, Snapshot } from "../query/model.ts";
+import type { MinimumState, Snapshot } from "../query/model.ts";
 import { classify, classifyAccess, isGone } from "./classify.ts";
 import type { LazyConnection } from "./connection.ts";
 import { Memoizer, type MemoizerCounts, sumOfCounts } from "./memoizer.ts";
@@ -90,9 +90,9 @@ export class TableHandles {
     if (snapshot.version !== undefined || snapshot.branch !== undefined) return this.#openPinned(id, snapshot);
     const latest = await this.#openLatest(id);
     // With strong consistency, this is already the newest state.
-    if (snapshot.atLeast === undefined || this.#strong) return latest;
+    if (snapshot.minimumState === undefined || this.#strong) return latest;
     try {
-      return await this.#openAtLeast(snapshot.atLeast, id, latest);
+      return await this.#openMinimumState(snapshot.minimumState, id, latest);
     } catch (error) {
       // The cached handle may have lost its data: its use fails as well, and then the table is reopened.
       if (isGone(error)) return latest;
@@ -117,8 +117,8 @@ export class TableHandles {
    * share that, and use the result even if it is older than requested. A state that cannot exist, such as a future time
    * or a missing version, must not make the service reopen the table at every request.
    */
-  async #openAtLeast(atLeast: AtLeast, id: TableId, cached: Table): Promise<Table> {
-    const { time = 0, version = 0 } = atLeast;
+  async #openMinimumState(minimumState: MinimumState, id: TableId, cached: Table): Promise<Table> {
+    const { time = 0, version = 0 } = minimumState;
     const now = Date.now();
     const isRecent = time > now + clockSkewMs || (this.#openedAt.get(cached) ?? 0) >= Math.min(time, now);
     if (isRecent && (this.#absentVersions.has(id.key) || (await this.#reaches(cached, version)))) return cached;

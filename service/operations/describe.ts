@@ -39,7 +39,7 @@ const wantedSnapshot = async (
   tools: Tools,
   table: TableId,
   { tag, version, branch }: Body,
-  call: Pick<Call, "atLeast" | "principal">,
+  call: Pick<Call, "minimumState" | "principal">,
 ): Promise<Snapshot> => {
   if (tag === undefined) return snapshotOf(tools, { version, branch }, call);
   // The version of a tag requires the scope of `tags/version`.

@@ -5,7 +5,7 @@ import type { VerifiedExpression } from "../guard/expression/index.ts";
 import type { NamespaceId, TableId } from "../guard/table-id.ts";
 import type { VerifiedQuery } from "../guard/verify-query.ts";
 import type { Database } from "../lance/database.ts";
-import type { AtLeast } from "../query/model.ts";
+import type { MinimumState } from "../query/model.ts";
 import type { Query } from "../query/wire.ts";
 
 /** What a handler may use. */
@@ -61,7 +61,7 @@ export interface Call<Parameters = unknown> {
   readonly delimiter: string;
   readonly principal: Principal;
   /** The oldest state that the client accepts. */
-  readonly atLeast?: AtLeast | undefined;
+  readonly minimumState?: MinimumState | undefined;
 }
 
 /** A response with headers of its own. Any other value that a handler returns is the response's content. */

@@ -6,11 +6,11 @@ export interface Snapshot {
   /** Branch name; absent for main. */
   readonly branch?: string;
   /** The oldest acceptable state of main; without effect beside `version` or `branch`. */
-  readonly atLeast?: AtLeast;
+  readonly minimumState?: MinimumState;
 }
 
 /** The last state of a table that a client has read, from any replica. */
-export interface AtLeast {
+export interface MinimumState {
   readonly version?: number;
   /** Earliest time of the read from the store, in milliseconds since 1970. */
   readonly time?: number;

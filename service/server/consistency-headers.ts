@@ -1,11 +1,11 @@
-import type { AtLeast } from "../query/model.ts";
+import type { MinimumState } from "../query/model.ts";
 
 /** Sent by LanceDB's clients: the last version that the client read, and a time if it requires consistency. */
 const versionHeader = "x-lancedb-min-read-version";
 const timeHeader = "x-lancedb-min-timestamp";
 
 /** The oldest state that a client accepts. A malformed header is ignored: it could only ask for fresher data. */
-export const readAtLeast = (headers: Headers): AtLeast | undefined => {
+export const readMinimumState = (headers: Headers): MinimumState | undefined => {
   const version = Number(headers.get(versionHeader) ?? Number.NaN);
   const time = Date.parse(headers.get(timeHeader) ?? "");
   const known = { ...(Number.isSafeInteger(version) ? { version } : {}), ...(Number.isNaN(time) ? {} : { time }) };

@@ -20,7 +20,7 @@ import {
 import { commonBody } from "../operations/shared/common-fields.ts";
 import type { AdmissionLimit } from "./admission.ts";
 import { type BodyLimits, readBody } from "./body.ts";
-import { readAtLeast } from "./consistency-headers.ts";
+import { readMinimumState } from "./consistency-headers.ts";
 import { contextEntries } from "./context-entries.ts";
 import { parseInput } from "./parse-input.ts";
 import type { PrincipalLimit } from "./principal-limit.ts";
@@ -105,7 +105,7 @@ export const pipeline = (operation: Operation, parts: PipelineParts) => {
         ? {}
         : parseInput(operation.parameters, { ...context.req.query(), ...context.req.param() });
     const dialect = endsWithSlash(context.req.url) ? "lancedb" : "catalog";
-    const call = { parameters, dialect, delimiter, principal, atLeast: readAtLeast(headers) } as const;
+    const call = { parameters, dialect, delimiter, principal, minimumState: readMinimumState(headers) } as const;
     // A JWT and a static token may have the same subject.
     const caller = `${principal.method} ${principal.subject}`;
     const { signal } = context.req.raw;

@@ -16,14 +16,14 @@ interface SnapshotFields {
 }
 
 /** The part of a snapshot from the request's headers. */
-export const consistencyOf = ({ atLeast }: Pick<Call, "atLeast">): Pick<Snapshot, "atLeast"> =>
-  atLeast === undefined ? {} : { atLeast };
+export const consistencyOf = ({ minimumState }: Pick<Call, "minimumState">): Pick<Snapshot, "minimumState"> =>
+  minimumState === undefined ? {} : { minimumState };
 
 /** @throws ServiceError code 13 for an invalid branch name. */
 export const snapshotOf = (
   { verifyBranch }: Tools,
   { version, branch }: SnapshotFields,
-  call: Pick<Call, "atLeast">,
+  call: Pick<Call, "minimumState">,
 ): Snapshot => {
   const name = verifyBranch(branch);
   return {
