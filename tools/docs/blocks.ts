@@ -23,7 +23,7 @@ const variables = (): string =>
 
 const operationTable = (): string =>
   markdownTable(
-    ["operation", "address", "method", "scope"],
+    ["operation", "path", "method", "scope"],
     operations.map((operation) => [
       operation.summary,
       inlineCode(addressOf(operation)),
