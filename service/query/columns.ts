@@ -10,7 +10,7 @@ const readNames = (listed: readonly unknown[]): Projection | string => {
 
 const isName = (name: unknown): name is string => typeof name === "string" && name !== "";
 
-/** `column_names` and `column_aliases` are legal aliases too: the type of their value tells an envelope from an alias. */
+/** `column_names` and `column_aliases` are legal aliases too: the type of their value distinguishes an envelope from an alias. */
 const readObject = (value: Readonly<Record<string, unknown>>): Projection | string => {
   const listed = Array.isArray(value.column_names) ? value.column_names : undefined;
   const mapped =

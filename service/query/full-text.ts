@@ -169,15 +169,15 @@ const asString = (wire: z.output<typeof stringQuery>): FullText => ({
   columns: wire.columns ?? [],
 });
 
-/** Keys and elements of lists in a tree: about ten for each clause with everything that it can say. */
-const mostInTree = 12 * maxSizes.clauses;
+/** Maximum keys and list elements of a tree: about ten for each clause with all its options. */
+const maxInTree = 12 * maxSizes.clauses;
 
-/** The whole tree is counted before any of it is read: many levels of many clauses are each within their bounds. */
+/** Counted as a whole before parsing: nested clauses could each be within their bounds. */
 const tree = z
   .unknown()
-  .refine((wire) => !holdsMoreThan(mostInTree, wire), {
+  .refine((wire) => !holdsMoreThan(maxInTree, wire), {
     abort: true,
-    error: `holds more than ${mostInTree} keys and elements: send fewer clauses`,
+    error: `holds more than ${maxInTree} keys and elements: send fewer clauses`,
   })
   .pipe(clause);
 

@@ -83,7 +83,7 @@ describe("table patterns", () => {
   });
 
   it.each([null, 7, { a: "**" }, ["**", 7], ["a$$b"], ["**$a"], "prod$** a**"])(
-    "in a claim that cannot be understood (%j) permit nothing, and the log says so",
+    "in a malformed claim (%j) permit nothing, with a line in the log",
     async (tables) => {
       const { principal, logged } = await principalOf(config, claim("lake", { tables }));
       expect(principal.tables.permits(["public", "t"])).toBe(false);

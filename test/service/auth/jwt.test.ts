@@ -59,7 +59,7 @@ describe("a token of the issuer", () => {
     await other.stop();
   });
 
-  it("without key id is tried with each key that fits", async () => {
+  it("without a key id is verified with each matching key", async () => {
     const other = await startIssuer();
     await other.addKey("ES256");
     const { authenticator } = bench(configFor(other));
@@ -72,7 +72,7 @@ describe("a token of the issuer", () => {
     await other.stop();
   });
 
-  it("has its signature computed once, however often it comes", async () => {
+  it("has its signature verified once", async () => {
     const { authenticator } = bench(configFor(issuer));
     const token = await issuer.token();
     const verify = vi.spyOn(crypto.subtle, "verify");
@@ -81,7 +81,7 @@ describe("a token of the issuer", () => {
     verify.mockRestore();
   });
 
-  it("keeps nothing of one token for another", async () => {
+  it("does not use the cached verification of another token", async () => {
     const { authenticator } = bench(configFor(issuer));
     const narrow = await issuer.token(undefined, "stats");
     const wide = await issuer.token(undefined, "plan tags:write");
@@ -181,7 +181,7 @@ describe("a forged token", () => {
     expect(issuer.requests.length).toBe(before);
   });
 
-  it("with its own key embedded or linked is judged by the issuer's keys alone", async () => {
+  it("with an embedded or linked key is verified by the issuer's keys only", async () => {
     const attacker = await startIssuer();
     const { publicKey, privateKey } = await generateKeyPair("ES256");
     const jwk = await exportJWK(publicKey);
@@ -216,7 +216,7 @@ describe("a forged token", () => {
     );
   });
 
-  it("that is no JSON, no object, oversized or in other ways malformed is refused without a fetch", async () => {
+  it("that is malformed or too large is refused without a fetch", async () => {
     const { authenticator, logged } = bench(configFor(issuer));
     const before = issuer.requests.length;
     const body = claims(issuer.url);
@@ -241,7 +241,7 @@ describe("a forged token", () => {
 });
 
 describe("the payload of a token", () => {
-  it("that is no JSON object is refused without quoting it", async () => {
+  it("that is not a JSON object is refused without quoting it", async () => {
     const { publicKey, privateKey } = await generateKeyPair("ES256");
     const other = await startIssuer();
     other.intercept = (request, response) => {

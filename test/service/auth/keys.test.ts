@@ -35,7 +35,7 @@ const garbage = async (count: number, kidOf = (index: number): object => ({ kid:
 };
 
 describe("fetching keys", () => {
-  it("happens once for any number of first requests at once, and not again while the keys are fresh", async () => {
+  it("happens once for concurrent first requests, and not again within the cache time", async () => {
     const { authenticator, advance } = bench(configFor(issuer, times));
     const tokens = [await issuer.token(), await issuer.token(), await issuer.token()];
     await Promise.all([...tokens, ...tokens, ...tokens].map((bearer) => authenticator.authenticate({ bearer })));
@@ -44,14 +44,14 @@ describe("fetching keys", () => {
     expect(issuer.requests).toEqual([discoveryPath, "/jwks"]);
   });
 
-  it("asks only the key set's address when that is configured", async () => {
+  it("requests only the JWKS when its address is configured", async () => {
     const config = configFor(issuer, { ...times, jwksUrl: `${issuer.url}/jwks` });
     const { authenticator } = bench(config);
     await authenticator.authenticate({ bearer: await issuer.token() });
     expect(issuer.requests).toEqual(["/jwks"]);
   });
 
-  it("takes place ahead of the cache's end, so that a rotation loses no request", async () => {
+  it("happens before the cache time ends", async () => {
     const { authenticator, advance } = bench(configFor(issuer, times));
     const bearer = await issuer.token();
     await authenticator.authenticate({ bearer });
@@ -60,7 +60,7 @@ describe("fetching keys", () => {
     await expect.poll(() => issuer.requests).toEqual([discoveryPath, "/jwks", "/jwks"]);
   });
 
-  it("is not multiplied by garbage: 100 unknown key ids cause one more at most, per cooldown", async () => {
+  it("happens at most once per cooldown for 100 unknown key ids", async () => {
     const { authenticator, advance } = bench(configFor(issuer, times));
     await authenticator.authenticate({ bearer: await issuer.token() });
     const tokens = await garbage(100);
@@ -72,7 +72,7 @@ describe("fetching keys", () => {
     expect(fetches()).toBe(2);
   });
 
-  it("is not multiplied either by 100 signatures that fail, with a known key id or without one", async () => {
+  it("happens at most once per cooldown for 100 invalid signatures, with a known key id or without one", async () => {
     const { authenticator, advance } = bench(configFor(issuer, times));
     await authenticator.authenticate({ bearer: await issuer.token() });
     const [known = {}] = issuer.publicKeys() as { kid?: string }[];
@@ -86,7 +86,7 @@ describe("fetching keys", () => {
     }
   });
 
-  it("is not caused at all by 100 credentials that are no token of the right form", async () => {
+  it("is not caused by 100 malformed tokens", async () => {
     const { authenticator } = bench(configFor(issuer, times));
     await Promise.all(
       Array.from({ length: 100 }, (_, index) =>
@@ -96,14 +96,14 @@ describe("fetching keys", () => {
     expect(issuer.requests).toEqual([]);
   });
 
-  it("begins with the first question for readiness", async () => {
+  it("starts with the first readiness probe", async () => {
     const { authenticator } = bench(configFor(issuer, times));
     expect(authenticator.ready()).toBe(false);
     await expect.poll(() => authenticator.ready()).toBe(true);
     expect(issuer.requests).toEqual([discoveryPath, "/jwks"]);
   });
 
-  it("stops with close, and what waited for it is refused, not lost", async () => {
+  it("is cancelled by close, and waiting requests are refused", async () => {
     const { authenticator } = bench(configFor(issuer, times));
     const bearer = await issuer.token();
     issuer.intercept = () => true;
@@ -115,7 +115,7 @@ describe("fetching keys", () => {
 });
 
 describe("rotation", () => {
-  it("is followed without a restart: the new key's token passes, the removed key's does not", async () => {
+  it("takes effect without a restart: tokens of the new key are accepted, those of the removed key are not", async () => {
     const { authenticator, advance } = bench(configFor(issuer, times));
     const old = await issuer.token();
     await authenticator.authenticate({ bearer: old });
@@ -146,7 +146,7 @@ describe("rotation", () => {
     expect(fetches()).toBe(2);
   });
 
-  it("takes a removed key's token out of use when the cache ends, even if no new one is ever seen", async () => {
+  it("refuses tokens of a removed key when the cache time ends, without any token of a new key", async () => {
     const { authenticator, advance } = bench(configFor(issuer, times));
     const old = await issuer.token();
     await authenticator.authenticate({ bearer: old });
@@ -156,8 +156,8 @@ describe("rotation", () => {
   });
 });
 
-describe("an issuer that is away", () => {
-  it("leaves the last good keys in service for the bounded time, then 503; it recovers by itself", async () => {
+describe("an unavailable issuer", () => {
+  it("uses cached keys for the bounded time, then responds 503, and recovers", async () => {
     const { authenticator, advance, logged } = bench(configFor(issuer, times));
     const bearer = await issuer.token();
     await authenticator.authenticate({ bearer });
@@ -184,7 +184,7 @@ describe("an issuer that is away", () => {
     expect(logged.at(-1)).toMatchObject({ level: "info" });
   });
 
-  it("and then hangs keeps no one waiting who has a token of a known key", async () => {
+  it("and then hangs does not delay tokens with a known key", async () => {
     const { authenticator, advance } = bench(configFor(issuer, times));
     const bearer = await issuer.token();
     await authenticator.authenticate({ bearer });
@@ -213,7 +213,7 @@ describe("an issuer that is away", () => {
     expect((await authenticator.authenticate({ bearer })).subject).toBe(canary);
   });
 
-  it("from the start is 503 and not ready; tries are spaced 1, 2, 4 … up to the cooldown, whatever the load", async () => {
+  it("from the start is 503 and not ready; attempts are 1, 2, 4 … seconds apart up to the cooldown, under any load", async () => {
     const { authenticator, advance, logged } = bench(configFor(issuer, times));
     const bearer = await issuer.token();
     await issuer.stop();
@@ -281,7 +281,7 @@ describe("an issuer with a malformed response", () => {
     },
   );
 
-  it("a discovery document that leads to keys over plain http: 503, and that address is never asked", async () => {
+  it("a discovery document with a plain http JWKS is 503, without a request to that address", async () => {
     issuer.intercept = (request, response) => {
       if (request.url !== discoveryPath) return false;
       response.end(JSON.stringify({ issuer: issuer.url, jwks_uri: "http://keys.example/jwks" }));
@@ -292,7 +292,7 @@ describe("an issuer with a malformed response", () => {
     expect(JSON.stringify(logged)).toContain("has no https jwks_uri");
   });
 
-  it("never: the wait for it is bounded", async () => {
+  it("is 503 after a bounded wait", async () => {
     issuer.intercept = () => true;
     const load = createKeySource({ issuer: issuer.url, fetch, timeoutMilliseconds: 30 });
     await expect(load(new AbortController().signal)).rejects.toThrow("did not answer in time");

@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => issuer.stop());
 
 describe("a static token", () => {
-  it("is its entry's principal, wherever the entry stands", async () => {
+  it("authenticates as the principal of its entry", async () => {
     const { authenticator } = bench({ ...authDefaults, staticTokens });
     const ci = await authenticator.authenticate({ bearer: first });
     expect(ci).toMatchObject({ subject: "ci", method: "static-token" });
@@ -39,7 +39,7 @@ describe("a static token", () => {
     authenticator.close();
   });
 
-  it("passes beside an issuer without a request to it, also when it has a JWT's form", async () => {
+  it("is accepted beside an issuer without a request to it, also in the form of a JWT", async () => {
     const dotted = "a.static.token";
     const entry: StaticToken = { name: "dotted", sha256: hash(dotted), scopes: ["plan"], tables: ["**"] };
     const { authenticator } = bench(configFor(issuer, { staticTokens: [...staticTokens, entry] }));
@@ -60,7 +60,7 @@ describe("a static token", () => {
     },
   );
 
-  it("does not make a JWT pass where no issuer is configured", async () => {
+  it("does not accept a JWT without a configured issuer", async () => {
     const { authenticator } = bench({ ...authDefaults, staticTokens });
     expect(await refusal(authenticator.authenticate({ bearer: await issuer.token() }))).toMatchObject({ code: 16 });
   });
@@ -69,20 +69,20 @@ describe("a static token", () => {
 describe("x-api-key", () => {
   const allowed = () => bench(configFor(issuer, { staticTokens, allowApiKeyHeader: true })).authenticator;
 
-  it("is taken for a static token or a JWT where it is allowed", async () => {
+  it("is accepted as a static token or a JWT where it is allowed", async () => {
     expect((await allowed().authenticate({ apiKey: first })).subject).toBe("ci");
     expect((await allowed().authenticate({ apiKey: await issuer.token() })).subject).toBe(canary);
     expect(await refusal(allowed().authenticate({ apiKey: "other" }))).toMatchObject({ code: 16 });
   });
 
-  it("is nothing where it is not allowed, and the refusal says what to send", async () => {
+  it("is refused with a remedy where it is not allowed", async () => {
     const { authenticator } = bench(configFor(issuer, { staticTokens }));
     const error = await refusal(authenticator.authenticate({ apiKey: first }));
     expect(error.message).toBe("x-api-key is not accepted; send Authorization: Bearer <token>");
     expect(challengeOf(error)).toBe(`Bearer realm="lakehead"`);
   });
 
-  it("never makes up for a bearer that is not valid", async () => {
+  it("does not replace an invalid bearer token", async () => {
     expect(await refusal(allowed().authenticate({ bearer: "wrong", apiKey: first }))).toMatchObject({ code: 16 });
   });
 });
@@ -95,7 +95,7 @@ describe("the headers of a request", () => {
     expect(read([["authorization", `${scheme}   ${first}`]])).toEqual({ bearer: first });
   });
 
-  it("give x-api-key only when there is no Authorization of any form", async () => {
+  it("yield x-api-key only without any Authorization header", async () => {
     expect(read([["x-api-key", first]])).toEqual({ apiKey: first });
     expect(
       read([
@@ -110,7 +110,7 @@ describe("the headers of a request", () => {
     expect(await refusal(() => read(headers))).toMatchObject({ code: 16 });
   });
 
-  it("give nothing when they hold nothing", () => {
+  it("without credentials yield none", () => {
     expect(read([])).toEqual({});
     expect(read([["x-api-key", ""]])).toEqual({});
     expect(read([["cookie", `authorization=Bearer ${first}`]])).toEqual({});
@@ -149,7 +149,7 @@ describe("the headers of a request", () => {
     },
   );
 
-  it("that hold no credentials lead to a refusal that names them", async () => {
+  it("without credentials are refused with the header to send", async () => {
     const { authenticator } = bench(configFor(issuer, { allowApiKeyHeader: true }));
     const error = await refusal(authenticator.authenticate(read([])));
     expect(error).toMatchObject({

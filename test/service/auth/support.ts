@@ -10,21 +10,21 @@ import { staticToken } from "../../support/static-token.ts";
 
 export const audience = "lakehead";
 
-/** Stands in every token; must never come out of the authentication other than as the principal's subject. */
+/** Part of every token; may appear only as the principal's subject. */
 export const canary = "canary-5f1d";
 
-/** A real OAuth 2.0 server on loopback that can lose its keys, its network and its manners. */
+/** A real OAuth 2.0 server on loopback whose keys, network and responses tests can change. */
 export interface TestIssuer {
   readonly url: string;
-  /** Paths asked for, in order; tokens not included. */
+  /** Requested paths, in order, without those of tokens. */
   readonly requests: string[];
-  /** Answers in the server's stead when it returns true. */
+  /** Replaces the server's response when it returns true. */
   intercept: ((...exchange: Parameters<RequestListener>) => boolean) | undefined;
-  /** An access token from the token endpoint, by the client credentials grant. */
+  /** An access token from the token endpoint (client credentials grant). */
   token(change?: JwtTransform, scope?: string): Promise<string>;
-  /** Replaces all keys by one, with an id of its own or the given one. */
+  /** Replaces all keys by one with a new or the given id. */
   rotate(algorithm?: string, kid?: string): Promise<void>;
-  /** Adds a key beside the others. */
+  /** Adds a key. */
   addKey(algorithm: string): Promise<void>;
   publicKeys(): readonly object[];
   stop(): Promise<void>;
@@ -102,7 +102,7 @@ export const configFor = (issuer: Pick<TestIssuer, "url">, changes: Partial<Auth
   ...changes,
 });
 
-/** An authenticator whose clock the test moves, and all that it logged. */
+/** An authenticator with a test clock, and its log. */
 export interface Bench {
   readonly authenticator: Authenticator;
   readonly logged: { readonly level: string; readonly fields: object; readonly message: string }[];
@@ -125,7 +125,7 @@ export function bench(config: AuthConfig): Bench {
   };
 }
 
-/** The refusal that an action ends in; fails when it ends well. */
+/** The error of a refused action; throws when it succeeds. */
 export async function refusal(action: Promise<unknown> | (() => unknown)): Promise<ServiceError> {
   try {
     await (typeof action === "function" ? action() : action);
@@ -138,7 +138,7 @@ export async function refusal(action: Promise<unknown> | (() => unknown)): Promi
 
 export const challengeOf = (error: ServiceError): string => error.headers["www-authenticate"] ?? "";
 
-/** Nothing of a credential is in an error, its causes, its headers or a log line. */
+/** Expects no part of a credential in errors, their causes and headers, or log lines. */
 export function expectNoTrace(token: string, ...shown: unknown[]): void {
   const text = inspect(shown, { depth: 20, showHidden: true, maxStringLength: null });
   for (const part of [token, ...token.split(".")].filter((piece) => piece.length >= 8))

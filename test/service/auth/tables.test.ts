@@ -4,7 +4,7 @@ import { compileTablePatterns } from "../../../service/auth/index.ts";
 
 const permits = (pattern: string, ...parts: string[]): boolean => compileTablePatterns([pattern]).permits(parts);
 
-describe("what a pattern reaches", () => {
+describe("namespaces that a pattern makes visible", () => {
   const cases: [pattern: string, parts: string[], reached: boolean][] = [
     ["prod$vectors$a", [], true],
     ["prod$vectors$a", ["prod"], true],
@@ -23,7 +23,7 @@ describe("what a pattern reaches", () => {
     ["*$*", ["a$b"], false],
     ["*$*", [""], false],
   ];
-  it.each(cases)("%s beneath %j: %s", (pattern, parts, reached) => {
+  it.each(cases)("%s inside %j: %s", (pattern, parts, reached) => {
     expect(compileTablePatterns([pattern]).reaches(parts)).toBe(reached);
   });
 
@@ -83,7 +83,7 @@ describe("a table pattern", () => {
   });
 
   it.each([["secret$t"], ["prod", "a$b"], ["prod", ""], ["", "prod"], ["prod", "$"], ["prod$", "t"]])(
-    "does not match an id with a part that a store could take apart: %j, %j",
+    "does not match an id with a part that a store could split: %j, %j",
     (...parts) => {
       for (const pattern of ["*", "*$*", "prod$*", "prod$**", "*$**"]) expect(permits(pattern, ...parts)).toBe(false);
       expect(permits("**", ...parts)).toBe(true);
@@ -97,17 +97,17 @@ describe("a table pattern", () => {
     },
   );
 
-  it("takes linear time, however many stars it has", () => {
+  it("takes linear time for any number of stars", () => {
     expect(permits("*a".repeat(2000), `${"a".repeat(100_000)}b`)).toBe(false);
   });
 
-  it("of an empty list permits nothing, the root included", () => {
+  it("of an empty list permit nothing, not even the root", () => {
     expect(compileTablePatterns([]).permits([])).toBe(false);
     expect(compileTablePatterns([]).permits(["a"])).toBe(false);
   });
 });
 
-/** The same meaning, by search over all splits. */
+/** A reference implementation: a search over all splits. */
 const segmentOracle = (pattern: string, part: string): boolean => {
   if (pattern === "") return part === "";
   if (pattern[0] !== "*") return part[0] === pattern[0] && segmentOracle(pattern.slice(1), part.slice(1));
@@ -148,7 +148,7 @@ describe("for all patterns and ids", () => {
     );
   });
 
-  it("an id as pattern matches that id and no other", () => {
+  it("an id used as a pattern matches that id only", () => {
     fc.assert(
       fc.property(plainParts, plainParts, (one, other) => {
         expect(permits(one.join("$"), ...one)).toBe(true);
@@ -157,7 +157,7 @@ describe("for all patterns and ids", () => {
     );
   });
 
-  it("no choice of parts reaches, joined and split anew, a table that the pattern does not permit", () => {
+  it("no parts, joined and split again, match a table that the pattern does not permit", () => {
     fc.assert(
       fc.property(patternSegments, hostileParts, (segments, parts) => {
         const pattern = segments.join("$");

@@ -4,7 +4,7 @@ import { scopes } from "../../../service/auth/index.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
 import { staticToken } from "../../support/static-token.ts";
 
-/** Who sees which names, and in which pages. */
+/** Visible names and their pages. */
 const tokens = {
   all: ["**"],
   production: ["prod$**"],
@@ -43,18 +43,18 @@ describe("all tables", () => {
     ["one", ["prod$vectors$docs"]],
     ["named", ["plain"]],
     ["elsewhere", ["test$one"]],
-  ])("as %s sees them", async (token, tables) => {
+  ])("visible to %s", async (token, tables) => {
     const { status, body, headers } = await get("table", token);
     expect({ status, body }).toEqual({ status: 200, body: { tables } });
     expect(headers.get("phalanx-version")).toBe("0.3.0");
   });
 
-  test("with another delimiter, unless a name holds it", async () => {
+  test("with another delimiter, unless a name contains it", async () => {
     expect((await get("table", "one", "?delimiter=::")).body).toEqual({ tables: ["prod::vectors::docs"] });
     expect(await get("table", "all", "?delimiter=o")).toMatchObject({ status: 400, body: { code: 13 } });
   });
 
-  test("with a slash at the end, as LanceDB's client asks, are those of the root", async () => {
+  test("with a trailing slash, as LanceDB's client sends, are those of the root", async () => {
     const own = await service.ask("/v1/table/", undefined, { method: "GET", token: "all" });
     expect(own.body).toEqual({ tables: ["docs", "plain"] });
   });
@@ -80,16 +80,19 @@ describe("names in a namespace", () => {
   const ask = (address: string, id: string, token: string) =>
     service.ask(`/v1/namespace/${id}/${address}`, {}, { method: address.endsWith("list") ? "GET" : "POST", token });
 
-  test.each(addresses)("%s tells who may not see a namespace nothing, not even that it exists", async (address) => {
-    const [real, missing] = await Promise.all([
-      ask(address, "prod", "elsewhere"),
-      ask(address, "nowhere", "elsewhere"),
-    ]);
-    expect(real).toMatchObject({ status: 403, body: { code: 15 } });
-    expect({ ...missing.body, instance: "" }).toEqual({ ...real.body, instance: "" });
-  });
+  test.each(addresses)(
+    "%s refuses a namespace that the caller may not see, whether or not it exists",
+    async (address) => {
+      const [real, missing] = await Promise.all([
+        ask(address, "prod", "elsewhere"),
+        ask(address, "nowhere", "elsewhere"),
+      ]);
+      expect(real).toMatchObject({ status: 403, body: { code: 15 } });
+      expect({ ...missing.body, instance: "" }).toEqual({ ...real.body, instance: "" });
+    },
+  );
 
-  test.each(addresses)("%s of one that is missing is code 1, to whoever could see it", async (address) => {
+  test.each(addresses)("%s of a missing namespace is code 1 for callers that may see it", async (address) => {
     expect(await ask(address, "prod$nowhere", "production")).toMatchObject({ status: 404, body: { code: 1 } });
     expect(await ask(address, "prod$vectors", "one")).toMatchObject({ status: 200 });
     expect(await ask(address, "docs", "all")).toMatchObject({ status: 404, body: { code: 1 } });
@@ -110,7 +113,7 @@ describe("pages", () => {
     return pages;
   };
 
-  test("of tables end where the list does", async () => {
+  test("of tables end with the list", async () => {
     expect(await pagesOf("/v1/table", "tables", 4)).toEqual([everything.slice(0, 4), everything.slice(4)]);
     expect(await pagesOf("/v1/table", "tables", 6)).toEqual([everything]);
     expect(await pagesOf("/v1/namespace/$/table/list", "tables", 1)).toEqual([["docs"], ["plain"]]);
@@ -144,7 +147,7 @@ describe("pages", () => {
     expect(body.page_token).toBe("text_idx");
   });
 
-  test("an empty token is the first page, one of a name that is gone the page after it", async () => {
+  test("an empty token starts the first page; the token of a deleted name starts after that name", async () => {
     expect((await get("table", "all", "?page_token=&limit=1")).body.tables).toEqual(["docs"]);
     expect((await get("table", "all", "?page_token=docz&limit=1")).body.tables).toEqual(["plain"]);
   });

@@ -36,13 +36,13 @@ const rowsOf = async (body: object | string, from = service, table = "docs") => 
 const ids = (rows: Iterable<unknown>): number[] => [...rows].map((row) => Number((row as { id: bigint }).id));
 
 describe("query", () => {
-  test("gives all rows of all fragments as one file", async () => {
+  test("returns all rows of all fragments in one file", async () => {
     const table = await rowsOf(`${unlimited}}`);
     expect(ids(table)).toEqual(ids(await docs.query().toArray()));
     expect(table.batches.length).toBeGreaterThan(1);
   });
 
-  test("gives in the service's own process what it gives in a worker", async () => {
+  test("returns the same in the service's process as in a worker process", async () => {
     const query = { k: 7, vector: vectorOf(3), vector_column: "vector", with_row_id: true, columns: ["id"] };
     const [isolated, own] = [await rowsOf(query), await rowsOf(query, inProcess)];
     expect(own.schema.fields.map(String)).toEqual(isolated.schema.fields.map(String));
@@ -75,7 +75,7 @@ describe("query", () => {
     expect(ids(await rowsOf(ordered))).toEqual([1017, 1016, 1015]);
   });
 
-  test("says of which version the rows are", async () => {
+  test("returns the version of the rows", async () => {
     const answer = await service.call("query", "docs", { k: 1 });
     expect(answer.headers.get("x-lancedb-version")).toBe(String(await docs.version()));
     const earlier = await service.call("query", "docs", { k: 9999, version: 1 });
@@ -97,7 +97,7 @@ describe("query", () => {
     expect(table.schema.fields.map(({ name }) => name)).toEqual(names ?? ["id", "_distance"]);
   });
 
-  test("gives no more bytes than it may, and says what to do", async () => {
+  test("is refused with a remedy when its rows exceed the maximum bytes", async () => {
     const { status, body } = await small.call("query", "docs", {}, { rawBody: `${unlimited}}` });
     expect({ status, code: body.code }).toEqual({ status: 400, code: 13 });
     expect(body.error).toMatch(/more than 20000 bytes: request fewer rows .* LAKEHEAD_MAX_RESULT_BYTES/);
@@ -113,7 +113,7 @@ describe("query", () => {
     expect(await service.call("query", "docs", query)).toMatchObject({ status: 400, body: { code: 13 } });
   });
 
-  test("keeps dictionaries that all rows share, and refuses several with a way out", async () => {
+  test("keeps a dictionary that all rows share, and refuses several with a remedy", async () => {
     const words = (from: number, count: number) =>
       new ArrowTable({
         word: vectorFromArray(
@@ -148,14 +148,14 @@ describe("count_rows", () => {
     expect(Number(answer.headers.get("x-lancedb-version"))).toBeGreaterThan(0);
   });
 
-  test("tells who may not read rows how many there are, and nothing of what is in them", async () => {
+  test("counts all rows without the scope read, but no predicate", async () => {
     const token = "sizes-only";
     expect(await service.call("count_rows", "docs", {}, { token })).toMatchObject({ status: 200, body: 1020 });
     const asked = await service.call("count_rows", "docs", { predicate: "id = 7" }, { token });
     expect(asked).toMatchObject({ status: 403, body: { code: 15, error: expect.stringContaining("read") } });
   });
 
-  test("by GET is of all rows", async () => {
+  test("by GET counts all rows", async () => {
     const answer = await service.call("count_rows", "docs", undefined, { method: "GET" });
     expect(answer).toMatchObject({ status: 200, body: 1020 });
   });

@@ -32,7 +32,7 @@ const ask = async (operation: string, table = "docs", body: object = {}, query =
 };
 
 describe("describe", () => {
-  test("says what and where a table is, in Arrow's words", async () => {
+  test("returns the schema with Arrow's type names, and the location", async () => {
     const described = await ask("describe", "prod$vectors$docs");
     expect(described).toMatchObject({
       table: "docs",
@@ -49,13 +49,13 @@ describe("describe", () => {
         ],
       },
     });
-    // Whoever has the location can open the table there.
+    // A client with the location can open the table itself.
     expect(await readdir(described.location)).toContain("_versions");
     expect(described).not.toHaveProperty("table_uri");
     expect(described).not.toHaveProperty("stats");
   });
 
-  test("in Lance's words to LanceDB's client", async () => {
+  test("with Lance's type names for LanceDB's client", async () => {
     const { body, headers } = await service.call("describe", "docs", undefined, { trailingSlash: true, rawBody: "" });
     const types = body.schema.fields.map(({ type }: { type: { type: string } }) => type.type);
     expect(types).toEqual(["int64", "string", "string", "string", "double", "fixed_size_list", "fixed_size_list"]);
@@ -65,7 +65,7 @@ describe("describe", () => {
   test.each([
     ["parameters", {}, "?with_table_uri=true&load_detailed_metadata=true&check_declared=true"],
     ["the body", { with_table_uri: true, load_detailed_metadata: true, check_declared: true }, ""],
-  ])("in detail, asked for by %s", async (_, body, query) => {
+  ])("with detailed metadata, requested by %s", async (_, body, query) => {
     expect(await ask("describe", "docs", body, query)).toMatchObject({
       table_uri: pathToFileURL(join(service.directory, "docs.lance")).href,
       stats: { num_deleted_rows: 0, num_fragments: 2 },
@@ -82,7 +82,7 @@ describe("describe", () => {
     });
   });
 
-  test("by a tag is the version and branch that it names", async () => {
+  test("by a tag returns the tag's version and branch", async () => {
     await (await docs.tags()).create("third", 3);
     await (await branch.tags()).create("trial", await branch.version());
     expect((await ask("describe", "docs", { tag: "third" })).version).toBe(3);
@@ -91,14 +91,14 @@ describe("describe", () => {
     expect(both).toMatchObject({ status: 400, body: { code: 13, error: expect.stringContaining("tag") } });
   });
 
-  test("keeps the location where the operator wants that", async () => {
+  test("omits the location with LAKEHEAD_TABLE_LOCATIONS=off", async () => {
     const { status, body } = await silent.call("describe", "docs", { with_table_uri: true });
     expect(status).toBe(200);
     expect(JSON.stringify(body)).not.toContain(silent.directory);
     expect(body).not.toHaveProperty("location");
   });
 
-  test("never hands out what reaches the storage", async () => {
+  test("never returns storage credentials", async () => {
     const described = await ask("describe", "docs", { vend_credentials: true });
     expect(described).not.toHaveProperty("storage_options");
   });
@@ -117,7 +117,7 @@ describe("exists", () => {
     expect(await service.call("exists", table, body)).toMatchObject({ status });
   });
 
-  test("knows soon that a table was dropped", async () => {
+  test("reports a dropped table within the staleness bound", async () => {
     await connection.createTable("brief", [{ id: 1 }]);
     expect((await service.call("exists", "brief")).status).toBe(200);
     await connection.dropTable("brief");
@@ -126,7 +126,7 @@ describe("exists", () => {
 });
 
 describe("versions", () => {
-  test("are those of the database, with the path of each manifest", async () => {
+  test("equal those of the database, with the path of each manifest", async () => {
     const { versions } = await ask("version/list");
     const own = await docs.listVersions();
     expect(versions.map(({ version }: { version: number }) => version)).toEqual(own.map(({ version }) => version));
@@ -148,12 +148,12 @@ describe("versions", () => {
     }
   });
 
-  test("are not those of two branches at once", async () => {
+  test("of two different branches in one request are refused", async () => {
     const answer = await service.call("version/list", "docs", { branch: "" }, { query: "?branch=experiment" });
     expect(answer).toMatchObject({ status: 400, body: { code: 13, error: expect.stringContaining("branch") } });
   });
 
-  test("one by one: that which is asked for, or the newest", async () => {
+  test("by number, or the newest by default", async () => {
     const third = (await docs.listVersions())[2];
     expect((await ask("version/describe", "docs", { version: 3 })).version).toMatchObject({
       version: 3,
@@ -165,7 +165,7 @@ describe("versions", () => {
 });
 
 describe("tags", () => {
-  test("say which branch they are on, in a list and one by one", async () => {
+  test("have their branch, in a list and alone", async () => {
     await (await docs.tags()).create("on-main", 2);
     const version = await branch.version();
     await (await branch.tags()).create("on-branch", version);
@@ -187,7 +187,7 @@ describe("tags", () => {
     expect(await ask("tags/version", "docs", { tag: "moving" })).toEqual({ version, branch: "experiment" });
   });
 
-  test("of which one cannot be moved stay as they were", async () => {
+  test("are unchanged when one cannot be moved", async () => {
     await ask("tags/create", "docs", { tag: "stays", version: 2 });
     expect(await service.call("tags/update", "docs", { tag: "stays", version: 999 })).toMatchObject({ status: 404 });
     expect(await service.call("tags/update", "docs", { tag: "../x", version: 1 })).toMatchObject({ status: 400 });
@@ -196,7 +196,7 @@ describe("tags", () => {
 });
 
 describe("branches", () => {
-  test("say where they come from and since when", async () => {
+  test("have their parent branch and creation time", async () => {
     const before = Math.floor(Date.now() / 1000);
     await (await branch.branches()).create("experiment-2", "experiment");
     const { branches } = await ask("branches/list");
@@ -210,13 +210,13 @@ describe("branches", () => {
     expect(branches["experiment-2"].createAt).toBeGreaterThanOrEqual(before);
   });
 
-  test("of a table without any are none", async () => {
+  test("of a table without tags are empty", async () => {
     expect(await ask("branches/list", "plain")).toEqual({ branches: {} });
   });
 });
 
 describe("indices", () => {
-  test("are those of the database", async () => {
+  test("equal those of the database", async () => {
     const { indexes } = await ask("index/list");
     const own = await docs.listIndices();
     expect(indexes.map((index: { index_name: string }) => index.index_name)).toEqual(own.map(({ name }) => name));
@@ -226,7 +226,7 @@ describe("indices", () => {
     expect(new Date(text.created_at).toISOString()).toBe(text.created_at);
   });
 
-  test("of an earlier version are those that it had", async () => {
+  test("of an earlier version are those of that version", async () => {
     expect((await ask("index/list", "docs", { version: 1 })).indexes).toEqual([]);
     expect((await ask("index/list", "docs", { version: 2 })).indexes).toHaveLength(1);
   });
@@ -243,7 +243,7 @@ describe("indices", () => {
     });
   });
 
-  test("are named alike in path and body", async () => {
+  test("have the same name in path and body", async () => {
     const differ = await service.call("index/id_idx/stats", "docs", { index_name: "text_idx" });
     expect(differ).toMatchObject({ status: 400, body: { code: 13, error: expect.stringContaining("index_name") } });
   });

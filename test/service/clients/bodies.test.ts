@@ -87,13 +87,13 @@ describe("identity and context", () => {
     expect([status, body.code]).toEqual([401, 16]);
   });
 
-  test("the header's credential counts, whatever the body's is", async () => {
+  test("the header's credentials apply, not the body's", async () => {
     expect((await service.call("stats", "docs", identity("wrong"))).status).toBe(200);
     const { status } = await service.call("stats", "docs", identity(service.token), { token: "wrong" });
     expect(status).toBe(401);
   });
 
-  test("context of the body and of headers reaches the log; the header's entry wins", async () => {
+  test("context of the body and of headers is in the log; headers have precedence", async () => {
     const headers = { "x-lance-ctx-team": "header", "x-lance-ctx-job": "nightly", "x-request-id": "context-test" };
     const context = { team: "body", region: "eu", attempts: 3, password: "hidden" };
     await service.call("explain_plan", "docs", { query: { k: 1 }, context }, { headers });
@@ -108,13 +108,13 @@ describe("identity and context", () => {
   });
 });
 
-test("the wire's own 2^63-1 is no limit", async () => {
+test("2^63-1 on the wire is no limit", async () => {
   const rawBody = '{"query":{"k":9223372036854775807,"prefilter":true,"vector":[],"version":null},"verbose":false}';
   const { body } = await service.call("explain_plan", "docs", undefined, { rawBody });
   expect(body).toContain("range_before=None");
 });
 
-test("a plan is a JSON string of JSON's own content type", async () => {
+test("a plan is a JSON string with a JSON content type", async () => {
   const { headers, body } = await service.call("explain_plan", "docs", { query: { k: 1 } });
   expect(headers.get("content-type")).toMatch(/^application\/json/);
   expect(body).toEqual(expect.any(String));

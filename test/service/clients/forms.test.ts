@@ -194,7 +194,7 @@ describe.each(queries)("%s", (_, lancedb, namespace, generated) => {
     expect(new Set(plans)).toHaveLength(1);
   });
 
-  test("runs alike, sent flat or nested", async () => {
+  test("has the same result, flat or nested", async () => {
     const bodies = forms.flatMap(([family, query]) => [
       [family, families[family].analyze(query)] as const,
       [family, families[family].explain(query)] as const,

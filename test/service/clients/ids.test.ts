@@ -28,7 +28,7 @@ interface Reply {
   readonly body: any;
 }
 
-/** Sends a path as it is: `fetch` would resolve `..` and encode what it finds odd before anything is sent. */
+/** Sends a path unchanged: `fetch` would resolve `..` and encode characters. */
 const send = (path: string, body: unknown = {}, { token = service.token, host = "localhost" } = {}): Promise<Reply> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(service.base);
@@ -47,7 +47,7 @@ const send = (path: string, body: unknown = {}, { token = service.token, host = 
     asking.end(JSON.stringify(body));
   });
 
-/** Which table an id reaches: each has its own number of rows. */
+/** Identifies the table of an id by its number of rows. */
 const rowsAt = async (id: string, query = "", body: unknown = {}): Promise<unknown> => {
   const answer = await send(`/v1/table/${id}/stats${query}`, body);
   return answer.body.num_rows ?? answer.body;
@@ -59,7 +59,7 @@ const nestedDocs = 20;
 /** Five characters, ten halves. */
 const crabs = encodeURIComponent("🦀".repeat(5));
 
-describe("an id reaches its table", () => {
+describe("an id selects its table", () => {
   test.each<[id: string, query: string, rows: number]>([
     ["docs", "", rootDocs],
     ["%64ocs", "", rootDocs],
@@ -88,7 +88,7 @@ describe("an id reaches its table", () => {
   });
 });
 
-describe("the body's id", () => {
+describe("the id of the body", () => {
   test.each<[id: string, body: readonly string[], rows: number]>([
     ["docs", ["docs"], rootDocs],
     ["prod$vectors$docs", ["prod", "vectors", "docs"], nestedDocs],
@@ -96,7 +96,7 @@ describe("the body's id", () => {
     ["my%20space$t", ["my space", "t"], 1],
     ["c++$t", ["c++", "t"], 2],
     ["c%2B%2B$t", ["c++", "t"], 2],
-  ])("of %s may say the same: %j", async (id, body, rows) => {
+  ])("of %s may repeat the path: %j", async (id, body, rows) => {
     expect(await rowsAt(id, "", { id: body })).toBe(rows);
   });
 
@@ -109,7 +109,7 @@ describe("the body's id", () => {
     ["prod$vectors$docs", ["vectors", "prod", "docs"]],
     ["docs", ["docs", ""]],
     ["docs", ["DOCS"]],
-  ])("of %s may not say another: %j", async (id, body) => {
+  ])("of %s must match the path: %j", async (id, body) => {
     expect(await rowsAt(id, "", { id: body })).toMatchObject({
       code: 13,
       error: "id in the body differs from the id in the path: send the same, or leave it out of the body",
@@ -144,7 +144,7 @@ describe("the body's id", () => {
   });
 });
 
-describe("a hostile id is refused and reaches nothing", () => {
+describe("a hostile id is refused", () => {
   test.each<[id: string, query: string, fault: string]>([
     ["$", "", "the table id is empty: the root namespace is not a table"],
     ["%24", "?delimiter=%24", "the table id is empty: the root namespace is not a table"],
@@ -188,7 +188,7 @@ describe("a hostile id is refused and reaches nothing", () => {
   });
 
   test.each([["../docs"], ["%2e%2e/docs"], [""], ["docs//"], ["docs/..%2Fplain"], ["docs/x"]])(
-    "/v1/table/%s/stats is no table's route",
+    "/v1/table/%s/stats is not a route of a table",
     async (path) => {
       const { status, body } = await send(`/v1/table/${path}/stats`);
       expect(body).toEqual({ error: expect.any(String), code: expect.any(Number), instance: expect.any(String) });
@@ -196,7 +196,7 @@ describe("a hostile id is refused and reaches nothing", () => {
     },
   );
 
-  test("dot segments of a path are resolved before anyone, authorization too, looks at it", async () => {
+  test("dot segments of a path are resolved before authorization", async () => {
     for (const path of ["docs/../plain", "docs/%2e%2e/plain"]) {
       expect((await send(`/v1/table/${path}/stats`)).body.num_rows).toBe(100);
       const { status, body } = await send(`/v1/table/${path}/stats`, {}, { token: docsOnly });
@@ -204,7 +204,7 @@ describe("a hostile id is refused and reaches nothing", () => {
     }
   });
 
-  test("a Host header with a path in it reaches nothing", async () => {
+  test("a Host header with a path is refused", async () => {
     const host = "x/v1/table/docs/stats?";
     const { status, body } = await send("/v1/table/plain/stats", {}, { token: docsOnly, host });
     expect(status).toBe(400);
@@ -212,7 +212,7 @@ describe("a hostile id is refused and reaches nothing", () => {
   });
 
   test.each([["%c0%ae%c0%ae$docs"], ["%ff$docs"], ["%$docs"], ["%zz$docs"]])(
-    "%s, undecodable, is taken by its letters and not found",
+    "%s, which cannot be decoded, is used literally and not found",
     async (id) => {
       const { status, body } = await send(`/v1/table/${id}/stats`);
       expect([status, body.code]).toEqual([404, 1]);
@@ -220,7 +220,7 @@ describe("a hostile id is refused and reaches nothing", () => {
   );
 });
 
-describe("what is not there has its own code", () => {
+describe("missing objects have their own codes", () => {
   test.each([
     ["nope", 4],
     ["prod$nope", 4],

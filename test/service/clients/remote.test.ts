@@ -25,7 +25,7 @@ let local: Connection;
 let docs: Table;
 let embedded: Table;
 
-/** The client repeats a 409 or 5xx twice by default and waits in between; one try tells a test as much. */
+/** Without the retries of the client, which by default repeats a 409 or 5xx twice after a wait. */
 const connectTo = (apiKey: string): Promise<Connection> =>
   connect("db://dev", { apiKey, hostOverride: service.base, clientConfig: { retryConfig: { retries: 0 } } });
 
@@ -52,7 +52,7 @@ const failure = async (call: Promise<unknown>): Promise<string> => {
 const answered = (from: number): unknown[] =>
   service.log.slice(from).flatMap(({ operation }) => (operation === undefined ? [] : [operation]));
 
-test("openTable asks describe, which gives version and schema", async () => {
+test("openTable calls describe for version and schema", async () => {
   const from = service.log.length;
   const connection = await connectTo(service.token);
   const table = await connection.openTable("docs");
@@ -140,7 +140,7 @@ describe("explainPlan and analyzePlan are the embedded database's own", () => {
     expect(withoutTimes(measured[0])).toBe(withoutTimes(measured[1]));
   });
 
-  test("verbose, and metrics of distributed workers, are taken", async () => {
+  test("verbose and metrics of distributed workers are accepted", async () => {
     const plan = await search(docs).explainPlan();
     expect(await search(docs).explainPlan(true)).toBe(plan);
     expect(await search(docs).analyzePlan("per_worker")).toMatch(/^AnalyzeExec/);
@@ -161,12 +161,12 @@ describe("rows are the embedded database's own", () => {
     expect(withTiesSettled(own)).toEqual(withTiesSettled(theirs));
   });
 
-  test("a hybrid search, which the client makes of two queries", async () => {
+  test("a hybrid search, which the client sends as two queries", async () => {
     const hybrid = docs.query().fullTextSearch("puppy").nearestTo(vector).column("vector").limit(3);
     expect(await hybrid.toArray()).toHaveLength(3);
   });
 
-  test("no row is an answer with a schema", async () => {
+  test("a result without rows has a schema", async () => {
     expect((await docs.query().where("id < 0").toArrow()).numRows).toBe(0);
     const { body } = await service.call("query", "docs", { k: 5, filter: "id < 0", columns: ["id", "text"] });
     const table = tableFromIPC(body);
@@ -190,7 +190,7 @@ describe("rows are the embedded database's own", () => {
   });
 });
 
-describe("what a table consists of", () => {
+describe("metadata of a table", () => {
   test("its indices and their statistics", async () => {
     const named = (indices: { name: string; columns: string[]; indexType: string }[]) =>
       indices.map(({ name, columns, indexType }) => ({ name, columns, indexType }));
@@ -269,12 +269,12 @@ describe("tags", () => {
     await tags.delete("moves");
   });
 
-  test("a tag of the embedded database is seen", async () => {
+  test("a tag that the embedded database created is returned", async () => {
     await (await embedded.tags()).create("from-outside", 3);
     expect(await (await docs.tags()).getVersion("from-outside")).toBe(3);
   });
 
-  test("one that is missing or exists is an error with the service's reason in it", async () => {
+  test("a missing or existing tag is an error with the service's message", async () => {
     const tags = await docs.tags();
     const missing = '"error":"the tag does not exist","code":8';
     expect(await failure(tags.getVersion("nope"))).toContain(missing);
@@ -287,7 +287,7 @@ describe("tags", () => {
 });
 
 describe("a table in a namespace", () => {
-  test("answers as itself, not as the root's table of its name", async () => {
+  test("is not confused with a table of the same name in the root", async () => {
     const nested = await remote.openTable("docs", ["prod", "vectors"]);
     const own = await local.openTable("docs", ["prod", "vectors"]);
     expect(await nested.stats()).toEqual(await own.stats());
@@ -300,7 +300,7 @@ describe("a table in a namespace", () => {
     expect(await failure((await docs.tags()).getVersion("nested"))).toContain('"code":8');
   });
 
-  test("a missing one says what is missing", async () => {
+  test("a missing table and a missing namespace have their own errors", async () => {
     expect(await failure(remote.openTable("nope"))).toContain('"error":"the table does not exist","code":4');
     expect(await failure(remote.openTable("docs", ["nope"]))).toContain(
       '"error":"the namespace does not exist","code":1',
@@ -308,7 +308,7 @@ describe("a table in a namespace", () => {
   });
 });
 
-describe("a refusal reaches the caller with its reason", () => {
+describe("a refusal has its reason", () => {
   test("of a hybrid search", async () => {
     const hybrid = docs.query().fullTextSearch("hello").nearestTo(vector).column("vector").limit(3);
     expect(await failure(hybrid.explainPlan())).toContain(
@@ -316,7 +316,7 @@ describe("a refusal reaches the caller with its reason", () => {
     );
   });
 
-  test("of a search without a limit and of one that ranks too much", async () => {
+  test("of a search without a limit and of one with too many candidates", async () => {
     expect(
       await failure(
         search(docs)
@@ -326,7 +326,7 @@ describe("a refusal reaches the caller with its reason", () => {
     ).toContain("k is 2147483648, at most 10000 is allowed");
   });
 
-  test("of a filter that is not SQL and of a column that is not there", async () => {
+  test("of a filter that is not SQL and of a missing column", async () => {
     expect(await failure(docs.query().where("id >").explainPlan())).toContain('"code":13');
     expect(await failure(docs.query().where("nope = 1").explainPlan())).toContain("the table has no column");
   });
@@ -337,7 +337,7 @@ describe("a refusal reaches the caller with its reason", () => {
     expect(error).toContain('"code":16');
   });
 
-  test("of what this server has not: never as a table that is not there, never tried again", async () => {
+  test("of unsupported operations are neither a missing table nor retried", async () => {
     const from = service.log.length;
     const calls = [
       () => docs.delete("id < 0"),
@@ -346,12 +346,12 @@ describe("a refusal reaches the caller with its reason", () => {
       () => remote.createNamespace(["new"]),
     ];
     for (const call of calls) expect(await failure(call())).toContain("406 Not Acceptable");
-    // Before it makes an index the client asks for the schema.
+    // The client requests the schema before it creates an index.
     expect(answered(from).filter((operation) => operation !== "describe")).toHaveLength(4);
   });
 });
 
-test("the client's request id is the answer's and the log's", async () => {
+test("the client's request id is in the response and the log", async () => {
   const error = await failure(remote.openTable("absent"));
   const id = /request_id=([0-9a-f-]+)/.exec(error)?.[1];
   expect(id).toBeDefined();

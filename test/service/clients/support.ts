@@ -3,7 +3,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 /** 2^63-1 as `JSON.parse` leaves it and `JSON.stringify` never writes it: 2^63. */
 export const noLimit = 2 ** 63;
 
-/** A measured plan without what differs between two runs of one query: only nodes and their rows stay. */
+/** The nodes of a measured plan and their rows, without metrics that differ between two runs. */
 export const withoutTimes = (plan: unknown): string =>
   String(plan)
     .replaceAll(/elapsed=[^,]+, /g, "")

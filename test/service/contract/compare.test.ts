@@ -33,7 +33,7 @@ const object = (properties: Readonly<Record<string, Schema>>, required: readonly
 const text = { type: "string" } as const;
 const nullable = { anyOf: [text, { type: "null" }] } as const;
 
-describe("a difference is found", () => {
+describe("a difference is reported", () => {
   test.each<[what: string, theirs: Schema, ours: Schema, found: readonly string[]]>([
     ["none, where one side takes null as well", object({ a: text }), object({ a: nullable }), []],
     [
@@ -96,7 +96,7 @@ describe("the list of deviations", () => {
     expect(stale).toHaveLength(3);
   });
 
-  test("may not name what is not so in one of its operations", () => {
+  test("may not have an entry that does not apply to one of its operations", () => {
     const { stale } = judge([comparison], [{ ...entry, operations: ["stats", "query"] }]);
     expect(stale).toEqual(["query: request added: branch"]);
   });

@@ -50,8 +50,8 @@ describe("the number of rows", () => {
   });
 });
 
-describe("what the plan does not show, its figures do", () => {
-  test("ef below k (times refine_factor) is refused by an HNSW index, ef of k finds k", async () => {
+describe("the measured metrics show what the plan does not", () => {
+  test("ef below k (times refine_factor) is refused by an HNSW index, ef equal to k returns k rows", async () => {
     const error = "ef is smaller than k (times refine_factor): raise it, or leave it out";
     for (const fields of [{ ef: 9 }, { ef: 19, refine_factor: 2 }]) {
       const { status, body } = await service.call("analyze_plan", "docs", { ...graphSearch, ...fields });
@@ -61,7 +61,7 @@ describe("what the plan does not show, its figures do", () => {
       expect(rowsOf(await analyze(service, { ...graphSearch, ...fields }))).toBe(10);
   });
 
-  test("nprobes bounds the partitions searched, maximum_nprobes 0 lifts the bound", async () => {
+  test("nprobes bounds the searched partitions, maximum_nprobes 0 removes the bound", async () => {
     const partitions = async (query: Fields): Promise<string | undefined> =>
       /partitions_searched=(\d+)/.exec(await analyze(service, query))?.[1];
     expect(await partitions({ ...indexed, nprobes: 1 })).toBe("1");
@@ -71,7 +71,7 @@ describe("what the plan does not show, its figures do", () => {
     expect(rowsOf(await analyze(service, { ...indexed, minimum_nprobes: 1, maximum_nprobes: 0 }))).toBe(1000);
   });
 
-  test("the bounds of the distance part the rows: below, above and between are all of them", async () => {
+  test("the distance bounds partition the rows", async () => {
     const all: Fields = { ...search, k: 1020, bypass_vector_index: true };
     const parts = await Promise.all(
       [{ upper_bound: 5 }, { lower_bound: 15 }, { lower_bound: 5, upper_bound: 15 }].map(async (bounds) =>
@@ -89,14 +89,14 @@ describe("what the plan does not show, its figures do", () => {
     expect(rowsOf(await analyze(service, { ...expanded(5), k: 900 }))).toBeGreaterThan(one);
   });
 
-  test("a filter after the search leaves fewer rows than one before it", async () => {
+  test("a filter after the search returns fewer rows than one before it", async () => {
     const filtered: Fields = { ...search, filter: "id < 7" };
     const after = rowsOf(await analyze(service, filtered));
     expect(after).toBeLessThan(rowsOf(await analyze(service, { ...filtered, prefilter: true })));
     expect(rowsOf(await analyze(service, { ...filtered, prefilter: false }))).toBe(after);
   });
 
-  test("fast_search leaves out the rows that no index covers", async () => {
+  test("fast_search omits the rows that no index covers", async () => {
     const late = { ...search, k: 1, vector: vectorOf(1010), filter: "id >= 1000", prefilter: true };
     expect(rowsOf(await analyze(service, late))).toBe(1);
     expect(rowsOf(await analyze(service, { ...late, fast_search: true }))).toBe(0);

@@ -20,9 +20,9 @@ interface Effect {
   /** The query that the field is added to. */
   readonly base: Fields;
   readonly added: Fields;
-  /** What only the plan with the field says. */
+  /** Text of the plan with the field only. */
   readonly appears?: string | RegExp;
-  /** What only the plan without it says. */
+  /** Text of the plan without the field only. */
   readonly vanishes?: string | RegExp;
 }
 
@@ -223,7 +223,7 @@ test.each(effects)("$field changes the plan", async ({ base, added, appears, van
   }
 });
 
-test("every field of the query object is in a table of this folder", () => {
+test("every field of the query object has a test in this folder", () => {
   const shown = new Set([...effects.flatMap(({ added }) => Object.keys(added)), "ef", "use_lsm"]);
   expect(Object.keys(queryShape).filter((field) => !shown.has(field))).toEqual([]);
 });
@@ -252,7 +252,7 @@ describe("a field's default, sent", () => {
   });
 });
 
-test("ef is accepted by explain, whose plan has no place for it", async () => {
+test("ef is accepted by explain_plan, though the plan does not show it", async () => {
   expect(await explain(service, { ...graphSearch, ef: 50 })).toBe(await explain(service, graphSearch));
 });
 
@@ -269,7 +269,7 @@ test("distance_type hamming plans a search over binary vectors, and is refused o
   await refused(service, { ...search, distance_type: "hamming" });
 });
 
-test("use_lsm true is passed on: the database refuses it for a table without a write-ahead log", async () => {
+test("use_lsm true reaches the database, which refuses it for a table without a write-ahead log", async () => {
   const error = "use_lsm is true, but the table has no write-ahead log";
   expect(await refused(service, { ...scan, use_lsm: true })).toEqual([error, error]);
 });
@@ -286,7 +286,7 @@ test("verbose is accepted; the SDK has the same text for both", async () => {
   expect(body).toMatchObject({ code: 13, error: "verbose must be of type boolean, not string" });
 });
 
-test("a plan says where its data is below the database's root, and not where that is", async () => {
+test("a plan has paths relative to the database, not its location", async () => {
   const plans = await Promise.all([explain(service, search), explain(service, scan, "prod$vectors$docs")]);
   for (const plan of plans) expect(plan).not.toContain(service.directory.slice(1));
   expect(plans[0]).toContain("uri=docs.lance/data");

@@ -14,7 +14,7 @@ const phrase = (fields: Fields = {}): Fields => ({ phrase: { terms: "hello world
 const structured = (clause: Fields): Fields => ({ k: 5, full_text_query: { structured_query: { query: clause } } });
 const string = (query: Fields): Fields => ({ k: 5, full_text_query: { string_query: query } });
 
-/** A plan prints a clause's options only where the clause stands inside another. */
+/** A plan prints a clause's options only if the clause is nested. */
 const inside = (clause: Fields): Fields => structured({ boolean: { must: [clause], should: [], must_not: [] } });
 
 const ask = (query: Fields): Promise<string> => explain(service, query);

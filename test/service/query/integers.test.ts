@@ -21,9 +21,9 @@ const integers: readonly (readonly [field: string, base: Fields, bound?: number]
   ["maximum_nprobes", search, 4096],
   ["refine_factor", search, 1000],
 ];
-/** 2^53: where JSON stops keeping digits. */
+/** 2^53, from which JSON loses digits. */
 const unsafe = 2 ** 53;
-/** The SDK itself takes this for 1. */
+/** The SDK reads it as 1. */
 const wrapping = 2 ** 32 + 1;
 
 describe("integers", () => {
@@ -55,7 +55,7 @@ describe("integers", () => {
   });
 
   test.each(integers.map(([field, base]) => [field, base] as const))(
-    "%s: the wire's own digits are judged, not what is left of them",
+    "%s: integers are checked by their digits on the wire",
     async (field, base) => {
       const fields = JSON.stringify({ ...base, [field]: "digits" });
       const rawBody = fields.replace('"digits"', "9007199254740993");
@@ -64,7 +64,7 @@ describe("integers", () => {
     },
   );
 
-  test("a version that no table has is not found, however large", async () => {
+  test("a version that does not exist is not found, however large", async () => {
     for (const version of [0, 8, 2 ** 32 + 1, Number.MAX_SAFE_INTEGER]) {
       const { status, body } = await service.call("explain_plan", "docs", { query: { k: 5, version } });
       expect([status, body.code, body.error]).toEqual([404, 11, "the table has no such version"]);

@@ -15,7 +15,7 @@ import { parseInput } from "../../../service/server/parse-input.ts";
 /** JSON as it comes off the wire: own keys of any name, `__proto__` and `constructor` among them. */
 const json = fc.json({ maxDepth: 6 }).map((text): unknown => JSON.parse(text));
 
-/** Something near to a query, so that most of the way through the parser is walked. */
+/** JSON close to a query, which reaches most of the parser. */
 const nearQuery = fc
   .record(
     Object.fromEntries(
@@ -40,7 +40,7 @@ const parsers: readonly (readonly [name: string, parser: z.ZodType])[] = [
   ["nestedQuery", nestedQuery],
 ];
 
-describe("whatever JSON comes", () => {
+describe("arbitrary JSON", () => {
   test.each(parsers)("%s reads it or refuses it with code 13", (_, parser) => {
     const inputs = fc.oneof(
       json,
@@ -86,7 +86,7 @@ describe("nothing is lost", () => {
     );
   });
 
-  test("of columns: every name and alias arrives, whatever it is called", () => {
+  test("of columns: every name and alias is kept", () => {
     const listed = fc.array(name, { minLength: 1, maxLength: 6 });
     const aliases = fc.dictionary(
       fc.oneof(name, fc.constantFrom("__proto__", "constructor", "toString")),
@@ -157,7 +157,7 @@ describe("nothing is lost", () => {
     );
   });
 
-  test("of a full-text tree: what is written out again is what came", () => {
+  test("of a full-text query: serialized again it equals the input", () => {
     fc.assert(
       fc.property(tree, (clause) => {
         for (const envelope of [{ query: toWire(clause) }, { structured_query: { query: toWire(clause) } }])
@@ -166,7 +166,7 @@ describe("nothing is lost", () => {
     );
   });
 
-  test("of a full-text tree on its way to the SDK: every clause that is read can be built", () => {
+  test("of a full-text query: every parsed clause can be built for the SDK", () => {
     fc.assert(
       fc.property(tree, (clause) => void buildClause(clause, ["text"])),
       { numRuns: 50 },

@@ -19,7 +19,7 @@ const uniform =
   "every entry of match_queries must name its column and all must share terms and operator, without fuzziness, " +
   "max_expansions or prefix_length: use a boolean clause of match clauses instead";
 
-describe("what cannot be honoured is refused by the name of its key", () => {
+describe("unsupported values are refused with their key", () => {
   test.each<[key: string, rest: string, query: Fields]>([
     ["k", `${whole}, or 9223372036854775807 for no limit`, {}],
     ["k", `${whole}, or 9223372036854775807 for no limit`, { k: null }],
@@ -212,7 +212,7 @@ describe("bounds, after defaults", () => {
     expect(await refused(service, query)).toEqual([error, error]);
   });
 
-  test("a sort of everything may be explained, not run", async () => {
+  test("a sort without a limit can be explained but not run", async () => {
     const query = { k: noLimit, ...ordered };
     expect((await service.call("explain_plan", "docs", { query })).status).toBe(200);
     expect((await service.call("analyze_plan", "docs", query)).body).toMatchObject({
@@ -221,7 +221,7 @@ describe("bounds, after defaults", () => {
     });
   });
 
-  test("a table without a full-text index says so for a clause that names no column", async () => {
+  test("a clause without a column is refused on a table without a full-text index", async () => {
     const { body } = await service.call("analyze_plan", "plain", fts({ match: { terms: "row" } }));
     expect(body).toMatchObject({
       code: 13,
@@ -229,14 +229,14 @@ describe("bounds, after defaults", () => {
     });
   });
 
-  test("several faults are told at once", async () => {
+  test("several faults are reported together", async () => {
     const { body } = await service.call("analyze_plan", "docs", { k: -1, offset: 1.5, filter: 3 });
     expect(body.error).toBe("k must be 0 or greater");
     expect(body.detail).toBe(`k must be 0 or greater; filter must be of type string, not number; offset ${beyondSafe}`);
   });
 });
 
-describe("what is not there has its own code", () => {
+describe("missing objects have their own codes", () => {
   test.each<[query: Fields, code: number, error: string]>([
     [{ k: 5, columns: ["nope"] }, 12, 'the table has no column "nope"'],
     [{ k: 5, columns: { x: "nope + 1" } }, 12, 'the table has no column "nope"'],

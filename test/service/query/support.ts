@@ -13,7 +13,7 @@ export const search: Fields = { k: 5, vector: vectorOf(1), vector_column: "vecto
 /** A vector search over the column with an HNSW index. */
 export const graphSearch: Fields = { k: 10, vector: vectorOf(1), vector_column: "other" };
 
-/** @returns the plan of `query`, which must be answered. */
+/** @returns the plan of `query`, which must succeed. */
 export const explain = async (service: TestService, query: Fields, table = "docs"): Promise<string> => {
   const { status, body } = await service.call("explain_plan", table, { query });
   expect(body, `explain_plan of ${JSON.stringify(query)}`).toEqual(expect.any(String));
@@ -21,7 +21,7 @@ export const explain = async (service: TestService, query: Fields, table = "docs
   return body;
 };
 
-/** @returns the measured plan of `query`, which must be answered. */
+/** @returns the measured plan of `query`, which must succeed. */
 export const analyze = async (service: TestService, query: Fields, table = "docs"): Promise<string> => {
   const { status, body } = await service.call("analyze_plan", table, query);
   expect(body, `analyze_plan of ${JSON.stringify(query)}`).toEqual(expect.any(String));
@@ -31,7 +31,7 @@ export const analyze = async (service: TestService, query: Fields, table = "docs
 
 const multipliers: Readonly<Record<string, number>> = { K: 1e3, M: 1e6 };
 
-/** Rows that came out of a measured plan: those of its first node that counts any. Rounded from a thousand on. */
+/** Result rows of a measured plan, from its first node with a count. Rounded from 1,000. */
 export const rowsOf = (plan: string): number => {
   const match = /output_rows=([\d.]+)(?: ([KM]))?/.exec(plan);
   if (match === null) throw new Error(`no output_rows in ${plan}`);
@@ -42,7 +42,7 @@ export const whole = "must be a whole number between 0 and 9007199254740991";
 export const beyondSafe = `${whole} (larger ones lose digits in JSON)`;
 
 /**
- * Asks both operations for the same query. Both must refuse it with 400 and code 13.
+ * Sends a query to both operations. Both must refuse it with 400 and code 13.
  * @returns their messages; explain has the query below the key `query`.
  */
 export const refused = async (service: TestService, query: Fields): Promise<[explain: string, analyze: string]> => {

@@ -13,8 +13,8 @@ afterAll(() => service.stop());
 const get = (path: string, headers: Readonly<Record<string, string>> = {}) =>
   fetch(new URL(path, service.base), { headers });
 
-describe("the page of the API", () => {
-  test("is HTML and allows nothing but what this server sends", async () => {
+describe("the API page", () => {
+  test("is HTML whose policy allows only content of this server", async () => {
     const response = await get("/docs");
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
@@ -26,12 +26,12 @@ describe("the page of the API", () => {
     expect(response.headers.get("x-request-id")).toMatch(/\S/);
   });
 
-  test("has no script or style of its own in the HTML, which the policy would stop", async () => {
+  test("has no inline script or style, which its policy would block", async () => {
     const html = await (await get("/docs")).text();
     expect(html).not.toMatch(/<style|style=|<script>|\son\w+=|javascript:/i);
   });
 
-  test("finds everything that it loads here, each as what it is", async () => {
+  test("loads only files of this server, each with its content type", async () => {
     const html = await (await get("/docs")).text();
     const loaded = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address = ""]) => address);
     expect(loaded.filter((address) => /^(https?:)?\/\//.test(address))).toEqual([]);
@@ -49,13 +49,13 @@ describe("the page of the API", () => {
     });
   });
 
-  test("is not sent again to who has it", async () => {
+  test("is 304 for a client that has it", async () => {
     const etag = (await get("/docs/swagger-ui.css")).headers.get("etag") ?? "";
     const again = await get("/docs/swagger-ui.css", { "if-none-match": etag });
     expect([again.status, await again.text()]).toEqual([304, ""]);
   });
 
-  test("answers what is not there like every other path", async () => {
+  test("responds to missing files like any other path", async () => {
     const response = await get("/docs/../package.json");
     expect(response.status).toBe(404);
     expect((await get("/docs/absent.js")).status).toBe(404);
@@ -63,7 +63,7 @@ describe("the page of the API", () => {
   });
 });
 
-describe("what the page shows, the document", () => {
+describe("the OpenAPI document of the page", () => {
   test.each(operations.map((operation) => [operation.name, operation] as const))("has %s", (_, operation) => {
     const item = document.paths[addressOf(operation)];
     expect(Object.keys(item).sort()).toEqual(operation.methods.map((method) => method.toLowerCase()).sort());
@@ -71,7 +71,7 @@ describe("what the page shows, the document", () => {
   });
 
   test.each(operations.map((operation) => [operation.name, operation] as const))(
-    "has a body to try %s with that it takes",
+    "has a valid example body for %s",
     (_, operation) => {
       expect(operation.body.safeParse(operation.example ?? {})).toMatchObject({ success: true });
     },

@@ -15,7 +15,7 @@ test.each([
   ["declared-length", `${head}content-length: 100\r\n\r\n{"k":`],
   ["chunked", `${head}transfer-encoding: chunked\r\n\r\n5\r\n{"k":\r\n`],
   ["malformed", `${head}transfer-encoding: chunked\r\n\r\n5\r\n{"k":\r\nzz`],
-])("a client that hangs up in the middle of a body is no failure of the service: %s", async (form, bytes) => {
+])("a client that disconnects during its body is a failure of the client: %s", async (form, bytes) => {
   const requestId = `hung-up-${form}`;
   const socket = await openRaw(Number(new URL(service.base).port));
   socket

@@ -5,11 +5,11 @@ import { listen } from "../../../service/server/listener.ts";
 
 const request = "GET / HTTP/1.1\r\nhost: here\r\n\r\n";
 
-/** A connection that the server has let in, and what it got so far. */
-const letIn = async (listener: Awaited<ReturnType<typeof listen>>) => {
-  const entered = once(listener.server, "connection");
+/** An accepted connection, and the text received on it. */
+const accepted = async (listener: Awaited<ReturnType<typeof listen>>) => {
+  const connected = once(listener.server, "connection");
   const socket = connect(listener.port, listener.address);
-  await entered;
+  await connected;
   let text = "";
   socket.setEncoding("latin1").on("data", (chunk) => {
     text += chunk;
@@ -17,9 +17,9 @@ const letIn = async (listener: Awaited<ReturnType<typeof listen>>) => {
   return { socket, ended: once(socket, "close"), answer: () => text };
 };
 
-test("a connection that was let in before the door was shut gets an answer to its first request", async () => {
+test("a connection accepted before close gets a response to its first request", async () => {
   const listener = await listen(() => new Response("here"), 0, "127.0.0.1");
-  const { socket, ended, answer } = await letIn(listener);
+  const { socket, ended, answer } = await accepted(listener);
   const closed = listener.close(60_000);
   socket.write(request);
   await ended;
@@ -27,9 +27,9 @@ test("a connection that was let in before the door was shut gets an answer to it
   expect(answer()).toMatch(/^HTTP\/1\.1 200 [\s\S]*connection: close[\s\S]*here$/i);
 });
 
-test("a connection that has been answered does not keep the server open", async () => {
+test("an idle connection does not delay close", async () => {
   const listener = await listen(() => new Response("here"), 0, "127.0.0.1");
-  const { socket, ended, answer } = await letIn(listener);
+  const { socket, ended, answer } = await accepted(listener);
   socket.write(request);
   await expect.poll(answer).toContain("here");
   await listener.close(60_000);

@@ -19,7 +19,7 @@ beforeEach(() => {
 
 const lines = () => service.log.filter(({ msg }) => msg === "request");
 
-test("a request is one line with these fields and no others", async () => {
+test("a request is one log line with exactly these fields", async () => {
   await service.call("stats", "docs", {}, { headers: { "x-request-id": "abc-1" } });
   const [line] = lines();
   expect(line).toMatchObject({
@@ -48,12 +48,12 @@ test("a request is one line with these fields and no others", async () => {
   );
 });
 
-test("a request id that could not be one is replaced", async () => {
+test("a malformed request id is replaced", async () => {
   const { headers } = await service.call("stats", "docs", {}, { headers: { "x-request-id": "a b;c" } });
   expect(headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
 });
 
-test("context of body and headers reaches log and trace, the header first, and no credential with it", async () => {
+test("context of body and headers is in log and trace without credentials; headers have precedence", async () => {
   await service.call(
     "stats",
     "docs",
@@ -75,7 +75,7 @@ test("context of body and headers reaches log and trace, the header first, and n
   expect(JSON.stringify(line) + JSON.stringify(span?.attributes)).not.toContain("canary");
 });
 
-test("no value of context that is a credential is logged, whatever its key", async () => {
+test("credentials in context are not logged, under any key", async () => {
   const jwt = `eyJhbGciOiJub25lIn0.${Buffer.from('{"sub":"canary"}').toString("base64url")}.`;
   const values = {
     headers: { Authorization: "Bearer canary" },
@@ -107,19 +107,19 @@ test("no value of context that is a credential is logged, whatever its key", asy
   for (const secret of ["canary", jwt, service.token]) expect(shown).not.toContain(secret);
 });
 
-test("identity in the body alone authenticates nobody", async () => {
+test("an identity in the body never authenticates", async () => {
   const body = { identity: { api_key: service.token, auth_token: service.token } };
   const answer = await service.call("stats", "docs", body, { token: null });
   expect(answer).toMatchObject({ status: 401, body: { code: 16 } });
 });
 
-test("the headers' identity is used, whatever the body says", async () => {
+test("the headers' identity applies, not the body's", async () => {
   const body = { identity: { auth_token: "someone else's" } };
   expect(await service.call("stats", "docs", body)).toMatchObject({ status: 200 });
   expect(lines()[0]).toMatchObject({ principal: "tester" });
 });
 
-test("x-api-key is taken where it is switched on", async () => {
+test("x-api-key is accepted where it is enabled", async () => {
   const answer = await service.call("stats", "docs", {}, { token: null, headers: { "x-api-key": service.token } });
   expect(answer.status).toBe(200);
 });

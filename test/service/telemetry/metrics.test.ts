@@ -10,7 +10,7 @@ afterAll(() => service.stop());
 
 const scrape = async (): Promise<string> => (await fetch(`${service.operationsBase}/metrics`)).text();
 
-/** Value of one series as it stands in the text; undefined where there is none. */
+/** Value of a series in the text; undefined if absent. */
 const seriesValue = (text: string, series: string): number | undefined => {
   const line = text.split("\n").find((entry) => entry.startsWith(`${series} `));
   return line === undefined ? undefined : Number(line.slice(series.length + 1));
@@ -26,7 +26,7 @@ const handles = async () => {
   };
 };
 
-test("the metrics that are served are those that are documented, each with its type and meaning", async () => {
+test("the served metrics are the documented ones, each with its type and help text", async () => {
   const text = await scrape();
   const served = Object.fromEntries(
     [...text.matchAll(/^# HELP (lakehead_\w+) (.+)\n# TYPE \1 (\w+)$/gm)].map(([, name, help, type]) => [
@@ -39,7 +39,7 @@ test("the metrics that are served are those that are documented, each with its t
   );
 });
 
-test("no series has a label that is not documented", async () => {
+test("no series has an undocumented label", async () => {
   await service.call("stats", "docs");
   const text = await scrape();
   const series = [...text.matchAll(/^(lakehead_\w+?)(?:_bucket|_sum|_count)?(?:\{(.*)\})? /gm)];
@@ -53,7 +53,7 @@ test("no series has a label that is not documented", async () => {
   }
 });
 
-test("a handle is a miss the first time, a hit the next, and makes room for another table's", async () => {
+test("a table handle is a miss first, then a hit, and is evicted for another table's", async () => {
   await service.call("describe", "plain");
   const before = await handles();
   await service.call("describe", "docs");
@@ -64,7 +64,7 @@ test("a handle is a miss the first time, a hit the next, and makes room for anot
   expect(found).toEqual({ ...opened, hits: (opened.hits ?? 0) + 1 });
 });
 
-test("a table that is not there is a miss and leaves nothing behind", async () => {
+test("a missing table is a miss and leaves no handle", async () => {
   const before = await handles();
   await service.call("describe", "absent");
   expect(await handles()).toEqual({
@@ -75,7 +75,7 @@ test("a table that is not there is a miss and leaves nothing behind", async () =
   });
 });
 
-test("requests are counted by operation and status, and timed", async () => {
+test("requests are counted by operation and status, and their durations are recorded", async () => {
   const series = 'lakehead_requests_total{operation="describe",status="404"}';
   const count = 'lakehead_request_duration_seconds_count{operation="describe"}';
   const before = await scrape();
@@ -85,7 +85,7 @@ test("requests are counted by operation and status, and timed", async () => {
   expect(seriesValue(after, count)).toBe((seriesValue(before, count) ?? 0) + 1);
 });
 
-test("readiness and version are metrics too", async () => {
+test("readiness and version are metrics", async () => {
   while (seriesValue(await scrape(), "lakehead_ready") !== 1) await new Promise((resolve) => setTimeout(resolve, 20));
   expect(seriesValue(await scrape(), 'lakehead_build_info{version="0.0.0-test"}')).toBe(1);
 });
