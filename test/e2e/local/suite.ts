@@ -84,7 +84,7 @@ async function runOn(surroundings: Surroundings, report: Report): Promise<void> 
     report.summarize(`${stackName}: order of deletion: ${order.join(", ")}`);
     return `${counted(destroyed)} in ${destroyed.seconds.toFixed(1)} s, ${pairs} pairs in order`;
   });
-  await report.check("destroy leaves nothing but what the README says stays", async () => {
+  await report.check("destroy leaves only what docs/destroy.md lists", async () => {
     let stays: string[] = [];
     // Volumes and pods go a moment after what they belonged to.
     await until("an empty cluster", async () => {
