@@ -11,7 +11,7 @@ export interface Asked {
 
 export interface Answered {
   readonly status: number;
-  /** Head of the answer: status line and headers. */
+  /** Status line and headers. */
   readonly head: string;
   readonly text: string;
 }
@@ -30,12 +30,12 @@ const headOf = ({ method = "POST", path, token, body, headers = {} }: Asked): st
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
   ].join("\r\n");
 
-/** An answer without a body and without its length has this status. */
+/** A response with this status has no body and no content-length. */
 const noContent = 204;
 
 /**
- * A client of one connection with one request under way at a time: a plain socket, because a full HTTP client costs more
- * than the service does. It reconnects when the other side has closed the connection after an answer.
+ * A client with one connection and one request at a time. It uses a plain socket, because a full HTTP client costs more CPU
+ * than the service. It reconnects after the server has closed the connection.
  */
 export class Caller {
   readonly #port: number;
@@ -47,7 +47,7 @@ export class Caller {
     this.#port = port;
   }
 
-  /** @throws what the connection fails with; an answer of any status is none of that. */
+  /** @throws the connection's error; a response of any status is no error. */
   ask(asked: Asked): Promise<Answered> {
     this.#socket ??= this.#connect();
     const socket = this.#socket;
@@ -67,7 +67,7 @@ export class Caller {
     socket.setNoDelay(true);
     socket.on("data", (chunk: Buffer) => this.#receive(chunk));
     const fail = (error: Error): void => {
-      // "close" follows "error", and may find the next request on its way through another socket.
+      // "close" follows "error", when the next request may already use another socket.
       if (this.#socket !== socket) return;
       this.#socket = undefined;
       this.#take()?.reject(error);
@@ -94,7 +94,7 @@ export class Caller {
     const text = this.#received.toString("utf8", end + 4);
     this.#received = Buffer.alloc(0);
     if (/^connection: *close/im.test(head)) {
-      // Before its "close" arrives, or the next request would be written into it.
+      // Drop the socket before its "close" event, or the next request would be written to it.
       this.#socket?.removeAllListeners("close").destroy();
       this.#socket = undefined;
     }

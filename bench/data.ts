@@ -5,7 +5,7 @@ import { knownTag, tables, vectorOf } from "./workloads.ts";
 const rowsOf = (count: number, dimensions: number): Row[] =>
   Array.from({ length: count }, (_, id) => ({ id: BigInt(id), vector: [...vectorOf(id, dimensions)] }));
 
-/** Writes the tables that are asked: each with a vector index, and a tag to look up. */
+/** Writes the tables of the workloads, each with a vector index and a tag. */
 export const writeData = async (directory: string): Promise<void> => {
   await writeTables(
     directory,

@@ -1,15 +1,13 @@
 /**
- * Holds the service against more than it can do: a thousand searches at once, each through all of a million vectors, and
- * one that outlives its deadline. Prints Markdown; ends with 1 when it crashed or answered what is neither a plan nor a
- * refusal, not when a figure is missed. Memory is read from `/proc`, so it needs Linux. Argument: seconds that searches
- * wait for a place.
+ * Overloads the service: a thousand concurrent searches, each through all of a million vectors, and one that exceeds its
+ * deadline. Prints Markdown. The exit code is 1 after a crash or a response that is neither a plan nor a refusal, but not
+ * after a missed target. Memory is read from `/proc`, so it needs Linux.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Caller } from "./caller.ts";
-import { startWorker } from "./child.ts";
 import { million, writeMillion } from "./flood/data.ts";
 import type { Flooded } from "./flood/load.ts";
 import { median, percentile } from "./measure.ts";
@@ -18,6 +16,7 @@ import { readOptions } from "./options.ts";
 import { Probe } from "./probe.ts";
 import { figureTable } from "./report.ts";
 import { type Server, startServer, token } from "./servers.ts";
+import { startWorker } from "./task-process.ts";
 import { vectorOf } from "./workloads.ts";
 
 const { seconds } = readOptions("bench:flood", {
@@ -36,7 +35,7 @@ const vector = [...vectorOf(0.5, million.dimensions)];
 
 const metrics = async (port: number): Promise<string> => (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
 
-/** Worker processes that ended, by reason, as the service's own metrics have it. */
+/** Worker processes that ended, by reason, from the service's metrics. */
 const workerEnds = async (port: number): Promise<string> => {
   const ends = [...(await metrics(port)).matchAll(/^lakehead_worker_ends_total\{[^}]*reason="(\w+)"[^}]*\} (\d+)$/gm)];
   return ends.map(([, reason, count]) => `${count} ${reason}`).join(", ");
@@ -46,7 +45,7 @@ const flood = async (directory: string): Promise<{ readonly rows: Row[]; readonl
   const server = await startServer("../service/main.ts", {
     LAKEHEAD_DATABASE: directory,
     LAKEHEAD_MEMORY_LIMIT_BYTES: String(memoryLimit),
-    // None is turned away at the door: all are held at once until they have run or waited too long.
+    // The queue takes all searches: each runs, or is refused when it has waited too long.
     LAKEHEAD_ANALYZE_QUEUE: String(searches),
     LAKEHEAD_MAX_IN_FLIGHT_PER_PRINCIPAL: String(2 * searches),
     LAKEHEAD_QUEUE_SECONDS: String(seconds),
@@ -68,7 +67,7 @@ const flood = async (directory: string): Promise<{ readonly rows: Row[]; readonl
   const peak = memory.takePeak();
   memory.stop();
   load.stop();
-  const ends = await workerEnds(server.operationsPort).catch(() => "the service did");
+  const ends = await workerEnds(server.operationsPort).catch(() => "the service itself");
   const code = await server.stop();
   const failures = [...wrong, ...lived.failures, ...explained.failures, ...(code === 0 ? [] : [`exit code ${code}`])];
   const p99 = percentile(lived.latencies, 0.99);
@@ -80,9 +79,9 @@ const flood = async (directory: string): Promise<{ readonly rows: Row[]; readonl
       ["searches answered with a plan", "", String(plans), true],
       [`searches refused after ${seconds} s of waiting (503, code 17)`, "", String(refusals), true],
       ["other answers", "none", String(wrong.length), wrong.length === 0],
-      ["most memory of all processes", `< ${gigabytes(memoryLimit)}`, gigabytes(peak), peak < memoryLimit],
+      ["peak memory of all processes", `< ${gigabytes(memoryLimit)}`, gigabytes(peak), peak < memoryLimit],
       [`/livez p99 (of ${lived.latencies.length})`, "< 100 ms", ms(p99), p99 < 100],
-      ["/livez p50, greatest", "", `${ms(median(lived.latencies))}, ${ms(Math.max(...lived.latencies))}`, true],
+      ["/livez p50, maximum", "", `${ms(median(lived.latencies))}, ${ms(Math.max(...lived.latencies))}`, true],
       [
         "explain_plan answered",
         "all",
@@ -94,17 +93,17 @@ const flood = async (directory: string): Promise<{ readonly rows: Row[]; readonl
   };
 };
 
-/** Waits for a worker that takes calls: the one before was ended, and its successor needs half a second to start. */
+/** Waits for an idle worker process: after one was ended, its successor needs half a second to start. */
 const workerReady = async (port: number): Promise<void> => {
   while (!/^lakehead_workers\{[^}]*state="idle"[^}]*\} [1-9]/m.test(await metrics(port))) await sleep(50);
 };
 
-/** A condition that takes seconds over a million rows, and that the guard has no reason to refuse. */
+/** A filter that takes seconds over a million rows and that the guard allows. */
 const slowFilter = Array.from({ length: 16 }, (_, index) => `cast(id as string) not like '%${index}x%y%'`).join(
   " AND ",
 );
 
-/** Waits until the memory has been given back; the successor of an ended worker starts meanwhile. */
+/** Waits up to five seconds until memory is at most `wanted`; returns the memory then. */
 const settled = async (memory: MemoryWatch, wanted: number): Promise<number> => {
   const until = performance.now() + 5000;
   while (memory.now() > wanted && performance.now() < until) await sleep(50);
@@ -147,14 +146,14 @@ const deadline = async (directory: string): Promise<{ readonly rows: Row[]; read
     wrong,
     rows: [
       [
-        "deadline of 1 s on a search of some seconds, the slowest of 5",
+        "deadline of 1 s for a search of several seconds, slowest of 5",
         "503 in < 2 s",
         wrong.length === 0 ? `503 in ${slowest.toFixed(2)} s` : "other answers",
         wrong.length === 0 && slowest < 2,
       ],
       [
-        "memory before, at most, and after",
-        "given back",
+        "memory before, peak, and after",
+        "released",
         [before, peak, after].map(gigabytes).join(", "),
         after <= before * 1.1,
       ],
@@ -167,14 +166,14 @@ const home = await mkdtemp(join(tmpdir(), "lakehead-flood-"));
 try {
   say(`writing ${million.rows} vectors of ${million.dimensions} dimensions …`);
   await writeMillion(home);
-  say(`${searches} searches at once …`);
+  say(`${searches} concurrent searches …`);
   const flooded = await flood(home);
-  say("a search that outlives its deadline …");
+  say("a search that exceeds its deadline …");
   const ended = await deadline(home);
   const rows = [...flooded.rows, ...ended.rows];
   process.stdout.write(
-    `${searches} searches at once, each through all of ${million.rows.toLocaleString("en-US")} vectors of ${million.dimensions} dimensions; Node ${process.version}, ${availableParallelism()} CPUs shared with the load, load average ${loadBefore.toFixed(1)} before the run.\n\n${figureTable(
-      ["", "target", "reached", "kept"],
+    `${searches} concurrent searches, each through all of ${million.rows.toLocaleString("en-US")} vectors of ${million.dimensions} dimensions; Node ${process.version}, ${availableParallelism()} CPUs shared with the load, load average ${loadBefore.toFixed(1)} before the run.\n\n${figureTable(
+      ["", "target", "measured", "met"],
       rows.map(([what, target, reached, kept]) => [
         what,
         target,

@@ -10,7 +10,7 @@ export interface Goal {
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
 const ms = (value: number): string => `${value >= 0 ? "+" : ""}${value.toFixed(2)} ms`;
 
-/** Least share of the bare SDK's throughput at concurrency 16 (G5). */
+/** Minimum share of the bare SDK's throughput at concurrency 16 (G5). */
 const throughput: Readonly<Record<string, number>> = {
   "analyze_plan, 128 dimensions": 0.75,
   "tags/version": 0.65,
@@ -19,17 +19,17 @@ const throughput: Readonly<Record<string, number>> = {
   stats: 0.25,
 };
 
-/** Least share of the raw server's throughput at concurrency 16 (G6). */
+/** Minimum share of the raw server's throughput at concurrency 16 (G6). */
 const besideRaw = (workload: string): number => (workload === "stats" ? 0.65 : 0.8);
 
-/** Most milliseconds that the median may be above the bare SDK's at concurrency 1 (G7). */
+/** Maximum by which the median may exceed the bare SDK's at concurrency 1, in milliseconds (G7). */
 const addedMedian: Readonly<Record<string, number>> = {
   stats: 0.2,
   "tags/version": 0.2,
   "explain_plan, 1536 dimensions": 0.7,
 };
 
-/** Most milliseconds that the 99th percentile may be above the bare SDK's at concurrency 16 (G7). */
+/** Maximum by which the 99th percentile may exceed the bare SDK's at concurrency 16, in milliseconds (G7). */
 const addedTail = 10;
 
 const atLeast = (name: string, share: number, wanted: number): Goal => ({
@@ -52,14 +52,14 @@ const goalsOf = ({ workload, concurrency, ratio, raw, added }: Result): Goal[] =
   if (concurrency === 1) return median === undefined ? [] : [atMost(`G7 median at 1, ${workload}`, added.p50, median)];
   if (concurrency !== 16) return [];
   return [
-    ...(share === undefined ? [] : [atLeast(`G5 beside the bare SDK at 16, ${workload}`, ratio[0], share)]),
+    ...(share === undefined ? [] : [atLeast(`G5 against the bare SDK at 16, ${workload}`, ratio[0], share)]),
     ...(raw === undefined
       ? []
-      : [atLeast(`G6 beside a raw server at 16, ${workload}`, raw.ratio[0], besideRaw(workload))]),
+      : [atLeast(`G6 against a raw server at 16, ${workload}`, raw.ratio[0], besideRaw(workload))]),
     atMost(`G7 99th percentile at 16, ${workload}`, added.p99, addedTail),
   ];
 };
 
-/** The goals that are figures of speed; those that are counts are tests. */
+/** Goals for speed. Goals for counts are tests. */
 export const judge = (results: readonly Result[]): Goal[] =>
   results.flatMap(goalsOf).sort((a, b) => a.name.localeCompare(b.name));

@@ -4,7 +4,7 @@ export const inspectable = (port: number): readonly string[] => [
   "--inspect-publish-uid=http",
 ];
 
-/** What Node tells of a process from within, by the DevTools protocol. */
+/** A client of Node's inspector, by the DevTools protocol. */
 export class Inspector {
   readonly #socket: WebSocket;
   #lastId = 0;

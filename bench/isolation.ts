@@ -1,6 +1,6 @@
 /**
- * What isolation costs a call: the database in this process beside the same database behind worker processes, in rounds
- * by turns, without HTTP. CPU counts all processes together, and needs Linux. Prints Markdown. Arguments: rounds, calls of a round.
+ * Measures what worker processes add to a call: the database in this process against the same database behind worker
+ * processes, in alternating rounds, without HTTP. CPU time is the sum of all processes and needs Linux. Prints Markdown.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -36,7 +36,7 @@ const open = (environment: Readonly<Record<string, string>>): Database => {
   return isolation === undefined ? own : openIsolated(own, isolation, () => {}).database;
 };
 
-/** The first is what the others are held against. */
+/** The first is the baseline. */
 const sides: Readonly<Record<string, Database>> = {
   "own process": open({ LAKEHEAD_ISOLATION: "off" }),
   "2 workers, 8 plans each": open({
@@ -102,7 +102,7 @@ const measure = async (ask: Ask, database: Database, concurrency: number): Promi
 const names = Object.keys(sides);
 const [base = ""] = names;
 
-/** One line for each side; added figures are medians of what a round was above the same round of the base. */
+/** One row for each side; added figures are medians of the differences to the baseline within a round. */
 const lines = (ask: Ask, concurrency: number, measured: ReadonlyMap<string, readonly Measured[]>): string =>
   names
     .map((name) => {
@@ -127,7 +127,7 @@ try {
   for (const ask of asks)
     for (const concurrency of [1, 8]) {
       const measured = new Map<string, Measured[]>(names.map((name) => [name, []]));
-      // The first turn only warms up.
+      // The first round only warms up.
       for (let turn = -1; turn < rounds; turn++)
         for (const name of turn % 2 === 0 ? names : names.toReversed()) {
           const database = sides[name];

@@ -3,8 +3,8 @@
  * each caller. Arguments: port, token, side.
  */
 import { Caller } from "./caller.ts";
-import { serveTasks } from "./child.ts";
 import { closedLoop, type Task } from "./measure.ts";
+import { serveTasks } from "./task-process.ts";
 import { createWorkloads } from "./workloads.ts";
 
 const [port = "", token = "", side = ""] = process.argv.slice(2);

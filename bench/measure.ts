@@ -1,4 +1,4 @@
-/** What one round of a workload showed. */
+/** Figures of one round of a workload. */
 export interface Round {
   readonly requests: number;
   readonly seconds: number;
@@ -7,7 +7,7 @@ export interface Round {
   readonly p99: number;
 }
 
-/** How a round is run: by time, or where `requests` is given, by that many. */
+/** A round: for `seconds`, or for `requests` if given. */
 export interface Task {
   readonly workload: string;
   readonly concurrency: number;
@@ -25,8 +25,8 @@ export const percentile = (values: readonly number[], share: number): number => 
 };
 
 /**
- * A closed loop: `concurrency` callers, each of which sends its next request when the last one is answered. An error of
- * any request fails the round: a figure of failures would be worth nothing.
+ * A closed loop: `concurrency` callers, each of which sends its next request after the response to the last one. An error
+ * of any request fails the round, because figures of failed requests mean nothing.
  */
 export const closedLoop = async (
   { concurrency, seconds, requests, from }: Task,

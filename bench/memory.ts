@@ -13,14 +13,14 @@ export class MemoryWatch {
     this.#timer = setInterval(() => this.now(), everyMs);
   }
 
-  /** Bytes at the moment. */
+  /** Resident bytes now. */
   now(): number {
     const bytes = residentBytesOf(family(this.#pid));
     this.#peak = Math.max(this.#peak, bytes);
     return bytes;
   }
 
-  /** The most that was seen since the last call. */
+  /** Maximum since the last call, in bytes. */
   takePeak(): number {
     this.now();
     const peak = this.#peak;

@@ -1,6 +1,6 @@
 /**
- * The service beside the Rust reference server (pylance's RestAdapter over its directory namespace) on the same data, machine
- * and load, in rounds by turns, each operation in the form that each server answers. Prints Markdown. Needs Python 3.
+ * Measures the service against the Rust reference server (pylance's RestAdapter over its directory namespace) on the same
+ * data, machine and load, in alternating rounds, with each request in the form that the server accepts. Prints Markdown. Needs Python 3.
  */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,14 +10,14 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { pythonWith } from "../tools/parts/python.ts";
-import { startWorker, type Worker } from "./child.ts";
 import { writeData } from "./data.ts";
 import { median, type Round, type Task } from "./measure.ts";
 import { readOptions } from "./options.ts";
-import { type Ask, asks, type Form } from "./peers/asks.ts";
+import { type Ask, asks, type Form } from "./peers/requests.ts";
 import { family, residentBytesOf } from "./processes.ts";
 import { figureTable } from "./report.ts";
 import { startServer, token } from "./servers.ts";
+import { startWorker, type Worker } from "./task-process.ts";
 
 type SideName = "service" | "strict" | "peer";
 
@@ -74,7 +74,7 @@ const startPeer = async (python: string, directory: string): Promise<Side> => {
   });
 };
 
-/** How pylance's own client fares with a server: operation -> fault, or null. */
+/** Calls a server with pylance's client: operation -> error, or null. */
 const byClient = async (python: string, { port }: Side): Promise<Readonly<Record<string, string | null>>> => {
   const { stdout } = await promisify(execFile)(python, [here("client.py"), `http://127.0.0.1:${port}`, token]);
   return JSON.parse(stdout);
@@ -99,7 +99,7 @@ if (found.missing !== undefined) {
 
 type Rounds = Readonly<Record<SideName, readonly Round[]>>;
 
-/** Numbers of requests go on counting for each operation; what creates tags and what deletes them go through the same. */
+/** Request numbers by operation. Creating and deleting tags use the same numbers, so that each created tag is deleted. */
 const counted = new Map<string, number>();
 
 const measure = async (sides: readonly Side[], ask: Ask, concurrency: number): Promise<Rounds> => {
@@ -109,7 +109,7 @@ const measure = async (sides: readonly Side[], ask: Ask, concurrency: number): P
     const from = counted.get(ask.name) ?? 0;
     for (const side of turn % 2 === 0 ? sides : sides.toReversed()) {
       const form = side.name === "peer" ? ask.peer : ask.service;
-      // Both services have the same form: apart they would make the same tags.
+      // Both services send the same form: without an offset they would create the same tags.
       const offset = side.name === "strict" ? 1e9 : 0;
       const requests = ask.perRound === undefined ? {} : { requests: ask.perRound };
       const task = { workload: ask.name, concurrency, seconds: plan.seconds, from: from + offset, form, ...requests };
@@ -123,7 +123,7 @@ const measure = async (sides: readonly Side[], ask: Ask, concurrency: number): P
 
 const rate = (round: Round): number => round.requests / round.seconds;
 
-/** Median of the ratios, each within one turn. */
+/** Median of the ratios, each within one round. */
 const ratio = (of: readonly Round[], to: readonly Round[], figure: (round: Round) => number): number =>
   median(of.map((round, turn) => figure(round) / figure(to[turn] as Round)));
 
@@ -165,15 +165,15 @@ try {
   const answered = (fault: string | null | undefined): string => (fault === null ? "yes" : `**no**: ${fault}`);
   process.stdout.write(
     `${[
-      `The service beside pylance's RestAdapter: Node ${process.version}, ${availableParallelism()} CPUs shared by both servers and the load, load average ${loadBefore.toFixed(1)} before the run; medians of ${plan.rounds} turns of ${plan.seconds} s, ratios (service/peer) within a turn. More requests and fewer milliseconds are better.`,
+      `The service against pylance's RestAdapter: Node ${process.version}, ${availableParallelism()} CPUs shared by both servers and the load, load average ${loadBefore.toFixed(1)} before the run; medians of ${plan.rounds} rounds of ${plan.seconds} s, ratios (service/peer) within a round. More requests and fewer milliseconds are better.`,
       figureTable(
         [
           "operation",
-          "at once",
+          "concurrent",
           "requests/s",
           "peer",
           "ratio",
-          "ratio, never old",
+          "ratio, strong consistency",
           "p50 ms",
           "peer",
           "ratio",
@@ -191,7 +191,7 @@ try {
         ],
       ),
       figureTable(
-        ["pylance's own client gets an answer from", "service", "peer"],
+        ["pylance's client succeeds with", "service", "peer"],
         Object.keys(clients.peer).map((name) => [name, answered(clients.service[name]), answered(clients.peer[name])]),
       ),
     ].join("\n\n")}\n`,

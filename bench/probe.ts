@@ -4,13 +4,13 @@ import { type Asked, Caller } from "./caller.ts";
 export interface Probed {
   /** Milliseconds of each probe, failed ones included. */
   readonly latencies: readonly number[];
-  /** What went wrong: no answer, or one that is not 200. */
+  /** Errors: no response, or a status other than 200. */
   readonly failures: readonly string[];
 }
 
 /**
- * Asks at a fixed rate, whether or not earlier probes are answered: one who waits for a slow answer before asking again
- * would count it once and miss all that it held up.
+ * Sends requests at a fixed rate, whether or not earlier ones have a response. A probe that waits for a slow response would
+ * count it once and miss the requests that it delayed (coordinated omission).
  */
 export class Probe {
   readonly #asked: Asked;
@@ -27,7 +27,7 @@ export class Probe {
     this.#timer = setInterval(() => void this.#ask(), everyMs);
   }
 
-  /** Waits for what is still unanswered. */
+  /** Waits for the responses under way. */
   async stop(): Promise<Probed> {
     clearInterval(this.#timer);
     while (this.#open > 0) await sleep(10);

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 
-/** What one process has used, from `/proc`. */
+/** Resources that a process has used, from `/proc`. */
 export interface Usage {
   readonly pid: number;
   readonly cpuSeconds: number;
-  /** Resident memory; pages that processes share are in the figure of each. */
+  /** Resident memory; shared pages count for each process. */
   readonly residentBytes: number;
 }
 
@@ -15,7 +15,7 @@ const read = (path: string): string | undefined => {
   try {
     return readFileSync(path, "latin1");
   } catch {
-    // Ended in the meantime, or a system without /proc.
+    // The process has ended, or the system has no /proc.
     return undefined;
   }
 };
@@ -31,7 +31,7 @@ const usageOf = (pid: number): Usage | undefined => {
   return { pid, cpuSeconds: (user + system) / ticksPerSecond, residentBytes: (fields[21] ?? 0) * pageBytes };
 };
 
-/** A process and the children of its main thread, those that live at the moment; empty where there is no `/proc`. */
+/** A process and the running children of its main thread; empty without `/proc`. */
 export const family = (pid: number): readonly Usage[] => {
   const children = (read(`/proc/${pid}/task/${pid}/children`) ?? "").split(" ").filter(Boolean).map(Number);
   return [pid, ...children].map(usageOf).filter((usage) => usage !== undefined);

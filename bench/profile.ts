@@ -1,18 +1,18 @@
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { freePort } from "../tools/parts/free-port.ts";
-import { startWorker } from "./child.ts";
 import { Inspector, inspectable } from "./inspector.ts";
 import type { Round, Task } from "./measure.ts";
 import { figureTable } from "./report.ts";
 import { startServer, token } from "./servers.ts";
+import { startWorker } from "./task-process.ts";
 
 interface Frame {
   readonly functionName: string;
   readonly url: string;
 }
 
-/** What V8's profiler gives: one sample each interval, and the time until the next. */
+/** A profile of V8: samples, and the time until the next one, in microseconds. */
 interface CpuProfile {
   readonly nodes: readonly { readonly id: number; readonly callFrame: Frame }[];
   readonly samples: readonly number[];
@@ -21,7 +21,7 @@ interface CpuProfile {
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** Where a frame's code belongs: a room of the service, a package, a part of Node, or the engine. */
+/** The module of a frame's code: a folder of the service, a package, a part of Node, or the engine. */
 const moduleOf = ({ url, functionName }: Frame): string => {
   const part = /^node:(?:internal\/)?([^/]+)/.exec(url)?.[1];
   if (part !== undefined) return `Node: ${part.replace(/^_/, "").replace(/_.*/, "")}`;
@@ -33,7 +33,7 @@ const moduleOf = ({ url, functionName }: Frame): string => {
 
 const idle: ReadonlySet<string> = new Set(["(idle)", "(root)"]);
 
-/** Self time by key, in shares of all that was not idle. */
+/** Self time by key, as shares of the time that was not idle. */
 const sharesBy = (profile: CpuProfile, keyOf: (frame: Frame) => string): [key: string, share: number][] => {
   const frames = new Map(profile.nodes.map(({ id, callFrame }) => [id, callFrame]));
   const times = new Map<string, number>();
@@ -100,7 +100,7 @@ export const profileService = async (directory: string, seconds: number): Promis
   try {
     for (const workload of workloads) {
       const task = { workload, concurrency, seconds, from: 0 };
-      // Compiled by then.
+      // Warm up: V8 compiles the code.
       await load.run(task);
       const before = await server.cpuSeconds();
       const { requests } = await load.run(task);

@@ -1,6 +1,6 @@
 /**
- * The service's own operations behind the barest server that Node has: no framework, authentication, admission limits, headers,
- * log or metrics. What the service takes more than this is the price of its pipeline.
+ * The service's operations behind a plain `node:http` server: no framework, authentication, admission limits, headers,
+ * log or metrics. The difference to the service is the cost of its pipeline.
  */
 import { createServer, type IncomingMessage } from "node:http";
 import { compileTablePatterns, type Principal, scopes } from "../service/auth/index.ts";

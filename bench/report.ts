@@ -14,12 +14,12 @@ const percent = (share: number): string => `${Math.round(share * 100)} %`;
 const share = ([median, least, greatest]: Ratio): string =>
   `${percent(median)} [${percent(least)}–${percent(greatest)}]`;
 
-/** Service beside bare SDK, one row for each workload and concurrency. */
+/** The service against the bare SDK, one row for each workload and concurrency. */
 export const speedTable = (results: readonly Result[]): string =>
   figureTable(
     [
       "operation",
-      "at once",
+      "concurrent",
       "requests/s",
       "SDK",
       "service/SDK",
@@ -27,7 +27,7 @@ export const speedTable = (results: readonly Result[]): string =>
       "SDK",
       "p99 ms",
       "SDK",
-      "least CPU µs",
+      "minimum CPU µs",
       "SDK",
     ],
     results.map(({ workload, concurrency, figures: { service, direct }, ratio }) => [
@@ -45,10 +45,10 @@ export const speedTable = (results: readonly Result[]): string =>
     ]),
   );
 
-/** Service beside the same operations behind a raw server. */
+/** The service against the same operations behind a raw server. */
 export const rawTable = (results: readonly Result[]): string =>
   figureTable(
-    ["operation", "at once", "requests/s", "raw", "service/raw", "least CPU µs", "raw"],
+    ["operation", "concurrent", "requests/s", "raw", "service/raw", "minimum CPU µs", "raw"],
     results.flatMap(({ workload, concurrency, figures: { service }, raw }) =>
       raw === undefined
         ? []
@@ -66,10 +66,10 @@ export const rawTable = (results: readonly Result[]): string =>
     ),
   );
 
-/** Requests to the store, with answers that may be old by a bound and with answers that never are. */
+/** Requests to the store, with bounded staleness and with strong consistency. */
 export const storeTable = (bounded: readonly StoreCost[], strong: readonly StoreCost[]): string =>
   figureTable(
-    ["operation", "bounded: store requests", "p50 ms", "never old: store requests", "p50 ms"],
+    ["operation", "bounded: store requests", "p50 ms", "strong: store requests", "p50 ms"],
     bounded.map(({ workload, requests, p50 }, index) => [
       workload,
       requests,
@@ -79,10 +79,10 @@ export const storeTable = (bounded: readonly StoreCost[], strong: readonly Store
     ]),
   );
 
-export const storeTitle = `Storage requests of one warm request, object store with ${storeLatencyMs} ms`;
+export const storeTitle = `Store requests of one warm request, object store with ${storeLatencyMs} ms of latency`;
 
 export const goalTable = (goals: readonly Goal[]): string =>
   figureTable(
-    ["goal", "wanted", "measured", "reached"],
+    ["goal", "target", "measured", "met"],
     goals.map(({ name, wanted, measured, reached }) => [name, wanted, measured, reached ? "yes" : "**no**"]),
   );

@@ -1,10 +1,10 @@
-import { startWorker, type Worker } from "./child.ts";
-import type { DirectRound } from "./direct.ts";
+import type { DirectRound } from "./bare-sdk.ts";
 import { median, type Round, type Task } from "./measure.ts";
 import { type Server, startServer, token } from "./servers.ts";
+import { startWorker, type Worker } from "./task-process.ts";
 import { createWorkloads } from "./workloads.ts";
 
-/** One contestant: answers a round, and says what CPU it took. */
+/** One of the compared programs: runs a round and measures its CPU time. */
 interface Side {
   run(task: Task): Promise<DirectRound>;
   stop(): Promise<void>;
@@ -12,23 +12,23 @@ interface Side {
 
 export type SideName = "service" | "direct" | "raw";
 
-/** The raw server is no goal of its own, so it is asked at one concurrency. */
+/** The raw server is only a baseline, so it runs at one concurrency. */
 export const rawConcurrency = 16;
 
-/** What a process has compiled by then, it runs on with; the first requests of each kind are of no interest. */
+/** Time in which V8 compiles the code of a workload; these requests do not count. */
 const warmUpSeconds = 1;
 
-/** Medians over the rounds, but for the CPU. */
+/** Medians over the rounds, except for the CPU time. */
 export interface Figures {
   readonly perSecond: number;
   /** Milliseconds. */
   readonly p50: number;
   readonly p99: number;
-  /** Microseconds of CPU for a request in the best round: what others do on the machine only ever adds to it. */
+  /** Microseconds of CPU for a request in the best round: other load on the machine can only add to it. */
   readonly cpu: number;
 }
 
-/** Requests per second of the service over those of another, each round by itself: median, least, greatest. */
+/** Requests per second of the service divided by another side's, by round: median, minimum, maximum. */
 export type Ratio = readonly [number, number, number];
 
 export interface Result {
@@ -38,7 +38,7 @@ export interface Result {
   readonly ratio: Ratio;
   /** Measured at one concurrency only. */
   readonly raw?: { readonly figures: Figures; readonly ratio: Ratio };
-  /** Milliseconds that the service adds to the direct call, each round by itself: medians. */
+  /** Milliseconds that the service adds to the direct call: medians of the rounds' differences. */
   readonly added: { readonly p50: number; readonly p99: number };
 }
 
@@ -69,7 +69,7 @@ const serverSide = async (name: SideName, module: string, environment: Readonly<
 };
 
 const directSide = (directory: string): Side => {
-  const worker: Worker<Task, DirectRound> = startWorker(new URL("direct.ts", import.meta.url), [directory]);
+  const worker: Worker<Task, DirectRound> = startWorker(new URL("bare-sdk.ts", import.meta.url), [directory]);
   return { run: (task) => worker.run(task), stop: async () => worker.stop() };
 };
 
@@ -111,7 +111,7 @@ const concluded = (
 
 /**
  * Runs every workload at every concurrency against the service, the bare SDK and the operations behind a raw server, in
- * rounds that alternate between them: what else the machine does meets all alike, and a ratio is taken within a round.
+ * alternating rounds: other load on the machine affects all sides alike, and ratios are taken within a round.
  */
 export const runRounds = async (
   directory: string,
@@ -126,7 +126,7 @@ export const runRounds = async (
   };
   const all = Object.keys(sides) as SideName[];
   const results: Result[] = [];
-  // Counted for each kind of request: what makes tags and what removes them go through the same numbers.
+  // Request numbers by workload. Creating and deleting tags use the same numbers, so that each created tag is deleted.
   const from = new Map<string, number>();
   const round = async (names: readonly SideName[], task: Omit<Task, "from">) => {
     const begin = from.get(task.workload) ?? 0;

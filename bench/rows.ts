@@ -1,7 +1,7 @@
 /**
- * What an answer of rows takes in memory while it is under way, as a multiple of its bytes: the most that `/proc` shows
- * of the main process and of the worker, over what each had just before. Every round has a fresh service, since memory that an
- * earlier answer left behind would be taken again and not be seen. Prints Markdown; Linux. Argument: rounds.
+ * Measures the memory that a response of rows takes, as a multiple of its bytes: the peak of the main process and of the
+ * worker process in `/proc`, above their memory just before. Every round starts a new service, because memory that an earlier
+ * response left allocated would be reused and not show. Prints Markdown; Linux.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -19,7 +19,7 @@ const everyMs = 2;
 
 interface Round {
   readonly bytes: number;
-  /** Bytes over what the process had before. */
+  /** Bytes above the process' memory before the request. */
   readonly main: number;
   readonly worker: number;
 }
@@ -77,9 +77,7 @@ try {
       times("main"),
     ]);
   }
-  process.stdout.write(
-    `${figureTable(["answer", "bytes", "worker, times as much", "main process, times as much"], lines)}\n`,
-  );
+  process.stdout.write(`${figureTable(["response", "bytes", "worker, multiple", "main process, multiple"], lines)}\n`);
 } finally {
   await rm(home, { recursive: true, force: true });
 }

@@ -22,9 +22,9 @@ export interface Server {
   readonly port: number;
   readonly operationsPort: number;
   readonly pid: number;
-  /** Settles when the process is gone: with its exit code, or the signal that ended it. */
+  /** Resolves with the exit code, or the signal that ended the process. */
   readonly ended: Promise<number | NodeJS.Signals | null>;
-  /** CPU seconds that it has used so far, its worker processes included (these on Linux only). */
+  /** CPU seconds so far, with those of its worker processes (Linux only). */
   cpuSeconds(): Promise<number>;
   /** Ends it by SIGTERM. */
   stop(): Promise<number | NodeJS.Signals | null>;
@@ -50,13 +50,13 @@ const ownCpuSeconds = async (port: number): Promise<number> => {
 export interface ServerOptions {
   /** For Node itself, for instance `--cpu-prof`. */
   readonly flags?: readonly string[];
-  /** Gets what it prints. */
+  /** Receives its output. */
   readonly onLog?: (text: string) => void;
 }
 
 /**
- * Starts a module of this repository that reads the service's environment. Its log is thrown away but written, as it
- * would be in use.
+ * Starts a module of this repository that reads the service's environment, and waits until it is ready. The measured
+ * process writes its log to the null device: reading it here would take CPU time from the measurement.
  */
 export const startServer = async (
   module: string,

@@ -1,14 +1,13 @@
 /**
- * Minutes of mixed load, good and bad input, at 80 % of what was measured first: does memory grow, does the tail, is
- * anything answered as it should not be; then SIGTERM under load: is an accepted request lost. Prints Markdown; ends with
- * 1 for an answer that is wrong or lost, not for a figure. Memory is read from `/proc`, so it needs Linux.
+ * Sends mixed load, valid and invalid, for minutes at 80 % of the measured capacity, and watches memory, latency and
+ * responses. Then sends SIGTERM under load and counts accepted requests without a response. Prints Markdown. The exit code is
+ * 1 for a wrong or lost response, not for a figure. Memory is read from `/proc`, so it needs Linux.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "../tools/parts/free-port.ts";
-import { startWorker } from "./child.ts";
 import { writeData } from "./data.ts";
 import { Inspector, inspectable } from "./inspector.ts";
 import { readOptions } from "./options.ts";
@@ -17,6 +16,7 @@ import { figureTable } from "./report.ts";
 import { type Server, startServer } from "./servers.ts";
 import type { Sent, Stretch, Task } from "./soak/load.ts";
 import { growth, type Sample, slope } from "./soak/trend.ts";
+import { startWorker } from "./task-process.ts";
 
 const plan = readOptions("soak", {
   minutes: { default: 10, help: "length of the run, at 80 % of the measured capacity" },
@@ -27,7 +27,7 @@ const callers = 32;
 const warmUpSeconds = 30;
 const slices = 10;
 const drainSeconds = 2;
-/** A connection made this long before the door is shut has been accepted. */
+/** A connection made this long before the listener closes has been accepted. */
 const surelyMs = 500;
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
@@ -35,13 +35,13 @@ const whole = (value: number): string => Math.round(value).toLocaleString("en-US
 const mebibytes = (bytes: number): string => whole(bytes / 2 ** 20);
 const signed = (value: number): string => `${value >= 0 ? "+" : ""}${value.toFixed(1)} MiB`;
 
-/** The stretches of the run itself, and what the reader is told they are. */
+/** The stretches of the run, and their description for the report. */
 const stretchesOf = (perSecond: number): { readonly name: string; readonly stretches: readonly Stretch[] } => {
   const { minutes, requests } = plan;
   if (requests > 0) {
     const each = Math.ceil(requests / slices);
     return {
-      name: `${whole(each * slices)} requests as fast as ${callers} callers get answers`,
+      name: `${whole(each * slices)} requests at full speed from ${callers} callers`,
       stretches: Array.from({ length: slices }, () => ({ callers, requests: each })),
     };
   }
@@ -78,7 +78,7 @@ const failuresOf = ({ unexpected, unanswered }: Sent): string[] => [
   ...unanswered.slice(0, 3).map(({ error }) => `${unanswered.length} without an answer: ${error}`),
 ];
 
-/** Bytes of what the main process's code still holds, when all that it does not is collected. */
+/** Heap of the main process after a garbage collection, in bytes. */
 const heldBytes = async (inspector: Inspector): Promise<number> => {
   await inspector.ask("HeapProfiler.collectGarbage");
   return (await inspector.ask<{ readonly usedSize: number }>("Runtime.getHeapUsage")).usedSize;
@@ -94,19 +94,19 @@ const soak = async (
   const capacity = await send({ callers, seconds: 10 });
   const { name, stretches } = stretchesOf(capacity.requests / capacity.seconds);
   say(`${name} …`);
-  // What warming up has left behind would be a slope of its own when it goes.
+  // Garbage of the warm-up would distort the slope when it is collected.
   await heldBytes(inspector);
   const begin = performance.now();
   const samples: Sample[] = [];
   const holdings: [hundredThousands: number, mebibytes: number][] = [];
   const rows: string[][] = [];
-  /** Numbers of samples at the ends of the stretches. */
+  /** Number of samples at the end of each stretch. */
   const ends: number[] = [];
   const failures = [...failuresOf(warm), ...failuresOf(capacity)];
   let answered = 0;
   for (const stretch of stretches) {
     const first = samples.length;
-    // Within a stretch only its end is counted: requests are taken as spread evenly over it.
+    // Requests are only counted at the end of a stretch, so they are spread evenly over its samples.
     const watch = setInterval(() => samples.push(sampleOf(server, begin, Number.NaN)), 1000);
     const sent = await send(stretch);
     clearInterval(watch);
@@ -136,7 +136,7 @@ const soak = async (
       mebibytes(last.allBytes),
     ]);
   }
-  // The first stretch fills what the collection before it has emptied.
+  // In the first stretch the heap grows back to its usual size.
   const settled = samples.slice(rows.length > 2 ? ends[0] : 0);
   const perHour = (of: "mainBytes" | "allBytes"): string => signed(growth(settled, of, ({ at }) => at / 3600));
   const per100k = (of: "mainBytes" | "allBytes"): string =>
@@ -153,14 +153,14 @@ const soak = async (
           "p99 ms",
           "refusals",
           "unexpected",
-          "heap held MiB",
+          "heap MiB",
           "main MiB",
           "all MiB",
         ],
         rows,
       ),
       figureTable(
-        ["memory, slope of the line through the samples after the first row", "an hour", "100,000 requests"],
+        ["memory, slope of the samples after the first row", "per hour", "per 100,000 requests"],
         [
           ["heap of the main process after a collection", "", signed(slope(holdings))],
           ["main process, resident", perHour("mainBytes"), per100k("mainBytes")],
@@ -171,7 +171,7 @@ const soak = async (
   };
 };
 
-/** The door is shut while callers knock: whoever was let in gets an answer. */
+/** Sends SIGTERM under load: every accepted request gets a response. */
 const shutDown = async (
   server: Server,
   send: (stretch: Stretch) => Promise<Sent>,
@@ -187,7 +187,7 @@ const shutDown = async (
   const wrong = Object.entries(unexpected).map(([sort, count]) => `${count} × ${sort}`);
   return {
     lines: [
-      `SIGTERM under the load of ${callers} callers: ${whole(requests)} requests answered (${refusals} refused), ${lost.length} accepted and lost, ${unanswered.length - lost.length} cut off before they were accepted, exit code ${code}.`,
+      `SIGTERM under the load of ${callers} callers: ${whole(requests)} requests answered (${refusals} refused), ${lost.length} accepted and lost, ${unanswered.length - lost.length} reset before they were accepted, exit code ${code}.`,
     ],
     failures: [
       ...wrong,
@@ -197,7 +197,7 @@ const shutDown = async (
   };
 };
 
-/** Ids of the requests in the log, from when it is told to keep them. */
+/** Request ids in the log, while `keep` is true. */
 class LoggedIds {
   readonly ids = new Set<string>();
   keep = false;
@@ -241,7 +241,7 @@ try {
       ...soaked.lines,
       ...stopped.lines,
       failures.length === 0
-        ? "No answer but those expected and refusals."
+        ? "All responses were expected ones or refusals."
         : `**Wrong:**\n\n${failures.map((failure) => `- ${failure}`).join("\n")}`,
     ].join("\n\n")}\n`,
   );

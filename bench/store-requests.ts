@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type StoreRequest, startObjectStore } from "../test/support/object-store.ts";
-import { startWorker } from "./child.ts";
 import type { Round, Task } from "./measure.ts";
 import { startServer, token } from "./servers.ts";
+import { startWorker } from "./task-process.ts";
 import { createWorkloads } from "./workloads.ts";
 
-/** Milliseconds of one request to the store: what a cloud's store takes in the same region. */
+/** Latency of a request to the store in milliseconds, as within a cloud region. */
 export const storeLatencyMs = 20;
 
-/** What one warm request of an operation asks the store, and how long it takes. */
+/** Store requests and latency of one warm request of an operation. */
 export interface StoreCost {
   readonly workload: string;
   /** Requests by kind, for instance `2 HEAD, 1 GET`. */

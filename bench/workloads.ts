@@ -1,6 +1,6 @@
 import type { Table } from "@lancedb/lancedb";
 
-/** One kind of request, said twice: as HTTP has it, and as the bare SDK has it. Both ask for the same. */
+/** One kind of request, over HTTP and as a call of the bare SDK. */
 export interface Workload {
   readonly name: string;
   readonly table: string;
@@ -9,7 +9,7 @@ export interface Workload {
   /** The request's JSON; `index` counts up and never repeats within a run. */
   body(index: number): string;
   direct(table: Table, index: number): Promise<unknown>;
-  /** Requests of one round where a round cannot be measured by time, because every request needs a name of its own. */
+  /** Requests of a round, for workloads where each request needs a unique name. */
   readonly perRound?: number;
 }
 
@@ -21,7 +21,7 @@ export const tables = {
 export const knownTag = "known";
 const variants = 64;
 
-/** Deterministic, and with all the digits that a 32-bit float has in JSON. */
+/** Deterministic, with all digits of a 32-bit float in JSON. */
 export const vectorOf = (seed: number, dimensions: number): Float32Array =>
   Float32Array.from({ length: dimensions }, (_, index) => Math.sin(seed * 12.9898 + index * 78.233));
 
@@ -46,7 +46,7 @@ const search = (kind: "explain" | "analyze", { name, dimensions }: (typeof table
 
 /**
  * The six operations; those that carry a vector, in both sizes.
- * @param side prefix of the tags that are made, so that all sides can work on one table.
+ * @param side prefix of created tags, so that all sides can use one table.
  */
 export const createWorkloads = (side: string): readonly Workload[] => [
   search("explain", tables.narrow),
@@ -69,7 +69,7 @@ export const createWorkloads = (side: string): readonly Workload[] => [
     direct: async (table, index) => (await table.tags()).create(`${side}-${index}`, 1),
     perRound: 400,
   },
-  // Comes after tags/create and removes what that made: both count from the same number.
+  // Runs after tags/create and deletes its tags: both count from the same number.
   {
     name: "tags/delete",
     table: "narrow",

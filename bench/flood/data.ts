@@ -20,7 +20,7 @@ const item = new Field("item", new Float32(), true);
 const vectorType = new FixedSizeList(million.dimensions, item);
 const schema = new Schema([new Field("id", new Int64(), true), new Field("vector", vectorType, true)]);
 
-/** Noise that is the same in every run, and cheap: a linear congruential generator. */
+/** Cheap noise, the same in every run: a linear congruential generator. */
 const noise = (length: number, seed: number): Float32Array => {
   const values = new Float32Array(length);
   let state = seed + 1;
@@ -31,7 +31,7 @@ const noise = (length: number, seed: number): Float32Array => {
   return values;
 };
 
-/** Columns as Arrow keeps them: as rows of JavaScript they would take minutes and gigabytes. */
+/** Arrow columns: JavaScript rows would take minutes and gigabytes. */
 const batchFrom = (first: number): ArrowTable => {
   const ids = BigInt64Array.from({ length: rowsOfBatch }, (_, index) => BigInt(first + index));
   const values = noise(rowsOfBatch * million.dimensions, first);
@@ -43,7 +43,7 @@ const batchFrom = (first: number): ArrowTable => {
   return new ArrowTable(schema, [new RecordBatch(schema, rows)]);
 };
 
-/** Writes a table of a million vectors without an index: every search reads all of it. */
+/** Writes a table of a million vectors without an index, so that every search reads all of it. */
 export const writeMillion = async (directory: string): Promise<void> => {
   const connection = await connect(directory);
   let table: Table | undefined;

@@ -1,6 +1,6 @@
-/** Sends so many flat analyses at once and counts how they were answered. Arguments: port, token. */
+/** Sends concurrent flat analyses and counts the responses by kind. Arguments: port, token. */
 import { type Answered, Caller } from "../caller.ts";
-import { serveTasks } from "../child.ts";
+import { serveTasks } from "../task-process.ts";
 import { vectorOf } from "../workloads.ts";
 import { million } from "./data.ts";
 
@@ -8,15 +8,15 @@ const [port = "", token = ""] = process.argv.slice(2);
 const rows = 10;
 
 export interface Flooded {
-  /** Plans of a search that found what it was asked for. */
+  /** Responses with a plan whose search returned all rows. */
   readonly plans: number;
-  /** Answers that a limit gave, with the codes for it. */
+  /** Refusals by a limit, with its status and error code. */
   readonly refusals: number;
-  /** Everything else: no answer at all, an error, a plan without rows. */
+  /** Everything else: no response, an error, a plan without rows. */
   readonly wrong: readonly string[];
 }
 
-const verdict = ({ status, text }: Answered): "plan" | "refusal" | string => {
+const kindOfResponse = ({ status, text }: Answered): "plan" | "refusal" | string => {
   if (status === 200 && text.includes(`output_rows=${rows},`)) return "plan";
   const code = status === 200 ? undefined : (JSON.parse(text) as { readonly code?: number }).code;
   if ((status === 503 && code === 17) || (status === 429 && code === 21)) return "refusal";
@@ -30,7 +30,7 @@ serveTasks(async ({ requests }: { readonly requests: number }): Promise<Flooded>
       const query = { k: rows, vector: [...vectorOf(seed, million.dimensions)], bypass_vector_index: true };
       const asked = { path: `/v1/table/${million.name}/analyze_plan`, token, body: JSON.stringify(query) };
       try {
-        return verdict(await caller.ask(asked));
+        return kindOfResponse(await caller.ask(asked));
       } catch (error) {
         return String(error);
       } finally {

@@ -1,8 +1,8 @@
 /** Sends one form of a request again and again. Arguments: port, token. */
 import { Caller } from "../caller.ts";
-import { serveTasks } from "../child.ts";
 import { closedLoop, type Task } from "../measure.ts";
-import type { Form } from "./asks.ts";
+import { serveTasks } from "../task-process.ts";
+import type { Form } from "./requests.ts";
 
 const [port = "", token = ""] = process.argv.slice(2);
 

@@ -1,8 +1,8 @@
 /** Sends the mix in a process of its own. Argument: port. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Caller } from "../caller.ts";
-import { serveTasks } from "../child.ts";
 import { percentile } from "../measure.ts";
+import { serveTasks } from "../task-process.ts";
 import { kindOf, kinds } from "./requests.ts";
 
 const [port = ""] = process.argv.slice(2);
@@ -13,7 +13,7 @@ export type Stretch =
   | { readonly callers: number; readonly requests: number }
   /** At a fixed rate, whether or not earlier requests are answered. */
   | { readonly callers: number; readonly seconds: number; readonly perSecond: number }
-  /** Until nobody listens any more. */
+  /** Until the connection is refused. */
   | { readonly callers: number; readonly untilGone: true };
 
 export interface Unanswered {
@@ -32,7 +32,7 @@ export interface Sent {
   readonly p99: number;
   /** Answers 429 and 503 with the codes of a limit. */
   readonly refusals: number;
-  /** Answers that are neither refusals nor what was asked for: how many of each sort, and one of them. */
+  /** Responses that are neither expected nor refusals, counted by text. */
   readonly unexpected: Readonly<Record<string, number>>;
   readonly unanswered: readonly Unanswered[];
 }
@@ -99,7 +99,7 @@ const send = async (stretch: Stretch): Promise<Sent> => {
   };
 };
 
-/** One request of each kind, so that a kind that cannot be asked at all is known before hours are spent. */
+/** Sends one request of each kind, so that an invalid kind fails at the start. */
 const sendEach = async (): Promise<readonly string[]> => {
   const caller = new Caller(Number(port));
   const wrong: string[] = [];

@@ -5,12 +5,12 @@ import { knownTag, tables, vectorOf } from "../workloads.ts";
 /** One kind of request of the mix. */
 export interface Kind {
   readonly name: string;
-  /** How often it comes, beside the others. */
+  /** Its relative frequency. */
   readonly weight: number;
-  /** The status that it must be answered with. */
+  /** The expected status. */
   readonly status: number;
   ask(index: number): Asked;
-  /** Told of every answer. */
+  /** Called for each response. */
   answered?(asked: Asked, status: number): void;
 }
 
@@ -27,7 +27,7 @@ const fixed = (name: string, weight: number, status: number, asked: Asked): Kind
   ask: () => asked,
 });
 
-/** A few requests by turns, made ahead: making one costs more than sending it. */
+/** A few requests in turn, built beforehand because building one costs more than sending it. */
 const varied = (name: string, weight: number, status: number, make: (seed: number) => Asked): Kind => {
   const made = Array.from({ length: variants }, (_, seed) => make(seed));
   return { name, weight, status, ask: (index) => made[index % variants] as Asked };
@@ -42,7 +42,7 @@ const search = (seed: number, { dimensions }: (typeof tables)["narrow" | "wide"]
   ...more,
 });
 
-/** Creates tags and deletes them again, so that there are never many. No two runs on the same data make the same. */
+/** Creates and deletes tags, so that there are never many. The process id keeps tags of different runs apart. */
 const tagWrites = (weight: number): Kind => {
   const created: string[] = [];
   let made = 0;
@@ -96,26 +96,21 @@ const good: readonly Kind[] = [
 
 const deep = JSON.stringify({ query: { filter: "x" } }).replace('"x"', `${"[".repeat(40)}${"]".repeat(40)}`);
 
-/** What a fault or an attacker sends. */
+/** Invalid input. */
 const bad: readonly Kind[] = [
   fixed("no credentials", 1, 401, { path: onTable("stats"), body: "{}" }),
   fixed("unknown token", 1, 401, { path: onTable("stats"), token: "nobody", body: "{}" }),
   fixed("unknown table", 1, 404, post(onTable("stats", "nothing"), {})),
   fixed("unknown tag", 1, 404, post(onTable("tags/version"), { tag: "nothing" })),
   fixed("tag that exists", 1, 409, post(onTable("tags/create"), { tag: knownTag, version: 1 })),
-  fixed(
-    "version that never was",
-    1,
-    404,
-    post(onTable("explain_plan"), { query: search(0, narrow, { version: 9999 }) }),
-  ),
+  fixed("unknown version", 1, 404, post(onTable("explain_plan"), { query: search(0, narrow, { version: 9999 }) })),
   fixed("no JSON", 1, 400, { path: onTable("explain_plan"), token, body: '{"query": ' }),
   fixed("nested too deeply", 1, 400, { path: onTable("explain_plan"), token, body: deep }),
   fixed("wrong dimensions", 1, 400, post(onTable("analyze_plan"), search(0, wide))),
-  varied("filter that kills", 1, 400, (seed) =>
+  varied("filter that nests too deeply", 1, 400, (seed) =>
     post(onTable("explain_plan"), { query: { k: 1, filter: `id = ${"1+".repeat(900 + seed)}1` } }),
   ),
-  fixed("filter that is none", 1, 400, post(onTable("analyze_plan"), { k: 1, filter: "id ==> 'x" })),
+  fixed("invalid filter", 1, 400, post(onTable("analyze_plan"), { k: 1, filter: "id ==> 'x" })),
   fixed("unknown column", 1, 404, post(onTable("explain_plan"), { query: { k: 1, filter: "nothing = 1" } })),
   fixed("not a table id", 1, 400, post(onTable("stats", "..%2F..%2Fetc"), {})),
   fixed("unknown operation", 1, 406, post(onTable("no_such_operation"), {})),
@@ -124,7 +119,7 @@ const bad: readonly Kind[] = [
 
 export const kinds: readonly Kind[] = [...good, ...bad];
 
-/** Deals the kinds out by their weights, spread evenly and the same in every run. */
+/** A sequence of the kinds by weight, spread evenly and the same in every run. */
 const deck = (of: readonly Kind[]): readonly Kind[] => {
   const total = of.reduce((sum, { weight }) => sum + weight, 0);
   const dealt = of.flatMap((kind, offset) =>
@@ -138,5 +133,5 @@ const deck = (of: readonly Kind[]): readonly Kind[] => {
 
 const dealt = deck(kinds);
 
-/** The kind of each request of the mix: every so many, all kinds have come. */
+/** The kind of a request of the mix, by the request's number. */
 export const kindOf = (index: number): Kind => dealt[index % dealt.length] as Kind;

@@ -8,7 +8,7 @@ export interface Sample {
   readonly allBytes: number;
 }
 
-/** Slope of the line through the points that has the least squares. */
+/** Slope of the least-squares line through the points. */
 export const slope = (points: readonly (readonly [x: number, y: number])[]): number => {
   const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
   const x = mean(points.map(([value]) => value));
@@ -19,7 +19,7 @@ export const slope = (points: readonly (readonly [x: number, y: number])[]): num
 
 const mebibyte = 2 ** 20;
 
-/** Growth in MiB for each unit of what is counted. */
+/** Growth in MiB for each unit of `over`. */
 export const growth = (
   samples: readonly Sample[],
   of: "mainBytes" | "allBytes",

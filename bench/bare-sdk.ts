@@ -1,7 +1,7 @@
-/** The bare SDK in a process of its own: what the service is held against. Argument: the database's directory. */
+/** The bare SDK in a process of its own, as the baseline. Argument: the database's directory. */
 import { connect, Session, type Table } from "@lancedb/lancedb";
-import { serveTasks } from "./child.ts";
 import { closedLoop, type Round, type Task } from "./measure.ts";
+import { serveTasks } from "./task-process.ts";
 import { createWorkloads } from "./workloads.ts";
 
 export type DirectRound = Round & { readonly cpuSeconds: number };

@@ -1,23 +1,23 @@
 import { knownTag, tables, vectorOf } from "../workloads.ts";
 
-/** A request as one of the two servers understands it; `#` in its body becomes the number of the request. */
+/** A request in one server's form; `#` in its body becomes the request's number. */
 export interface Form {
   readonly method?: "GET";
   readonly path: string;
-  /** Several are sent by turns. */
+  /** Bodies that are sent in turn. */
   readonly bodies?: readonly string[];
   /** The status that means success. */
   readonly status: number;
 }
 
-/** One operation that both servers have, in the form that each answers. */
+/** An operation of both servers, in each server's form. */
 export interface Ask {
   readonly name: string;
-  /** Its name in client.py, where that differs. */
+  /** Its name in client.py, if it differs. */
   readonly client?: string;
   readonly service: Form;
   readonly peer: Form;
-  /** Requests of a round, where each needs a name of its own. */
+  /** Requests of a round, if each needs a unique name. */
   readonly perRound?: number;
 }
 
@@ -30,7 +30,7 @@ const both = (name: string, form: Form): Ask => ({ name, service: form, peer: fo
 
 const variants = 16;
 
-/** The peer takes a vector only as the generated clients write it. */
+/** The peer accepts a vector only in the generated clients' form. */
 const search = (
   operation: "explain_plan" | "analyze_plan" | "query",
   { name, dimensions }: typeof narrow | typeof wide,
@@ -44,7 +44,7 @@ const search = (
   return { ...both(`${operation}, ${dimensions} dimensions`, form), client: operation };
 };
 
-/** What a server names its tags with, so that both can work on one table; the form says which. */
+/** Prefix of a server's tags, so that both servers can use one table. */
 const tag = (side: string): string => `${side}-#`;
 
 export const asks: readonly Ask[] = [
@@ -61,7 +61,7 @@ export const asks: readonly Ask[] = [
     peer: post(onTable("tags/create"), { tag: tag("peer"), version: 1 }, 201),
     perRound: 200,
   },
-  // Comes after tags/create and removes what that made: both count from the same number.
+  // Runs after tags/create and deletes its tags: both count from the same number.
   {
     name: "tags/delete",
     service: post(onTable("tags/delete"), { tag: tag("service") }),
@@ -69,7 +69,7 @@ export const asks: readonly Ask[] = [
     perRound: 200,
   },
   both("tags/list", get(onTable("tags/list"))),
-  // Without it the peer names the place of the table and looks no further.
+  // Without it the peer returns the table's location and does not open the table.
   both("describe", post(onTable("describe?load_detailed_metadata=true"), {})),
   {
     name: "exists",

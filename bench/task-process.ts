@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 
-/** A process of ours that does one task at a time. */
+/** A child process that runs one task at a time. */
 export interface Worker<In, Out> {
   run(task: In): Promise<Out>;
   stop(): void;
@@ -27,7 +27,7 @@ export const startWorker = <In, Out>(module: URL, args: readonly string[]): Work
   };
 };
 
-/** The other end: answers each task of the parent. */
+/** In the child process: runs each task of the parent and sends its result. */
 export const serveTasks = <In, Out>(work: (task: In) => Promise<Out>): void => {
   process.on("message", (task: In) => {
     work(task).then(
