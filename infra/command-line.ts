@@ -1,9 +1,9 @@
-/** What the commands over a stack have in common: options, `--root`, `--help`, and how a failure ends. */
+/** Shared by the commands of a stack: options, `--root`, `--help`, and exit codes. */
 
 import { fileURLToPath } from "node:url";
 import { type ParseArgsConfig, parseArgs } from "node:util";
 
-/** The command was called in a way that it does not know: exit code 2, and the usage is printed. */
+/** Wrong usage of a command: exit code 2, and the usage is printed. */
 export class UsageError extends Error {}
 
 const commonOptions = {
@@ -22,7 +22,7 @@ export function readArguments<const Options extends NonNullable<ParseArgsConfig[
 
 type ErrorClass = abstract new (...args: never[]) => Error;
 
-/** Runs a command. An error of an expected kind is told by its message alone; any other is a fault, with its stack. */
+/** Runs a command. Prints the message of an expected error, and the stack of any other. */
 export async function runCommand(
   usage: string,
   expected: readonly ErrorClass[],
@@ -31,8 +31,8 @@ export async function runCommand(
   try {
     await command();
   } catch (error) {
-    const told = [UsageError, ...expected].some((kind) => error instanceof kind);
-    process.stderr.write(`${error instanceof Error ? (told ? error.message : error.stack) : String(error)}\n`);
+    const isExpected = [UsageError, ...expected].some((kind) => error instanceof kind);
+    process.stderr.write(`${error instanceof Error ? (isExpected ? error.message : error.stack) : String(error)}\n`);
     if (error instanceof UsageError) process.stderr.write(`\n${usage}`);
     process.exitCode = error instanceof UsageError ? 2 : 1;
   }

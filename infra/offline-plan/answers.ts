@@ -1,6 +1,6 @@
 /**
- * Made-up answers to the questions that programs ask their clouds while they run. They are the sample values of the
- * clouds' own documentation, so that nobody takes them for real; a plan lists which questions were answered this way.
+ * Sample results of the provider functions that a program invokes. The values are those of the clouds' documentation, which
+ * identifies them as samples. A plan lists the functions that got such a result.
  */
 
 import { parseAllDocuments } from "yaml";
@@ -66,7 +66,7 @@ const answers: Readonly<Record<string, Answer>> = {
       names: ["a", "b", "c"].map((z) => `${region}-${z}`),
     };
   },
-  // Not a question to a cloud: the provider only parses text.
+  // Asks no cloud: the provider parses text.
   "kubernetes:yaml:decode": (args) => ({
     result: parseAllDocuments(string(args.text) ?? "").flatMap((document) => {
       const value: unknown = document.toJS();
@@ -75,7 +75,7 @@ const answers: Readonly<Record<string, Answer>> = {
   }),
 };
 
-/** The answer to a provider function, by its token; undefined where none is known. */
+/** The result of a provider function, by its token; undefined for an unknown function. */
 export function answer(token: string, args: Properties, context: AnswerContext): Wire | undefined {
   return answers[token]?.(args, context);
 }

@@ -1,4 +1,4 @@
-/** What one run of the program asked the engine for. */
+/** The requests of one run of the program to the engine. */
 
 import type { Properties } from "./values.ts";
 
@@ -8,16 +8,16 @@ export interface PlannedResource {
   readonly name: string;
   /** URN of the parent; undefined for the stack itself. */
   readonly parent?: string;
-  /** `component` groups others, `remote` is built by a provider out of sight, `read` belongs to someone else. */
+  /** `component` groups others, a provider builds the contents of `remote`, another program owns `read`. */
   readonly kind: "custom" | "component" | "remote" | "read" | "stack";
-  /** URN of the explicit provider; undefined where Pulumi would take the default provider. */
+  /** URN of the explicit provider; undefined for the default provider. */
   readonly provider?: string;
   readonly inputs: Properties;
-  /** What a component registered as its outputs, or what the stack exports. */
+  /** The registered outputs of a component, or the exports of the stack. */
   readonly outputs?: Properties;
-  /** URNs of what must exist before and be deleted after this resource, sorted. */
+  /** URNs of the resources that exist before this one and are deleted after it, sorted. */
   readonly dependsOn: readonly string[];
-  /** The part of `dependsOn` that comes from a property, by its top-level name. */
+  /** The part of `dependsOn` that comes from properties, by top-level name. */
   readonly propertyDependencies: Readonly<Record<string, readonly string[]>>;
   readonly protect: boolean;
   readonly retainOnDelete: boolean;
@@ -25,7 +25,7 @@ export interface PlannedResource {
   readonly ignoreChanges: readonly string[];
   readonly replaceOnChanges: readonly string[];
   readonly secretOutputs: readonly string[];
-  /** Earlier URNs of this resource, with those that its parents' aliases imply. */
+  /** Earlier URNs of this resource, including those that its parents' aliases imply. */
   readonly aliases: readonly string[];
   readonly deletedWith?: string;
   readonly importId?: string;
@@ -35,7 +35,7 @@ export interface PlannedResource {
   readonly version?: string;
 }
 
-/** The options of a resource that was registered with none. */
+/** The options of a resource without options. */
 export const noOptions = {
   propertyDependencies: {},
   protect: false,
@@ -63,14 +63,14 @@ export interface Capture {
   readonly project: string;
   readonly stack: string;
   readonly mode: "preview" | "update";
-  /** Sorted by URN: the order of registration differs from run to run. */
+  /** Sorted by URN, because the order of registration varies. */
   readonly resources: readonly PlannedResource[];
-  /** Questions to the cloud that were answered with made-up data. */
+  /** Provider functions that got sample results. */
   readonly invocations: readonly Invocation[];
   readonly diagnostics: readonly Diagnostic[];
-  /** Set when the program did not come to its end. */
+  /** The error; undefined when the program succeeded. */
   readonly failure?: string;
-  /** Wall time of the whole run. */
+  /** Wall time of the run. */
   readonly milliseconds: number;
   /** Peak memory of the program's process; 0 when it was killed. */
   readonly peakBytes: number;

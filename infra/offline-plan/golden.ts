@@ -1,11 +1,11 @@
-/** The whole plan as YAML in a form that changes only where the infrastructure does: what the goldens hold. Pure. */
+/** A plan as YAML, the format of the golden files: it changes only when the infrastructure does. Pure. */
 
 import { stringify } from "yaml";
 import type { Plan, PlanEntry } from "./plan.ts";
 
 function document(entry: PlanEntry): Record<string, unknown> {
   const { kind, inputs, options, dependsOn } = entry;
-  // Aliases of another type come from the provider's SDK, for everyone who used an older one.
+  // Aliases of another type come from the provider's SDK, for users of its older versions.
   const aliases = entry.aliases.filter((id) => id.split("::")[0]?.split("$").at(-1) === entry.type);
   return {
     ...(kind === "custom" ? {} : { kind }),

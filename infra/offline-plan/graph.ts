@@ -1,13 +1,13 @@
-/** Draws the components of a plan and what they wait for, as a Mermaid flowchart. Pure. */
+/** Draws the components of a plan and their dependencies as a Mermaid flowchart. Pure. */
 
 import { type Plan, type PlanEntry, transitiveReduction } from "./plan.ts";
 import { shortType } from "./tree.ts";
 
 /**
- * One node for each outermost component that holds resources itself, with the number of all that are under it; components
- * that only hold components are frames around their nodes; resources outside of any component stand for themselves. An
- * arrow points from what comes first to what waits for it; one that others imply is left out, and so are providers, on
- * which everything depends.
+ * - A node is an outermost component with resources of its own, with the number of all resources below it.
+ * - A frame is a component of components only.
+ * - A resource outside of every component is a node.
+ * - An arrow points from a dependency to its dependent. Implied arrows and providers are left out.
  */
 export function renderGraph(plan: Plan): string {
   const drawn = plan.entries.filter(({ type }) => !type.startsWith("pulumi:providers:"));

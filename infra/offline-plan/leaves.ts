@@ -1,10 +1,10 @@
-/** A property tree as paths and leaves: what a diff compares and a tree prints. Pure. */
+/** A property tree as paths and leaves, for the diff and the tree. Pure. */
 
 import type { Plain } from "./values.ts";
 
 export type Leaf = null | boolean | number | string;
 
-/** `a.b[0].c`; keys that are no identifiers in brackets and quotes. An empty list or map is a leaf of its own. */
+/** Paths such as `a.b[0].c`, with `["…"]` around keys that are not identifiers. An empty list or map is a leaf. */
 export function leaves(value: Plain, path = ""): [path: string, leaf: Leaf][] {
   if (Array.isArray(value))
     return value.length === 0 ? [[path, "[]"]] : value.flatMap((item, index) => leaves(item, `${path}[${index}]`));
@@ -19,10 +19,10 @@ export function leaves(value: Plain, path = ""): [path: string, leaf: Leaf][] {
 const join = (path: string, key: string): string =>
   /^[\w$-]+$/.test(key) ? (path === "" ? key : `${path}.${key}`) : `${path}[${JSON.stringify(key)}]`;
 
-/** The path without list indexes, as tables of properties write it. */
+/** The path without list indexes, the form of the tables of properties. */
 export const withoutIndexes = (path: string): string => path.replaceAll(/\[\d+\]/g, "");
 
-/** Text for one line: quoted only where it could be mistaken, cut at `limit` characters. */
+/** Text for one line, quoted if ambiguous, cut at `limit` characters. */
 export function shown(leaf: Leaf, limit = 100): string {
   const text = typeof leaf === "string" ? (/^[\x21-\x7e]+$/.test(leaf) ? leaf : JSON.stringify(leaf)) : String(leaf);
   return text.length <= limit ? text : `${text.slice(0, limit - 1)}…`;

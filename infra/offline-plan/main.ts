@@ -1,4 +1,4 @@
-/** `npm run plan`: prints what a stack would create, or what a change would change, without cloud, account or CLI. */
+/** `npm run plan`: prints the resources of a stack, or the difference of a change, without cloud, account or CLI. */
 
 import { resolve } from "node:path";
 import { markdownHead, markdownRow } from "../../tools/markdown-table.ts";
@@ -19,7 +19,7 @@ const usage = `usage: npm run plan -- <stack>... [options]
   --against <rev>    print what changed since a git revision
   --full             print every input of every resource
   --json             print the plan, or the diff, as JSON
-  --yaml             print the plan as the goldens hold it
+  --yaml             print the plan in the format of the golden files
   --graph            print a Mermaid flowchart of the components
   --stats            print only the time and the memory that each stack takes
   --root <folder>    the project's folder (default: this repository)
@@ -33,7 +33,7 @@ interface Planned {
   readonly peakBytes: number;
 }
 
-/** @throws ProgramError when the program fails, with its own words. */
+/** @throws ProgramError with the program's message when it fails */
 async function planStack(root: string, stack: string): Promise<Planned> {
   const project = readProject(root);
   const config = readStackConfig(project, stack);
@@ -73,10 +73,10 @@ async function main(): Promise<void> {
   if ([json, yaml, graph, stats].filter(Boolean).length > 1)
     throw new UsageError("choose one of --json, --yaml, --graph and --stats");
   if (against !== undefined && (yaml || graph || stats))
-    throw new UsageError("--against prints text or, with --json, JSON; not --yaml, --graph or --stats");
+    throw new UsageError("--against works with --json only, not with --yaml, --graph or --stats");
   const names = all ? stackNames(root) : stacks;
   if (names.length === 0)
-    throw new UsageError(`say which stack: ${stackNames(root).join(", ") || "there is no Pulumi.<stack>.yaml"}`);
+    throw new UsageError(`name a stack: ${stackNames(root).join(", ") || "the folder has no Pulumi.<stack>.yaml"}`);
   const documents: unknown[] = [];
   if (stats) process.stdout.write(`${markdownHead(["stack", "resources", "time", "memory of the program"])}\n`);
   for (const stack of names) {

@@ -1,4 +1,4 @@
-/** Serves a Recorder as the ResourceMonitor and Engine that a Pulumi program talks to, over gRPC on the loopback. */
+/** Serves a Recorder to a Pulumi program as its ResourceMonitor and Engine, over gRPC on the loopback interface. */
 
 import {
   type handleUnaryCall,
@@ -21,8 +21,8 @@ import { Transforms, timeoutsOf } from "./transforms.ts";
 
 const feature = resource.ResourceMonitorFeature;
 /**
- * What is served. Alias specifications are left out on purpose: the SDK then sends every alias, and those that follow
- * from a parent's alias, as finished URNs.
+ * The supported features. Alias specifications are left out on purpose: the SDK then sends every alias as a URN, including
+ * those that a parent's alias implies.
  */
 const features = [
   feature.RESOURCE_MONITOR_FEATURE_SECRETS,
@@ -35,7 +35,7 @@ const features = [
   feature.RESOURCE_MONITOR_FEATURE_RESOURCE_HOOKS,
 ];
 
-// A CustomResourceDefinition of Ray's has 0.9 MB; gRPC's own limit is 4.
+// Ray's largest CustomResourceDefinition has 0.9 MB; gRPC's default limit is 4 MB for a message.
 const messageLimit = 400 * 1024 * 1024;
 
 const severities: Readonly<Record<number, Diagnostic["severity"]>> = {
@@ -58,7 +58,7 @@ const toWire = (message: { toJavaScript(): Record<string, unknown> } | undefined
 const fromWire = (wire: Wire) =>
   struct.Struct.fromJavaScript(wire as Parameters<typeof struct.Struct.fromJavaScript>[0]);
 
-/** Turns a plain function into a gRPC handler whose failures reach the program as text. */
+/** Makes a gRPC handler of a function. The program gets the message of a failure. */
 function unary<Request, Reply>(respond: (request: Request) => Reply | Promise<Reply>): handleUnaryCall<Request, Reply> {
   return (call: ServerUnaryCall<Request, Reply>, done: sendUnaryData<Reply>) => {
     Promise.resolve()
@@ -104,7 +104,7 @@ function registration(request: RegisterRequest): Registration {
   };
 }
 
-/** Starts serving. The caller closes the monitor when the program has ended. */
+/** Starts the server. The caller closes the monitor after the program has ended. */
 export async function startMonitor(recorder: Recorder): Promise<Monitor> {
   const diagnostics: Diagnostic[] = [];
   const transforms = new Transforms(recorder);

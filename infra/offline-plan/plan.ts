@@ -1,4 +1,4 @@
-/** A capture made fit to read: secrets and unknowns named, dependencies reduced, everything sorted. Pure. */
+/** A capture in readable form: secrets and unknown values marked, dependencies reduced, everything sorted. Pure. */
 
 import { type Capture, nameOf, type PlannedResource } from "./capture.ts";
 import { abridge, mask, type Plain, type Value } from "./values.ts";
@@ -14,7 +14,7 @@ export interface PlanEntry {
   readonly inputs: { [property: string]: Plain };
   /** Resource options that differ from Pulumi's defaults. */
   readonly options: { [option: string]: Plain };
-  /** Ids; without those that follow from the others. */
+  /** Ids, without implied dependencies. */
   readonly dependsOn: readonly string[];
   /** Ids that each input's value comes from. */
   readonly references: Readonly<Record<string, readonly string[]>>;
@@ -28,7 +28,7 @@ export interface Plan {
   /** Sorted by id. */
   readonly entries: readonly PlanEntry[];
   readonly outputs: { [name: string]: Plain };
-  /** Provider functions that were answered with made-up data. */
+  /** Provider functions that got sample results. */
   readonly madeUp: readonly string[];
   readonly warnings: readonly string[];
 }
@@ -37,7 +37,7 @@ const idOf = (urn: string): string => urn.split("::").slice(2).join("::");
 
 const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Turns a capture into a plan. `warnings` are added to those that the program gave. */
+/** @param warnings - Put before the program's own warnings. */
 export function planOf(capture: Capture, warnings: readonly string[] = []): Plan {
   const stack = capture.resources.find(({ kind }) => kind === "stack");
   const resources = capture.resources.filter(({ kind }) => kind !== "stack");
@@ -80,7 +80,7 @@ function readable(properties: Readonly<Record<string, Value>>): { [key: string]:
 
 function shownInputs({ inputs, secretOutputs }: PlannedResource): { [key: string]: Plain } {
   const shown = readable(inputs);
-  // The provider keeps these secret in the state, however openly the program wrote them.
+  // The provider keeps these secret in the state, even if the program does not.
   for (const property of secretOutputs) if (property in shown) shown[property] = "<secret>";
   return shown;
 }
@@ -101,7 +101,7 @@ function shownOptions(resource: PlannedResource): { [option: string]: Plain } {
   };
 }
 
-/** Opens text that is a JSON object or list, so that a policy is read and compared statement by statement. */
+/** Parses text that is a JSON object or list, so that policies are compared statement by statement. */
 export function unfold(value: Plain): Plain {
   if (typeof value === "string") {
     if (!/^\s*[[{]/.test(value)) return value;
@@ -127,8 +127,8 @@ function sortKeys(value: Plain): Plain {
 }
 
 /**
- * Leaves out every edge that a longer way implies. Edges to nodes outside of the map stay, and so do those on a cycle,
- * which groups of resources can form though resources cannot.
+ * Removes every edge that a longer path implies. Edges to nodes outside of the map stay. Edges on a cycle stay too: groups
+ * of resources can form one, resources cannot.
  */
 export function transitiveReduction(graph: ReadonlyMap<string, readonly string[]>): Map<string, string[]> {
   const known = new Map<string, ReadonlySet<string>>();

@@ -1,10 +1,10 @@
-/** Runs in the program's process before the program: lets it start sooner, and tells its peak memory at the end. */
+/** Runs in the program's process before the program: shortens its start, and reports its peak memory at the end. */
 
 import { writeSync } from "node:fs";
 import Module, { createRequire } from "node:module";
 
-// Pulumi's runner maps every frame of every resource's stack trace back through source maps. It reads 400 map files for a
-// stack of 100 resources, a third of the whole run, and a plan shows no frames.
+// Pulumi's runner maps the stack trace of every resource through source maps. That takes a third of the run, and a plan
+// shows no stack traces.
 const runner = process.argv[1];
 if (runner !== undefined) {
   const require = createRequire(runner);
@@ -17,6 +17,6 @@ process.on("exit", () => {
   try {
     writeSync(3, String(process.resourceUsage().maxRSS));
   } catch {
-    // Nobody listens any more; the plan does not depend on the number.
+    // The parent has closed the pipe. The plan does not need the number.
   }
 });

@@ -1,4 +1,4 @@
-/** Reads a Pulumi project and one stack's configuration the way the CLI hands them to a program. */
+/** Reads a Pulumi project and a stack's configuration in the form that the CLI passes to a program. */
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ export interface Project {
   readonly name: string;
   /** The program, relative to the root. */
   readonly main: string;
-  /** The project file's own `config` section: defaults for every stack. */
+  /** The project file's `config` section: defaults of every stack. */
   readonly defaults: Readonly<Record<string, unknown>>;
 }
 
@@ -18,11 +18,11 @@ export interface StackConfig {
   readonly values: Readonly<Record<string, string>>;
   /** The keys whose values are secret. */
   readonly secretKeys: readonly string[];
-  /** What a plan cannot see of this stack's configuration. */
+  /** Parts of the stack's configuration that a plan cannot read. */
   readonly warnings: readonly string[];
 }
 
-/** Stands for every encrypted value: the plan never asks for a passphrase. */
+/** Replaces every encrypted value, because the plan has no passphrase. */
 export const secretPlaceholder = "encrypted-value-that-the-offline-plan-does-not-read";
 
 export class ProjectError extends Error {}
@@ -38,36 +38,36 @@ function readYaml(path: string): Record<string, unknown> {
     throw new ProjectError(`${path} is not YAML: ${error instanceof Error ? error.message : String(error)}`);
   }
   if (value === null || value === undefined) return {};
-  if (!isRecord(value)) throw new ProjectError(`${path} must hold a map of settings`);
+  if (!isRecord(value)) throw new ProjectError(`${path} must be a map of settings`);
   return value;
 }
 
 /** @throws ProjectError when the folder has no usable Pulumi.yaml. */
 export function readProject(root: string): Project {
   const path = join(root, "Pulumi.yaml");
-  if (!existsSync(path)) throw new ProjectError(`there is no Pulumi.yaml in ${root}`);
+  if (!existsSync(path)) throw new ProjectError(`${root} has no Pulumi.yaml`);
   const file = readYaml(path);
   const { name, main } = file;
   if (typeof name !== "string" || name === "") throw new ProjectError(`${path} has no "name"`);
   if (typeof main !== "string" || main === "")
-    throw new ProjectError(`${path} has no "main": say which file is the program`);
+    throw new ProjectError(`${path} has no "main": name the file of the program`);
   return { root, name, main, defaults: isRecord(file.config) ? file.config : {} };
 }
 
-/** The stacks that a project has a configuration file for, sorted. */
+/** The stacks that have a configuration file, sorted. */
 export function stackNames(root: string): string[] {
   return readdirSync(root)
     .flatMap((file) => /^Pulumi\.(?<stack>[^.]+)\.yaml$/.exec(file)?.groups?.stack ?? [])
     .sort();
 }
 
-/** @throws ProjectError when the stack has no file, naming those that have. */
+/** @throws ProjectError that lists the existing stacks when this one has no file */
 export function readStackConfig(project: Project, stack: string): StackConfig {
   const path = join(project.root, `Pulumi.${stack}.yaml`);
   if (!existsSync(path)) {
     const known = stackNames(project.root);
     throw new ProjectError(
-      `there is no stack "${stack}": no file Pulumi.${stack}.yaml; ` +
+      `stack "${stack}" does not exist: no file Pulumi.${stack}.yaml; ` +
         (known.length === 0 ? "the project has no stack files" : `choose one of ${known.join(", ")}`),
     );
   }
@@ -77,11 +77,11 @@ export function readStackConfig(project: Project, stack: string): StackConfig {
     warnings:
       file.environment === undefined
         ? []
-        : [`Pulumi.${stack}.yaml imports a Pulumi ESC environment, whose values this plan cannot see`],
+        : [`Pulumi.${stack}.yaml imports a Pulumi ESC environment, whose values this plan cannot read`],
   };
 }
 
-/** Merges the project's defaults with the stack's values and turns both into what a program is handed. */
+/** Merges the project's defaults with the stack's values, in the form that a program receives. */
 export function flattenConfig(
   project: Pick<Project, "name" | "defaults">,
   config: Readonly<Record<string, unknown>>,
@@ -103,7 +103,7 @@ export function flattenConfig(
   return { values, secretKeys };
 }
 
-/** Puts the placeholder in place of every `{secure: ...}` and tells whether there was one. */
+/** Replaces every `{secure: ...}` by the placeholder; `secret` is true if there was one. */
 function reveal(value: unknown): { plain: unknown; secret: boolean } {
   if (Array.isArray(value)) {
     const items = value.map(reveal);

@@ -1,16 +1,16 @@
 /**
- * The engine's side of a run, without an engine: gives every registration its URN, remembers it, and answers as the
- * engine would in a dry run for a provider without preview support, with the inputs and no id.
+ * Takes the engine's place in a run: records every registration under its URN and returns the inputs without an id, as the
+ * engine does in a dry run for a provider without preview support.
  */
 
 import { type Invocation, noOptions, type PlannedResource, providerUrn, stackType, urnOf } from "./capture.ts";
 import { echoed } from "./unknowns.ts";
 import { decodeProperties, type Properties, unknownMarker } from "./values.ts";
 
-/** A value tree in wire form, as google.protobuf.Struct carries it. */
+/** A value tree as google.protobuf.Struct encodes it. */
 export type Wire = Record<string, unknown>;
 
-/** The parts of a registration request that a plan is made of; lists may be empty, strings may be "". */
+/** The parts of a registration request that a plan uses; lists may be empty, strings may be "". */
 export interface Registration {
   readonly type: string;
   readonly name: string;
@@ -44,30 +44,30 @@ export interface ReadRequest {
   readonly version: string;
 }
 
-/** What a cloud would have given a resource: used when the program runs as an update. */
+/** Id and outputs of a created resource, in a run as an update. */
 export interface Created {
   readonly id: string;
   readonly outputs: Wire;
 }
 
-/** Where a question to the cloud comes from. */
+/** The origin of an invoke. */
 export interface AnswerContext {
   readonly project: string;
   readonly stack: string;
-  /** Inputs of the explicit provider that would be asked; empty for the default provider. */
+  /** Inputs of the explicit provider; empty for the default provider. */
   readonly provider: Properties;
 }
 
 export interface RecorderOptions {
   readonly project: string;
   readonly stack: string;
-  /** Makes up ids and outputs. Absent in a dry run, where both stay unknown. */
+  /** Fabricates ids and outputs. Absent in a dry run, where both stay unknown. */
   readonly create?: (resource: { type: string; name: string; urn: string; inputs: Wire }) => Created;
-  /** Answers a provider function (an "invoke"); undefined where it knows no answer. */
+  /** Returns the result of a provider function (an "invoke"); undefined for an unknown function. */
   readonly answer: (token: string, args: Properties, context: AnswerContext) => Wire | undefined;
 }
 
-/** A refusal that the program sees as the failure of its call. */
+/** The program sees this as the failure of its call. */
 export class Refusal extends Error {}
 
 const sortedUnique = (urns: readonly string[]): string[] => [...new Set(urns)].sort();
@@ -92,7 +92,7 @@ export class Recorder {
     return this.#options.stack;
   }
 
-  /** Everything registered so far, sorted by URN. */
+  /** All registered resources, sorted by URN. */
   resources(): PlannedResource[] {
     return [...this.#resources.values()].sort((a, b) => (a.urn < b.urn ? -1 : a.urn > b.urn ? 1 : 0));
   }
@@ -102,9 +102,9 @@ export class Recorder {
   }
 
   /**
-   * Records one resource and returns what the program will see of it.
+   * Records a resource and returns what the program gets.
    *
-   * @throws Refusal when a resource of that URN exists already.
+   * @throws Refusal when the URN is already registered.
    */
   register(request: Registration): { urn: string; id: string; object: Wire } {
     const { project, stack, create } = this.#options;
@@ -113,7 +113,7 @@ export class Recorder {
       request.type === stackType
         ? `urn:pulumi:${stack}::${project}::${stackType}::${request.name}`
         : urnOf(project, stack, request.type, request.name, request.parent === "" ? undefined : request.parent);
-    // The engine, too, hands these three down from parent to child (deploy/source_eval.go, inheritFromParent).
+    // Children inherit three options, as in the engine (deploy/source_eval.go, inheritFromParent).
     const deletedWith = request.deletedWith || parent?.deletedWith;
     this.#add({
       urn,
@@ -152,7 +152,7 @@ export class Recorder {
     };
   }
 
-  /** Records a look-up of a resource that another program owns; what it holds is unknown in a dry run. */
+  /** Records the lookup of a resource of another program. Its outputs are unknown in a dry run. */
   read(request: ReadRequest): { urn: string; object: Wire } {
     const { project, stack, create } = this.#options;
     const urn = urnOf(project, stack, request.type, request.name, request.parent === "" ? undefined : request.parent);
@@ -177,17 +177,17 @@ export class Recorder {
     return { urn, object: isStackReference ? { ...request.object, outputs: unknownMarker } : request.object };
   }
 
-  /** Remembers what a component, or the stack, says of itself. */
+  /** Records the outputs of a component or the stack. */
   registerOutputs(urn: string, outputs: Wire): void {
     const resource = this.#resources.get(urn);
-    if (resource === undefined) throw new Refusal(`outputs for a resource that was never registered: ${urn}`);
+    if (resource === undefined) throw new Refusal(`outputs of an unregistered resource: ${urn}`);
     this.#resources.set(urn, { ...resource, outputs: decodeProperties(outputs) });
   }
 
   /**
-   * Answers a question to a provider.
+   * Returns the result of a provider function.
    *
-   * @throws Refusal when there is no answer for the function.
+   * @throws Refusal for an unknown function.
    */
   invoke(token: string, args: Wire, provider: string): Wire {
     const { project, stack, answer } = this.#options;
@@ -196,7 +196,7 @@ export class Recorder {
     const reply = answer(token, decoded, { project, stack, provider: asked });
     if (reply === undefined)
       throw new Refusal(
-        `the offline plan asks no cloud and has no made-up answer for the function "${token}": ` +
+        `the offline plan has no sample result for the function "${token}": ` +
           "add one to infra/offline-plan/answers.ts, or derive the value from the stack's configuration",
       );
     this.#invocations.push({ token, args: decoded });

@@ -1,4 +1,4 @@
-/** Prints a diff of plans for people. Pure. */
+/** A diff of plans as text. Pure. */
 
 import type { Change, ResourceDiff } from "./changes.ts";
 import type { PlanDiff } from "./diff.ts";
@@ -13,7 +13,7 @@ const verbs: Readonly<Record<ResourceDiff["op"], string>> = {
   replace: "likely replaced",
 };
 
-/** Counts for each kind of change, in the order of the signs' weight; empty text for no change at all. */
+/** The number of changes of each kind. */
 export function summary({ resources, unchanged }: PlanDiff): string {
   const counts = (Object.keys(signs) as ResourceDiff["op"][]).flatMap((op) => {
     const count = resources.filter((resource) => resource.op === op).length;
@@ -40,7 +40,7 @@ function header(resource: ResourceDiff): string {
     verbs[op],
     ...(renamedFrom === undefined ? [] : [`was ${renamedFrom}`]),
     ...(op === "remove" && resource.protect ? ["PROTECTED: up fails until the protection is lifted"] : []),
-    ...(op === "replace" && resource.protect ? ["PROTECTED: up fails rather than replace it"] : []),
+    ...(op === "replace" && resource.protect ? ["PROTECTED: up fails instead of replacing it"] : []),
     ...(op === "remove" && resource.retainOnDelete ? ["stays in the cloud"] : []),
   ];
   return `${signs[op]} ${shortType(type)}  ${name}  (${notes.join("; ")})`;
@@ -49,8 +49,8 @@ function header(resource: ResourceDiff): string {
 const cause = ({ type, follows }: ResourceDiff): string => `${shortType(type)} ${follows?.property} ${follows?.from}`;
 
 /**
- * One block for each resource, its changes below it; ends in a newline. Unprotected resources of one type that are only
- * replaced along with another one become a single line, from the third on.
+ * One block for each resource with its changes; ends in a newline. Three or more unprotected resources of one type that
+ * change only because of the same other resource become one line.
  */
 export function renderDiff(diff: PlanDiff, against: string): string {
   const along = Map.groupBy(

@@ -1,4 +1,4 @@
-/** Puts the files of a git revision into a temporary folder, with this folder's packages beside them. */
+/** Writes the files of a git revision to a temporary folder, with this folder's packages. */
 
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -15,8 +15,8 @@ const git = async (root: string, ...args: string[]): Promise<string> =>
   (await execute("git", ["-C", root, ...args])).stdout;
 
 /**
- * Calls `use` with the folder of the project as it was at the revision, and removes it afterwards. The revision's
- * program runs with the packages installed now, not with those of its own lock file.
+ * Calls `use` with the project's folder at the revision, and removes it afterwards. The revision's program runs with the
+ * packages that are installed now, not with those of its own lock file.
  *
  * @throws RevisionError when there is no such revision, or no git repository.
  */
@@ -27,13 +27,13 @@ export async function withRevision<T>(root: string, revision: string, use: (fold
   );
   if (commit === "")
     throw new RevisionError(
-      `there is no revision "${revision}" in ${root}; in a shallow clone, fetch it first (git fetch origin ${revision})`,
+      `revision "${revision}" does not exist in ${root}; in a shallow clone, run git fetch origin ${revision} first`,
     );
   const prefix = (await git(root, "rev-parse", "--show-prefix")).trim();
   const top = (await git(root, "rev-parse", "--show-toplevel")).trim();
   const tree = `${commit}:${prefix.replace(/\/$/, "")}`;
   if ((await git(top, "cat-file", "-t", tree).catch(() => "")).trim() !== "tree")
-    throw new RevisionError(`at revision "${revision}" there was no folder ${prefix}`);
+    throw new RevisionError(`revision "${revision}" has no folder ${prefix}`);
   const folder = await mkdtemp(join(await realpath(tmpdir()), "lakehead-plan-"));
   try {
     const archive = join(folder, ".tar");
@@ -51,6 +51,6 @@ async function nearestModules(folder: string): Promise<string> {
   const candidate = join(folder, "node_modules");
   if (existsSync(candidate)) return realpath(candidate);
   const parent = join(folder, "..");
-  if (parent === folder) throw new RevisionError("there is no node_modules: run npm ci first");
+  if (parent === folder) throw new RevisionError("node_modules does not exist: run npm ci first");
   return nearestModules(parent);
 }

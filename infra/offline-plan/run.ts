@@ -1,8 +1,6 @@
 /**
- * Runs a project's program, unmodified, in a process of its own against a recording monitor.
- *
- * A process of its own, because that is how the CLI runs it: the SDK keeps its connection in module state, a program is
- * evaluated once for each module graph, and its exit code is part of the answer.
+ * Runs a project's program, unmodified, in a child process against a recording monitor. A child process, as in the CLI: the
+ * SDK keeps its connection in module state, a program is evaluated once for each module graph, and its exit code matters.
  */
 
 import { spawn } from "node:child_process";
@@ -22,15 +20,15 @@ export interface RunOptions {
   readonly stack: string;
   readonly config: Pick<StackConfig, "values" | "secretKeys">;
   readonly answer?: RecorderOptions["answer"];
-  /** Given for a run as an update: makes up ids and outputs. Without it the run is a dry run. */
+  /** Fabricates ids and outputs, which makes the run an update. Without it the run is a dry run. */
   readonly create?: RecorderOptions["create"];
-  /** Milliseconds after which a program that does not end is killed. */
+  /** Milliseconds after which the program is killed. */
   readonly timeout?: number;
 }
 
 const preload = new URL("preload.ts", import.meta.url).href;
 
-/** Runs the program to its end. A program that fails is a capture with `failure`, not an exception. */
+/** Runs the program. A failed program gives a capture with `failure`, not an exception. */
 export async function runProgram(options: RunOptions): Promise<Capture> {
   const { project, stack, config, create, timeout = 120_000 } = options;
   const recorder = new Recorder({
@@ -91,7 +89,7 @@ export async function runProgram(options: RunOptions): Promise<Capture> {
   }
 }
 
-/** Nothing of the caller's environment but what a process needs: no credentials, no kubeconfig, no region. */
+/** Passes only what a process needs: no credentials, no kubeconfig, no region of the caller. */
 function environment(config: RunOptions["config"]): NodeJS.ProcessEnv {
   const keep = ["PATH", "HOME", "TMPDIR", "TMP", "TEMP", "SystemRoot", "NODE_COMPILE_CACHE"];
   return {
@@ -109,10 +107,10 @@ async function collect(stream: Readable | null): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** The errors that the program reported, or else what it printed. */
+/** The errors that the program reported; without any, its output. */
 function failureText(diagnostics: readonly Diagnostic[], printed: string, ending: string): string {
   const errors = diagnostics.filter(({ severity }) => severity === "error").map(({ message }) => message.trim());
   const text = errors.length > 0 ? errors.join("\n") : printed;
-  // The SDK colours what it prints of an error.
+  // The SDK prints errors with terminal colors.
   return text === "" ? `the program ended without a message (${ending})` : stripVTControlCharacters(text);
 }

@@ -1,4 +1,4 @@
-/** Runs a program's `transforms`: the engine calls the program back for every resource under the one that has them. */
+/** Runs a program's `transforms`: calls the program back for the resource that has them and all resources below it. */
 
 import { credentials } from "@grpc/grpc-js";
 import alias from "@pulumi/pulumi/proto/alias_pb.js";
@@ -15,20 +15,20 @@ type Options = InstanceType<typeof resource.TransformResourceOptions>;
 const toStruct = (wire: Wire) =>
   struct.Struct.fromJavaScript(wire as Parameters<typeof struct.Struct.fromJavaScript>[0]);
 
-interface Home {
+interface StackName {
   readonly project: string;
   readonly stack: string;
 }
 
 export class Transforms {
-  readonly #home: Home;
+  readonly #target: StackName;
   readonly #clients = new Map<string, InstanceType<typeof callbackgrpc.CallbacksClient>>();
   readonly #own = new Map<string, readonly Callback[]>();
   readonly #parents = new Map<string, string>();
   readonly #stack: Callback[] = [];
 
-  constructor(home: Home) {
-    this.#home = home;
+  constructor(target: StackName) {
+    this.#target = target;
   }
 
   addToStack(transform: Callback): void {
@@ -40,7 +40,7 @@ export class Transforms {
     if (transforms.length > 0) this.#own.set(urn, transforms);
   }
 
-  /** The resource's own transforms first, then its parents' from the nearest outwards, then the stack's. */
+  /** Applies the resource's transforms, then its parents' from the nearest outwards, then the stack's. */
   async apply(registration: Registration, own: readonly Callback[]): Promise<Registration> {
     const chain = [...own];
     for (let urn: string | undefined = registration.parent; urn; urn = this.#parents.get(urn))
@@ -76,7 +76,7 @@ export class Transforms {
     const object = reply.getProperties()?.toJavaScript() ?? registration.object;
     return options === undefined
       ? { ...registration, object }
-      : { ...registration, object, ...fromOptions(options, registration, this.#home) };
+      : { ...registration, object, ...fromOptions(options, registration, this.#target) };
   }
 
   #client(target: string): InstanceType<typeof callbackgrpc.CallbacksClient> {
@@ -116,7 +116,7 @@ function toOptions(registration: Registration): Options {
   return options;
 }
 
-function fromOptions(options: Options, before: Registration, home: Home): Partial<Registration> {
+function fromOptions(options: Options, before: Registration, target: StackName): Partial<Registration> {
   return {
     dependencies: options.getDependsOnList(),
     protect: options.hasProtect() ? options.getProtect() : undefined,
@@ -130,24 +130,24 @@ function fromOptions(options: Options, before: Registration, home: Home): Partia
     importId: options.getImport(),
     version: options.getVersion(),
     timeouts: timeoutsOf(options.getCustomTimeouts()),
-    aliases: options.getAliasesList().map((item) => aliasUrn(item, before, home)),
+    aliases: options.getAliasesList().map((item) => aliasUrn(item, before, target)),
   };
 }
 
-/** Fills an alias that names only parts of an earlier URN from the resource as it is now. */
-function aliasUrn(item: InstanceType<typeof alias.Alias>, now: Registration, home: Home): string {
+/** Completes an alias that names only parts of an earlier URN with the current parts. */
+function aliasUrn(item: InstanceType<typeof alias.Alias>, now: Registration, target: StackName): string {
   const spec = item.getSpec();
   if (item.hasUrn() || spec === undefined) return item.getUrn();
   return urnOf(
-    spec.getProject() || home.project,
-    spec.getStack() || home.stack,
+    spec.getProject() || target.project,
+    spec.getStack() || target.stack,
     spec.getType() || now.type,
     spec.getName() || now.name,
     spec.getNoparent() ? undefined : spec.getParenturn() || now.parent || undefined,
   );
 }
 
-/** The timeouts that are set, by operation. */
+/** The configured timeouts, by operation. */
 export function timeoutsOf(
   timeouts: InstanceType<typeof resource.RegisterResourceRequest.CustomTimeouts> | undefined,
 ): Record<string, string> {

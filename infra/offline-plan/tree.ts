@@ -1,10 +1,10 @@
-/** Prints a plan as the tree of its components and resources. Pure. */
+/** A plan as the tree of its components and resources. Pure. */
 
 import { leaves, shown } from "./leaves.ts";
 import type { Plan, PlanEntry } from "./plan.ts";
 
-/** Inputs that say most about a resource, in order of their worth: whole paths, or the last word of any path. */
-const telling = [
+/** The most important inputs first: whole paths, or `=` and the last name of any path. */
+const important = [
   "metadata.name",
   "name",
   "=version",
@@ -38,14 +38,14 @@ const telling = [
   "policyArn",
   "roleRef.name",
 ];
-const rank = new Map(telling.map((key, index) => [key, index]));
+const rank = new Map(important.map((key, index) => [key, index]));
 
-/** Repeats what the program puts on everything, or what the type says already. */
+/** Inputs that every resource has, or that the type implies. */
 const noise =
   /(^|\.)(tags|tagsAll|labels|annotations|resourceLabels|defaultTags|defaultLabels)([.[]|$)|^(apiVersion|kind)$/;
 
 export interface TreeOptions {
-  /** Print every input, not only the most telling ones. */
+  /** Print every input, not only the most important ones. */
   readonly full?: boolean;
   /** Inputs for each resource unless `full`. */
   readonly limit?: number;
@@ -57,7 +57,7 @@ export function shortType(type: string): string {
   return `${pkg}:${module.split("/")[0]}:${kind}`;
 }
 
-/** The most telling inputs first; the rest in the order of their names. */
+/** The most important inputs first; the rest in the order of their names. */
 export function chosenInputs(
   entry: PlanEntry,
   { full = false, limit = 6 }: TreeOptions,
@@ -69,7 +69,7 @@ export function chosenInputs(
         .replace(/\[\d+\]$/, "")
         .split(".")
         .at(-1) ?? "",
-    ) ?? telling.length;
+    ) ?? important.length;
   const ordered = full ? all : all.toSorted(([a], [b]) => weight(a) - weight(b));
   const chosen = full ? ordered : ordered.slice(0, limit);
   const width = Math.max(0, ...chosen.map(([path]) => path.length));
@@ -89,7 +89,7 @@ function marks(entry: PlanEntry): string {
   return words.length === 0 ? "" : `  [${words.join("; ")}]`;
 }
 
-/** The whole plan as text, one line or a few for each resource, ending in a newline. */
+/** The plan as text that ends in a newline. */
 export function renderTree(plan: Plan, options: TreeOptions = {}): string {
   const children = Map.groupBy(plan.entries, ({ parent }) => parent ?? "");
   const lines: string[] = [];
@@ -120,9 +120,9 @@ function footer({ outputs, madeUp, warnings }: Plan): string[] {
   const names = Object.keys(outputs);
   return [
     ...(names.length === 0 ? [] : ["", `Outputs: ${names.join(", ")}`]),
-    ...(madeUp.length === 0 ? [] : ["", `Answered with made-up data, no cloud was asked: ${madeUp.join(", ")}`]),
+    ...(madeUp.length === 0 ? [] : ["", `Sample results instead of a cloud's: ${madeUp.join(", ")}`]),
     ...warnings.map((warning) => `Warning: ${warning}`),
     ...(names.length + madeUp.length + warnings.length === 0 ? [] : [""]),
-    "This is what the program asks for. It knows no state, no drift and no provider defaults.",
+    "These are the program's requests. State, drift and provider defaults are unknown.",
   ];
 }

@@ -1,6 +1,6 @@
 /**
- * Outputs that only the cloud knows and that lie inside an input's object. An echoed input would make them look absent; a
- * provider's own preview calls them unknown. Top-level outputs need no entry: what no input names is unknown anyway.
+ * Outputs inside an input's object that only the cloud knows. Without an entry an echoed input would make them look absent;
+ * a provider's preview marks them unknown. Top-level outputs need no entry: they are unknown unless an input has their name.
  */
 
 import { unknownMarker } from "./values.ts";
@@ -32,7 +32,7 @@ function mark(inputs: Record<string, unknown>, [key = "", ...rest]: readonly str
   return isRecord(inner) ? { ...inputs, [key]: mark(inner, rest) } : inputs;
 }
 
-/** The inputs as outputs of a dry run: with the unknown marker where the cloud will add something. */
+/** The outputs of a dry run: the inputs, and the unknown marker where the cloud adds values. */
 export function echoed(type: string, inputs: Record<string, unknown>): Record<string, unknown> {
   const paths = type.startsWith("kubernetes:") ? ofEveryObject : (nested[type] ?? []);
   return paths.reduce(mark, inputs);

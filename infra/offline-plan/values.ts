@@ -1,22 +1,22 @@
 /**
- * Property values as the program sends them to the engine, decoded from Pulumi's wire markers: what is known, what only
- * an apply will know (`computed`), and what is secret. Markers: sdk/nodejs/runtime/rpc.ts of pulumi/pulumi.
+ * Property values that a program sends to the engine, decoded from Pulumi's markers: known, known after an update
+ * (`computed`), and secret. Source of the markers: sdk/nodejs/runtime/rpc.ts of pulumi/pulumi.
  */
 
 import { createHash } from "node:crypto";
 
-/** JSON, as it is printed, compared and stored. */
+/** JSON, for printing, comparing and storing. */
 export type Plain = null | boolean | number | string | Plain[] | { [key: string]: Plain };
 export type Value = null | boolean | number | string | Computed | Secret | Value[] | { [key: string]: Value };
 export type Properties = Record<string, Value>;
 
-/** A value that is known only after the resource it comes from exists. */
+/** A value that is unknown until its resource exists. */
 export class Computed {
   readonly computed = true;
 }
 export const computed = new Computed();
 
-/** A value that must never be printed. */
+/** A value that is never printed. */
 export class Secret {
   readonly value: Value;
   constructor(value: Value) {
@@ -39,7 +39,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** Decodes one wire value. Assets and resource references become short descriptions in angle brackets. */
+/** Assets and resource references become short descriptions in angle brackets. */
 export function decode(wire: unknown): Value {
   if (wire === unknownMarker) return computed;
   if (wire === null || typeof wire === "boolean" || typeof wire === "number" || typeof wire === "string") return wire;
@@ -70,7 +70,7 @@ export function decodeProperties(wire: unknown): Properties {
 
 const digest = (value: string): string => `sha256:${createHash("sha256").update(value).digest("hex").slice(0, 12)}`;
 
-/** Replaces what an apply will know by `<computed>` and every secret by `<secret>`; keys come out sorted. */
+/** Replaces unknown values by `<computed>` and secrets by `<secret>`, and sorts keys. */
 export function mask(value: Value): Plain {
   if (value instanceof Secret) return "<secret>";
   if (value instanceof Computed) return "<computed>";
@@ -83,7 +83,7 @@ export function mask(value: Value): Plain {
   );
 }
 
-/** A property tree longer than `limit` characters of JSON is replaced by its length and digest (a CRD has 0.9 MB). */
+/** Replaces parts longer than `limit` characters of JSON by length and digest (a CRD has 0.9 MB). */
 export function abridge(value: Plain, limit = 8_000): Plain {
   const json = JSON.stringify(value);
   if (json.length <= limit) return value;
@@ -93,7 +93,7 @@ export function abridge(value: Plain, limit = 8_000): Plain {
   return JSON.stringify(shorter).length <= limit * 4 ? shorter : `<${json.length} characters, ${digest(json)}>`;
 }
 
-/** Every string that a value holds outside of secrets, with its path. */
+/** Every string outside of secrets, with its path. */
 export function* plaintext(value: Value, path = ""): Generator<[path: string, text: string]> {
   if (typeof value === "string") yield [path, value];
   else if (Array.isArray(value))

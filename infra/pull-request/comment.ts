@@ -1,4 +1,4 @@
-/** The comment of a pull request: what each stack would do, dangers first. Pure. */
+/** The comment of a pull request: the changes of each stack, dangerous ones first. Pure. */
 
 import { markdownTable } from "../../tools/markdown-table.ts";
 import { shortType } from "../offline-plan/tree.ts";
@@ -7,11 +7,11 @@ import { type Danger, dangers, type Step } from "./guard.ts";
 export interface StackSteps {
   readonly stack: string;
   readonly steps: readonly Step[];
-  /** What the steps were read from. */
+  /** The origin of the steps. */
   readonly source: "preview" | "offline plan";
 }
 
-/** By this line the workflow finds the comment that it has to update. */
+/** The first line of the comment, by which the workflow finds the comment to update. */
 export const commentMarker = "<!-- lakehead-preview -->";
 export const allowLabel = "allow-replacement";
 
@@ -23,8 +23,8 @@ const plain = (text: string): string => text.replaceAll("\n", " ").replaceAll("`
 
 function dangerLines(stack: string, found: readonly Danger[]): string[] {
   return found.map(
-    ({ step, deed }) =>
-      `- **${stack}** ${deed}: \`${plain(shortType(step.type))}\` ` +
+    ({ step, action }) =>
+      `- **${stack}** ${action}: \`${plain(shortType(step.type))}\` ` +
       `\`${plain(step.name)}\`${step.protect ? " (protected)" : ""}` +
       `${step.inputs.length === 0 ? "" : `, because of \`${plain(step.inputs.slice(0, 5).join(", "))}\``}`,
   );
@@ -54,23 +54,23 @@ function stackSection({ stack, steps, source }: StackSteps): string[] {
   ];
 }
 
-/** Whether the check passes, and the text that says so: names of resources and inputs only, never a value. */
+/** The comment, with names of resources and inputs but without values, and whether the check passes. */
 export function renderComment(stacks: readonly StackSteps[], allowed: boolean): { text: string; passes: boolean } {
   const found = stacks.map(({ stack, steps }) => ({ stack, found: dangers(steps) }));
   const dangerous = found.some((item) => item.found.length > 0);
-  const verdict = !dangerous
+  const decision = !dangerous
     ? []
     : [
         allowed
           ? `Allowed by the label \`${allowLabel}\`:`
-          : `**Stopped.** Set the label \`${allowLabel}\` if this is meant:`,
+          : `**Stopped.** Set the label \`${allowLabel}\` to allow this:`,
         "",
         ...found.flatMap((item) => dangerLines(item.stack, item.found)),
         "",
       ];
-  const lines = [commentMarker, "### Infrastructure", "", ...verdict, ...stacks.flatMap(stackSection)];
+  const lines = [commentMarker, "### Infrastructure", "", ...decision, ...stacks.flatMap(stackSection)];
   const text = lines.join("\n");
-  const note = "\n\n… cut here; the whole of it is in the run's artifacts.";
+  const note = "\n\n… The comment is too long; the run's artifacts have the rest.";
   return {
     text: text.length <= lengthLimit ? text : `${text.slice(0, text.lastIndexOf("\n", lengthLimit))}${note}`,
     passes: !dangerous || allowed,

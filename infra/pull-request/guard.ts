@@ -1,12 +1,12 @@
 /**
- * Whether a plan deletes or replaces what cannot be had back, or ends what runs on the nodes. Pure; reads the offline
- * plan's diff and the steps of `pulumi preview --json` alike.
+ * Finds steps that delete or replace what cannot be restored, or that end the jobs on the nodes. Pure. Reads the offline
+ * plan's diff and the output of `pulumi preview --json`.
  */
 
 import { rollsNodes } from "../offline-plan/consequences.ts";
 import type { PlanDiff } from "../offline-plan/diff.ts";
 
-/** Why losing a resource of that type hurts, in words that complete "replaces or deletes a …". */
+/** The guarded types, as words that complete "deletes a …". */
 const guarded: Readonly<Record<string, string>> = {
   "aws:eks/cluster:Cluster": "cluster",
   "gcp:container/cluster:Cluster": "cluster",
@@ -21,13 +21,13 @@ const guarded: Readonly<Record<string, string>> = {
   "aws:eks/accessEntry:AccessEntry": "identity",
   "gcp:serviceaccount/account:Account": "identity",
   "kubernetes:core/v1:ServiceAccount": "identity",
-  "kubernetes:core/v1:Namespace": "namespace with all that is in it",
+  "kubernetes:core/v1:Namespace": "namespace with everything in it",
   "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition": "resource definition with every object of its kind",
 };
 
 export const guardedTypes: ReadonlySet<string> = new Set(Object.keys(guarded));
 
-/** One operation on one resource, whatever planned it. */
+/** One operation on one resource. */
 export interface Step {
   readonly op: "create" | "update" | "delete" | "replace";
   readonly urn: string;
@@ -40,18 +40,18 @@ export interface Step {
 
 export interface Danger {
   readonly step: Step;
-  /** What would be done, as a verb and its object. */
-  readonly deed: string;
+  /** The operation, as a verb and its object. */
+  readonly action: string;
 }
 
-/** The steps that delete or replace a cluster, node group, bucket, key or identity, or every node of a group. */
+/** The steps that delete or replace a resource of a guarded type, or every node of a group. */
 export function dangers(steps: readonly Step[]): Danger[] {
   return steps.flatMap((step): Danger[] => {
     const what = guarded[step.type];
     if (what === undefined || step.op === "create") return [];
-    if (step.op !== "update") return [{ step, deed: `${step.op}s a ${what}` }];
+    if (step.op !== "update") return [{ step, action: `${step.op}s a ${what}` }];
     return rollsNodes(step.type, step.inputs)
-      ? [{ step, deed: `replaces every node of a ${what}, and ends the jobs on them` }]
+      ? [{ step, action: `replaces every node of a ${what}, which ends the jobs on them` }]
       : [];
   });
 }
@@ -66,7 +66,7 @@ const record = (value: unknown): Record<string, unknown> => (isRecord(value) ? v
 const texts = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
 
-// A replacement is three steps in the engine (create-replacement, replace, delete-replaced); it counts once.
+// A replacement is three steps of the engine (create-replacement, replace, delete-replaced). It counts once.
 const engineOps: Readonly<Record<string, Step["op"]>> = {
   create: "create",
   import: "create",
@@ -80,14 +80,14 @@ const engineOps: Readonly<Record<string, Step["op"]>> = {
 };
 
 /**
- * Reads what `pulumi preview --json` printed. Steps that change nothing are left out.
+ * Reads the output of `pulumi preview --json`, without the steps that change nothing.
  *
- * @throws StepsError when the text is not such a document: a guard that cannot read must not let pass.
+ * @throws StepsError for any other document, because the guard must not pass what it cannot read
  */
 export function stepsOfPreview(document: unknown): Step[] {
   const steps = record(document).steps;
   if (!Array.isArray(steps))
-    throw new StepsError('this is not the output of "pulumi preview --json": it has no list of steps');
+    throw new StepsError('the document is not the output of "pulumi preview --json": it has no list of steps');
   const byUrn = new Map<string, Step>();
   for (const item of steps.map(record)) {
     const op = engineOps[String(item.op)];
@@ -97,7 +97,7 @@ export function stepsOfPreview(document: unknown): Step[] {
     const state = record(item.oldState ?? item.newState);
     const reasons = [...texts(item.replaceReasons), ...texts(item.diffReasons)];
     byUrn.set(urn, {
-      // A replacement outweighs the deletion of the old one that belongs to it.
+      // The deletion of the old resource belongs to its replacement.
       op: earlier?.op === "replace" ? "replace" : op,
       urn,
       type: (urn.split("::")[2] ?? "").split("$").at(-1) ?? "",

@@ -1,10 +1,9 @@
 /**
- * `node infra/pull-request/main.ts [--allowed] <stack>=<file>...`: writes the comment of a pull request to standard
- * output. A file is what `pulumi preview --json`, `npm run plan -- <stack> --against <rev> --json` or this program with
- * `--reduce` printed. Exit code 3 when a cluster, node group, bucket, key or identity would be replaced or deleted and that
- * is not allowed; 1 when a file cannot be read, for what cannot be judged must not pass.
+ * `node infra/pull-request/main.ts [--allowed] <stack>=<file>...` prints the comment of a pull request. A file is the
+ * output of `pulumi preview --json`, of `npm run plan -- <stack> --against <rev> --json` or of `--reduce`.
+ * Exit code 3: a dangerous step without `--allowed`. Exit code 1: a file cannot be read.
  *
- * `--reduce <stack>=<file>` writes the file's operations and names as JSON, without any value.
+ * `--reduce <stack>=<file>` prints the operations and names of a file as JSON, without values.
  */
 
 import { readFileSync } from "node:fs";
@@ -23,10 +22,10 @@ function read(argument: string): StackSteps {
   } catch (error) {
     throw new StepsError(`${file} of ${stack} cannot be read: ${error instanceof Error ? error.message : error}`);
   }
-  if (typeof document !== "object" || document === null) throw new StepsError(`${file} of ${stack} holds no plan`);
+  if (typeof document !== "object" || document === null) throw new StepsError(`${file} of ${stack} is not a plan`);
   if ("source" in document) {
     const reduced = document as StackSteps;
-    if (reduced.stack !== stack) throw new StepsError(`${file} is of ${reduced.stack}, not of ${stack}`);
+    if (reduced.stack !== stack) throw new StepsError(`${file} belongs to ${reduced.stack}, not to ${stack}`);
     return reduced;
   }
   if ("resources" in document) return { stack, steps: stepsOfDiff(document as PlanDiff), source: "offline plan" };
@@ -39,7 +38,7 @@ try {
     options: { allowed: { type: "boolean", default: false }, reduce: { type: "boolean", default: false } },
   });
   const [first, ...others] = positionals;
-  if (first === undefined) throw new StepsError("say which previews to read: <stack>=<file>...");
+  if (first === undefined) throw new StepsError("name the previews: <stack>=<file>...");
   if (values.reduce) {
     if (others.length > 0) throw new StepsError("--reduce takes one <stack>=<file>");
     process.stdout.write(`${JSON.stringify(read(first))}\n`);

@@ -40,7 +40,7 @@ describe("npm run plan", () => {
 │          versioningConfiguration.status  Enabled
 `);
     expect(stdout).toContain("value        <secret>");
-    expect(stdout).toContain("Answered with made-up data, no cloud was asked: aws:index/getCallerIdentity");
+    expect(stdout).toContain("Sample results instead of a cloud's: aws:index/getCallerIdentity");
   });
 
   it("compares with a revision, input by input, and leaves nothing behind", () => {
@@ -51,7 +51,7 @@ describe("npm run plan", () => {
     writeFileSync(path, before);
     expect(text.stdout).toBe(`dev against HEAD: 2 likely replaced, 5 unchanged
 
-± aws:s3:Bucket  store-bucket  (likely replaced; PROTECTED: up fails rather than replace it)
+± aws:s3:Bucket  store-bucket  (likely replaced; PROTECTED: up fails instead of replacing it)
     bucket: fixture-tables -> fixture-other  [replaces: the AWS provider replaces on this input]
 
 ± aws:s3:BucketVersioning  store-versioning  (likely replaced)
@@ -70,9 +70,9 @@ describe("npm run plan", () => {
   });
 
   it.each([
-    [["prod"], 1, 'there is no stack "prod": no file Pulumi.prod.yaml; choose one of dev'],
-    [["dev", "--against", "no-such-revision"], 1, 'there is no revision "no-such-revision"'],
-    [[], 2, "say which stack: dev"],
+    [["prod"], 1, 'stack "prod" does not exist: no file Pulumi.prod.yaml; choose one of dev'],
+    [["dev", "--against", "no-such-revision"], 1, 'revision "no-such-revision" does not exist'],
+    [[], 2, "name a stack: dev"],
     [["dev", "--json", "--graph"], 2, "choose one of --json, --yaml, --graph and --stats"],
     [["dev", "--agianst", "HEAD"], 2, "Unknown option '--agianst'"],
   ])("refuses %j", (args, code, message) => {

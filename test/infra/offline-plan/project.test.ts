@@ -55,11 +55,11 @@ describe("a stack's configuration", () => {
 
   it("of an unknown stack names the known ones", () => {
     expect(() => readStackConfig(readProject(fixtures), "prd")).toThrow(
-      new ProjectError('there is no stack "prd": no file Pulumi.prd.yaml; choose one of dev'),
+      new ProjectError('stack "prd" does not exist: no file Pulumi.prd.yaml; choose one of dev'),
     );
   });
 });
 
 it("a folder without a project is refused", () => {
-  expect(() => readProject(join(fixtures, ".."))).toThrow(/there is no Pulumi\.yaml in/);
+  expect(() => readProject(join(fixtures, ".."))).toThrow(/has no Pulumi\.yaml/);
 });

@@ -68,7 +68,7 @@ describe("a program that fails", () => {
 
   it.each([
     ["duplicate", /duplicate resource URN "urn:pulumi:dev::fixture::aws:s3\/bucket:Bucket::logs"/],
-    ["invoke", /no made-up answer for the function "aws:ec2\/getAmi:getAmi".*infra\/offline-plan\/answers\.ts/],
+    ["invoke", /no sample result for the function "aws:ec2\/getAmi:getAmi".*infra\/offline-plan\/answers\.ts/],
     ["throw", /the sky is falling/],
     ["refuse", /^bucket: no such place; write one that exists$/],
   ])("says so: %s", async (fault, message) => {

@@ -37,7 +37,7 @@ it("a changed instance type of one node group is the only change, and a danger",
     instanceTypes[0]: m7i.2xlarge -> m7i.4xlarge  [replaces: the AWS provider replaces on this input]
     and with it 5 aws:autoscaling:Tag, by their autoscalingGroupName
 `);
-  expect(dangers(stepsOfDiff(diff)).map(({ deed }) => deed)).toEqual(["replaces a node group"]);
+  expect(dangers(stepsOfDiff(diff)).map(({ action }) => action)).toEqual(["replaces a node group"]);
 });
 
 it("an additional zone replaces only the node groups that name no zones", async () => {

@@ -35,8 +35,8 @@ describe("the guard", () => {
     "stops a node group's update of %s, which replaces its nodes one after another",
     (input) => {
       const group = (type: string) => dangers([step(`${type}::x`, "update", { inputs: ["labels.a", input] })]);
-      expect(group("aws:eks/nodeGroup:NodeGroup").map(({ deed }) => deed)).toEqual([
-        "replaces every node of a node group, and ends the jobs on them",
+      expect(group("aws:eks/nodeGroup:NodeGroup").map(({ action }) => action)).toEqual([
+        "replaces every node of a node group, which ends the jobs on them",
       ]);
       expect(group("aws:eks/cluster:Cluster")).toEqual([]);
       expect(
@@ -131,12 +131,12 @@ describe("the comment", () => {
     expect(renderComment(stacks, true)).toMatchObject({ passes: true });
   });
 
-  it("stays under GitHub's limit and keeps the verdict", () => {
+  it("stays under GitHub's limit and keeps the decision", () => {
     const steps = Array.from({ length: 2000 }, (_, index) => step(`x:y/z:Z::resource-${index}`, "create"));
     const { text } = renderComment([stack(...steps, step(cluster, "delete"))], false);
     expect(text.length).toBeLessThan(65_536);
     expect(text).toContain("**Stopped.**");
-    expect(text).toContain("cut here");
+    expect(text).toContain("The comment is too long");
   });
 
   it("cannot be broken out of by a name", () => {

@@ -52,7 +52,7 @@ it.each([
   ["a failed preview", "error: no credentials", /cannot be read/],
   ["an empty file", "", /cannot be read/],
   ["another document", { ok: true }, /it has no list of steps/],
-  ["another stack's steps", { stack: "aws-dev", source: "preview", steps: [] }, /is of aws-dev, not of aws-prod/],
+  ["another stack's steps", { stack: "aws-dev", source: "preview", steps: [] }, /belongs to aws-dev, not to aws-prod/],
 ])("lets nothing pass that it cannot read: %s", (_name, content, message) => {
   const { status, stderr, stdout } = run("--allowed", `aws-prod=${file("broken.json", content)}`);
   expect(status).toBe(1);
