@@ -9,6 +9,11 @@ export interface ExpressionLimits {
   /** Nested operands: parentheses, brackets, calls, NOT, minus, and each right-hand side. */
   readonly maxDepth: number;
   /**
+   * Nested calls, casts, comparisons, arithmetic and lists. Parentheses, AND, OR and NOT do not count, and a chain counts
+   * once.
+   */
+  readonly maxOperatorDepth: number;
+  /**
    * Operators of the *planned* expression. Every operator, cast, field access and call counts 1, a concatenation 4, a
    * regular expression 32, each wildcard of LIKE 1. An arithmetic operator counts 1 more for every 12 operators of its
    * operands, because the planner derives their types again. What the planner writes out again counts again: the tested
@@ -36,15 +41,17 @@ export interface ExpressionLimits {
  * planning any accepted request under 50 ms; `npm run bench:planning` searches for the slowest one.
  *
  * - The engine overflows its stack, which ends the process, from 360 chained `IS TRUE`, 700 casts or 900 additions.
- * - Planning time is exponential in the depth: calls and arithmetic in turn, 32 deep, take 5 s (320 bytes); repeated
- *   operands take minutes and gigabytes at 16 (coalesce, 200 bytes). The engine's parser stops at about 50 levels, after
- *   it has tried every NOT and CAST again as a name (24 casts, 360 bytes: over 10 s).
+ * - Planning time doubles with some levels of nesting: `((…) < x)::int` in an alias takes 4 ms with 8 of them, 280 ms with
+ *   12; coalesce counts its operands four times. Eight levels of any kind stay under 4 ms. The engine's parser stops at
+ *   about 50 levels, after it has tried every NOT and CAST again as a name (24 casts, 360 bytes: over 10 s).
+ * - The planner looks for common parts of aliases: 32 aliases of 8 calls take 50 ms, so that a request's expressions have
+ *   bounds together.
  * - Planning time is quadratic in a chain of arithmetic: 127 additions of a column take 70 ms, 36 take 6 ms.
  * - The planner computes what is constant: 15 levels of encode over 4 kB take 1.8 s and 700 MB, so that the growth of a
  *   text is bounded. Within the bound, no expression makes more than 130 kB of a literal.
  * - The planner compiles a regular expression whose text is constant: `(.{1000}){999}` takes 0.5 s. The text must come
  *   from a column, and a pattern within the bound compiles in 11 ms. A pattern that is not compiled is still parsed, at
- *   up to 0.1 ms for each Unicode class; the bound on states admits 28 of them.
+ *   up to 0.1 ms for each Unicode class and 3 ms for each range whose case forms are added.
  * - Literals and lists take 1 ms for each kB.
  * - Run over 200,000 short rows, a regular expression takes up to 6 s of CPU time, LIKE with 5,000 wildcards 8 s and
  *   ILIKE with a column as its pattern 11 s: patterns are literals, and their cost is counted.
@@ -53,8 +60,9 @@ export const defaultExpressionLimits: ExpressionLimits = {
   maxBytes: 8192,
   maxTotalBytes: 16_384,
   maxDepth: 16,
+  maxOperatorDepth: 8,
   maxOperators: 128,
-  maxTotalOperators: 512,
+  maxTotalOperators: 160,
   maxGrowth: 16,
   maxListItems: 1000,
   maxPatternStates: 100_000,

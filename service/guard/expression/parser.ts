@@ -13,6 +13,8 @@ interface Part {
    * `unknown`: the planner may find that it is constant, as in `coalesce('a', s)` or `b OR true`.
    */
   readonly source: "constant" | "column" | "unknown";
+  /** Nested calls, casts, comparisons, arithmetic and lists on the deepest path; a chain is one level. */
+  readonly levels: number;
 }
 
 /** Each concatenation can double the text of a row, so it weighs more than an addition. */
@@ -28,13 +30,16 @@ const maxLikePattern = 1000;
 
 const anyCall: FunctionRule = { arguments: [0, 32] };
 
-const literal: Part = { operators: 0, source: "constant" };
-const column: Part = { operators: 0, source: "column" };
+const literal: Part = { operators: 0, source: "constant", levels: 0 };
+const column: Part = { operators: 0, source: "column", levels: 0 };
+
+const deepest = (parts: readonly Part[]): number => Math.max(0, ...parts.map(({ levels }) => levels));
 
 /** An operator's result: constant if every operand is, otherwise unknown. */
 const combined = (operators: number, operands: readonly Part[]): Part => ({
   operators,
   source: operands.every(({ source }) => source === "constant") ? "constant" : "unknown",
+  levels: deepest(operands),
 });
 
 const plus = (part: Part, operators: number): Part => ({ ...part, operators: part.operators + operators });
@@ -47,6 +52,8 @@ const shown = ({ kind, value }: Token): string =>
 /** How the operators of one level of precedence count. */
 interface Level {
   readonly kind: Token["kind"];
+  /** Whether a chain of them is a level of the operator depth. */
+  readonly nests: boolean;
   readonly costs: ReadonlyMap<string, (left: Part, right: Part) => number>;
 }
 
@@ -54,10 +61,11 @@ const one = (): number => 1;
 const arithmetic = (left: Part, right: Part): number =>
   1 + Math.floor((left.operators + right.operators) / arithmeticStep);
 
-const disjunction: Level = { kind: "word", costs: new Map([["or", one]]) };
-const conjunction: Level = { kind: "word", costs: new Map([["and", one]]) };
+const disjunction: Level = { kind: "word", nests: false, costs: new Map([["or", one]]) };
+const conjunction: Level = { kind: "word", nests: false, costs: new Map([["and", one]]) };
 const sum: Level = {
   kind: "symbol",
+  nests: true,
   costs: new Map([
     ["+", arithmetic],
     ["-", arithmetic],
@@ -65,6 +73,7 @@ const sum: Level = {
 };
 const product: Level = {
   kind: "symbol",
+  nests: true,
   costs: new Map([
     ["*", arithmetic],
     ["/", arithmetic],
@@ -133,6 +142,18 @@ export class Parser {
     return result;
   }
 
+  /** Adds a level to the operator depth. */
+  #nest(part: Part, { at }: Token): Part {
+    const { maxOperatorDepth } = this.#limits;
+    if (part.levels >= maxOperatorDepth)
+      this.#refuse(
+        `calls, casts and operators nested deeper than ${maxOperatorDepth} levels`,
+        at,
+        "write the expression flatter",
+      );
+    return { ...part, levels: part.levels + 1 };
+  }
+
   /** Reads an operand whose value may come out `growth` times as long. */
   #grown<T>(growth: number, read: () => T): T {
     const { at } = this.#token();
@@ -148,19 +169,20 @@ export class Parser {
     return result;
   }
 
-  #chain({ kind, costs }: Level, operand: () => Part): Part {
+  #chain({ kind, costs, nests }: Level, operand: () => Part): Part {
+    const start = this.#token();
     let left = operand();
-    for (;;) {
+    for (let isChain = false; ; isChain = true) {
       const token = this.#token();
       const cost = token.kind === kind ? costs.get(token.value) : undefined;
-      if (cost === undefined) return left;
+      if (cost === undefined) return isChain && nests ? this.#nest(left, start) : left;
       this.#next++;
       const right = this.#deeper(operand);
       const operators = left.operators + right.operators + cost(left, right);
       const joined = combined(operators, [left, right]);
       // Text joined to text of a column comes from that column; a sum may vanish, as in `id * 0`.
       const fromColumn = token.value === "||" && [left, right].some(({ source }) => source === "column");
-      left = fromColumn ? { operators, source: "column" } : joined;
+      left = fromColumn ? { ...joined, source: "column" } : joined;
     }
   }
 
@@ -175,7 +197,9 @@ export class Parser {
   #negation(): Part {
     let negations = 0;
     while (this.#take("word", "not")) negations++;
-    const operand = this.#deeper(() => this.#predicate(), negations);
+    const start = this.#token();
+    let operand = this.#deeper(() => this.#predicate(), negations);
+    if (this.#is("word", "is")) operand = this.#nest(operand, start);
     let operators = negations;
     while (this.#take("word", "is")) {
       this.#take("word", "not");
@@ -194,9 +218,14 @@ export class Parser {
   }
 
   #predicate(): Part {
-    const { at } = this.#token();
+    const start = this.#token();
     const left = this.#sum();
     if (!this.#startsComparison()) return left;
+    return this.#nest(this.#comparison(left, start), start);
+  }
+
+  /** What follows the left side of a comparison. */
+  #comparison(left: Part, { at }: Token): Part {
     if (this.#token().kind === "symbol") {
       this.#next++;
       const right = this.#deeper(() => this.#sum());
@@ -252,28 +281,31 @@ export class Parser {
   #signed(): Part {
     let signs = 0;
     while (this.#take("symbol", "-")) signs++;
+    const start = this.#token();
     if (signs === 0) return this.#accessed();
     // The sign of a literal is part of it.
     const isNumber = signs === 1 && this.#token().kind === "number";
     const operand = this.#deeper(() => this.#accessed(), signs);
-    return isNumber ? operand : combined(operand.operators + signs, [operand]);
+    return isNumber ? operand : this.#nest(combined(operand.operators + signs, [operand]), start);
   }
 
   #accessed(): Part {
+    const start = this.#token();
     let part = this.#primary();
-    for (;;) {
+    let nests = false;
+    for (; ; nests = true) {
       if (this.#take("symbol", "::")) this.#type();
       else if (this.#take("symbol", "[")) {
         const index = this.#deeper(() => this.#disjunction());
         this.#expect("symbol", "]");
         const constant = part.source === "constant" && index.source === "constant";
         const source = constant || part.source === "column" ? part.source : "unknown";
-        part = { operators: total([part, index]), source };
+        part = { operators: total([part, index]), source, levels: deepest([part, index]) };
       } else if (this.#take("symbol", ".")) {
         const { kind } = this.#token();
         if (kind !== "word" && kind !== "quoted") this.#unexpected("a field name");
         this.#next++;
-      } else return part;
+      } else return nests ? this.#nest(part, start) : part;
       part = plus(part, 1);
     }
   }
@@ -281,7 +313,11 @@ export class Parser {
   #primary(): Part {
     const token = this.#token();
     if (token.kind === "symbol") {
-      if (this.#take("symbol", "[")) return this.#grown(listGrowth, () => this.#items("]", { minimum: 0, column: 1 }));
+      if (this.#take("symbol", "["))
+        return this.#nest(
+          this.#grown(listGrowth, () => this.#items("]", { minimum: 0, column: 1 })),
+          token,
+        );
       if (!this.#take("symbol", "(")) return this.#unexpected("a column, a literal or a call");
       const part = this.#deeper(() => this.#disjunction());
       this.#expect("symbol", ")");
@@ -294,7 +330,7 @@ export class Parser {
     if (this.#is("symbol", "("))
       this.#refuse("a function's name in quotation marks", token.at, "write it without quotation marks");
     // In an alias, double quotes make a string.
-    return token.quote === '"' ? { operators: 0, source: "unknown" } : column;
+    return token.quote === '"' ? { ...column, source: "unknown" } : column;
   }
 
   #word(token: Token): Part {
@@ -302,7 +338,7 @@ export class Parser {
     if (this.#startsTypedLiteral(value)) {
       this.#type();
       this.#next++;
-      return { operators: 1, source: "constant" };
+      return plus(literal, 1);
     }
     if (this.#is("symbol", "(", 1)) return words.castWords.has(value) ? this.#cast() : this.#call(token);
     const reserved = words.reservedWords.get(value);
@@ -312,7 +348,7 @@ export class Parser {
     if (words.constantWords.has(value)) return literal;
     if (!words.bareCalls.has(value)) return column;
     this.#rule(token);
-    return { operators: 1, source: "constant" };
+    return plus(literal, 1);
   }
 
   /** `DATE '…'`, `TIMESTAMP '…'`, `TIMESTAMP(3) '…'` */
@@ -323,13 +359,14 @@ export class Parser {
   }
 
   #cast(): Part {
+    const start = this.#token();
     this.#next += 2;
     return this.#deeper(() => {
       const operand = this.#disjunction();
       this.#expect("word", "as");
       this.#type();
       this.#expect("symbol", ")");
-      return plus(operand, 1);
+      return this.#nest(plus(operand, 1), start);
     });
   }
 
@@ -374,6 +411,7 @@ export class Parser {
     let operators = 0;
     let count = 0;
     let source: Part["source"] = "constant";
+    let levels = 0;
     if (minimum === 0 && this.#take("symbol", close)) return literal;
     do {
       if (++count > this.#limits.maxListItems)
@@ -382,9 +420,10 @@ export class Parser {
       const item = this.#disjunction();
       operators += item.operators + (kind === "word" || kind === "quoted" ? copied : 0);
       if (item.source !== "constant") source = "unknown";
+      levels = Math.max(levels, item.levels);
     } while (this.#take("symbol", ","));
     this.#expect("symbol", close);
-    return { operators, source };
+    return { operators, source, levels };
   }
 
   #rule({ value, at }: Token): FunctionRule {
@@ -404,11 +443,10 @@ export class Parser {
     const rule = this.#rule(name);
     this.#next += 2;
     const { growth = 1 } = rule;
-    if (rule.variadic === "items")
-      return plus(
-        this.#grown(growth, () => this.#items(")", { minimum: 0, column: 1 })),
-        1,
-      );
+    if (rule.variadic === "items") {
+      const items = this.#grown(growth, () => this.#items(")", { minimum: 0, column: 1 }));
+      return this.#nest(plus(items, 1), name);
+    }
     const { parts, literals } = this.#grown(growth, () => this.#arguments(name, rule));
     const [minimum, maximum] = rule.arguments;
     if (parts.length < minimum || parts.length > maximum)
@@ -427,7 +465,7 @@ export class Parser {
       (sum, part, index) => sum + part.operators * (index < repeated ? repetition : 1),
       perCall,
     );
-    return { operators, source };
+    return this.#nest({ operators, source, levels: deepest(parts) }, name);
   }
 
   #sourceOfCall({ takes }: FunctionRule, parts: readonly Part[]): Part["source"] {

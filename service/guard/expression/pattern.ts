@@ -32,8 +32,10 @@ const stateCosts = {
   space: 50,
   /** `\d` */
   digit: 300,
-  /** `\w`, `\p{…}`, and every class whose case forms are added. */
+  /** `\w` and `\p{…}`. */
   unicode: 3500,
+  /** Ranges whose case forms are added: the engine's parser visits every character of the range, for up to 3 ms. */
+  folded: 40_000,
 } as const;
 
 /** The engine refuses deeper patterns (250); the guard's own recursion is bounded sooner. */
@@ -150,7 +152,7 @@ class PatternReader {
     const character = this.#text.charAt(this.#next);
     if (character === "(") return this.#group();
     if (character === "[") return this.#class();
-    if (character === "\\") return this.#take(assertion) === undefined ? this.#escape() : 1;
+    if (character === "\\") return this.#take(assertion) === undefined ? this.#escape(false) : 1;
     if (operators.includes(character) || character === "{")
       this.#refuse("a repetition of nothing", `escape the character as \\${character}`);
     if (character === ".") {
@@ -172,10 +174,15 @@ class PatternReader {
     return states + 2;
   }
 
-  #escape(): number {
+  #escape(inClass: boolean): number {
     const perl = this.#take(perlClass);
-    if (perl !== undefined) return perlClasses[perl[0].charAt(1)] ?? stateCosts.unicode;
-    if (this.#take(property) !== undefined) return stateCosts.unicode;
+    if (perl !== undefined) {
+      const letter = perl[0].charAt(1);
+      // Outside of brackets, the engine adds no case forms to these.
+      const isFolded = inClass && this.#caseless && letter !== letter.toLowerCase();
+      return isFolded ? stateCosts.folded : (perlClasses[letter] ?? stateCosts.unicode);
+    }
+    if (this.#take(property) !== undefined) return this.#caseless ? stateCosts.folded : stateCosts.unicode;
     if (this.#take(codePoint) !== undefined) return stateCosts.character;
     if (this.#take(escaped) !== undefined) return 1;
     return this.#refuse("an escape that is not read", "write a class such as \\d, or escape punctuation only");
@@ -205,16 +212,16 @@ class PatternReader {
     if (setOperators.some((operator) => this.#takeText(operator))) return 0;
     if (this.#text.charAt(this.#next) === "[") return this.#nested(() => this.#class());
     const start = this.#next;
-    const states = this.#text.charAt(this.#next) === "\\" ? this.#escape() : this.#character();
+    const states = this.#text.charAt(this.#next) === "\\" ? this.#escape(true) : this.#character();
     const isRange = this.#text.charAt(this.#next) === "-" && !"]-".includes(this.#text.charAt(this.#next + 1));
     if (!isRange) return states;
     this.#next++;
-    if (this.#text.charAt(this.#next) === "\\") this.#escape();
+    if (this.#text.charAt(this.#next) === "\\") this.#escape(true);
     else this.#character();
     const range = this.#text.slice(start, this.#next);
     const isAscii = /^[ -~]*$/.test(range) && !/\\[xuU]/.test(range);
     if (isAscii) return Math.max(states, this.#caseless ? stateCosts.range : 2);
-    return Math.max(states, this.#caseless ? stateCosts.unicode : stateCosts.range);
+    return Math.max(states, this.#caseless ? stateCosts.folded : stateCosts.range);
   }
 }
 

@@ -22,7 +22,9 @@ describe("the states of a regular expression", () => {
     ["the right side of an intersection", "[a-z&&[aeiou]]{10}", "[a-z&&[\\w]]{10}", 100],
     ["a class after a leading bracket", "[]a]{10}", "[]\\w]{10}", 100],
     ["a class after a leading hyphen", "[-a]{10}", "[-[\\w]]{10}", 100],
-    ["a wide range without case", "[a-\\x{10FFFF}]{10}", "(?i)[a-\\x{10FFFF}]{10}", 50],
+    ["case forms of a wide range", "[a-\\x{10FFFF}]", "(?i)[a-\\x{10FFFF}]", 500],
+    ["case forms of a negated class in brackets", "(?i)\\D", "(?i)[\\D]", 100],
+    ["case forms of a property", "\\pL", "(?i)\\pL", 10],
     ["alternatives", "(?:a|b){10}", `(?:${"a|".repeat(50)}b){10}`, 10],
   ])("grow with %s", (_, smaller, larger, factor) => {
     expect(states(larger)).toBeGreaterThan(factor * states(smaller));

@@ -246,17 +246,39 @@ describe("the bounds on an expression", () => {
   const list = (items: number) => `id IN (${Array.from({ length: items }, (_, index) => index).join(",")})`;
   const limits = defaultExpressionLimits;
 
+  const deeper = /nested deeper than 8 levels/;
+
   it.each<readonly [what: string, within: string, beyond: string, message: RegExp]>([
     ["bytes", `s = '${"é".repeat(4093)}'`, `s = '${"é".repeat(4094)}'`, /more than 8192 bytes/],
     ["parentheses", `${"(".repeat(16)}b${")".repeat(16)}`, `${"(".repeat(17)}b${")".repeat(17)}`, /nesting/],
-    ["calls", nested(16, (inner) => `lower(${inner})`, "s"), nested(17, (inner) => `lower(${inner})`, "s"), /nesting/],
+    ["calls", nested(8, (inner) => `lower(${inner})`, "s"), nested(9, (inner) => `lower(${inner})`, "s"), deeper],
+    [
+      "casts in calls",
+      nested(4, (inner) => `abs(${inner}::int)`, "id"),
+      nested(5, (inner) => `abs(${inner}::int)`, "id"),
+      deeper,
+    ],
+    ["comparisons", nested(8, (inner) => `(${inner}) = b`, "b"), nested(9, (inner) => `(${inner}) = b`, "b"), deeper],
+    ["IS", nested(8, (inner) => `(${inner}) is null`, "b"), nested(9, (inner) => `(${inner}) is null`, "b"), deeper],
+    [
+      "lists",
+      nested(4, (inner) => `array_length([${inner}])`, "id"),
+      nested(5, (inner) => `array_length([${inner}])`, "id"),
+      /deeper|grow/,
+    ],
+    [
+      "AND and OR",
+      nested(8, (inner) => `(b and ${inner})`, "b"),
+      nested(9, (inner) => `(b and ${inner})`, "b"),
+      /nesting/,
+    ],
     ["additions", `x = id${"+1".repeat(36)}`, `x = id${"+1".repeat(37)}`, /137 operators/],
     ["factors", `x = id${"*x".repeat(36)}`, `x = id${"*x".repeat(37)}`, /137 operators/],
     [
       "nested additions",
-      nested(14, (inner) => `(${inner}+x+x)`, "id"),
-      nested(14, (inner) => `(${inner}+x+x+x)`, "id"),
-      /206 operators/,
+      nested(8, (inner) => `(${inner}+x)`, "id"),
+      nested(9, (inner) => `(${inner}+x)`, "id"),
+      deeper,
     ],
     ["casts", `id${"::int".repeat(128)}`, `id${"::int".repeat(129)}`, /129 operators/],
     ["IS TRUE", `b${" is true".repeat(128)}`, `b${" is true".repeat(129)}`, /129 operators/],
@@ -303,6 +325,7 @@ describe("the bounds on an expression", () => {
     const strict = {
       maxBytes: 40,
       maxDepth: 1,
+      maxOperatorDepth: 2,
       maxOperators: 2,
       maxTotalOperators: 2,
       maxTotalBytes: 40,
@@ -326,8 +349,8 @@ describe("the bounds on an expression", () => {
   it("hold for the operators of all expressions together", () => {
     const aliases = (count: number) =>
       Array.from({ length: count }, (_, index) => [`columns[${index}]`, "id + 1"] as const);
-    expect(() => verifyExpressions(aliases(512), limits)).not.toThrow();
-    expect(() => verifyExpressions(aliases(513), limits)).toThrow(/more than 512 operators together/);
+    expect(() => verifyExpressions(aliases(160), limits)).not.toThrow();
+    expect(() => verifyExpressions(aliases(161), limits)).toThrow(/more than 160 operators together/);
     expect(() => verifyExpressions([...aliases(1), ["columns[1]", "repeat('a', 9)"]], limits)).toThrow(
       /^columns\[1\]: /,
     );
