@@ -92,20 +92,6 @@ describe("identity and context", () => {
     const { status } = await service.call("stats", "docs", identity(service.token), { token: "wrong" });
     expect(status).toBe(401);
   });
-
-  test("context of the body and of headers is in the log; headers have precedence", async () => {
-    const headers = { "x-lance-ctx-team": "header", "x-lance-ctx-job": "nightly", "x-request-id": "context-test" };
-    const context = { team: "body", region: "eu", attempts: 3, password: "hidden" };
-    await service.call("explain_plan", "docs", { query: { k: 1 }, context }, { headers });
-    const line = service.log.find(({ requestId }) => requestId === "context-test");
-    expect(line?.context).toEqual({
-      team: "header",
-      job: "nightly",
-      region: "eu",
-      attempts: "3",
-      password: "[redacted]",
-    });
-  });
 });
 
 test("2^63-1 on the wire is no limit", async () => {

@@ -107,23 +107,6 @@ test("credentials in context are not logged, under any key", async () => {
   for (const secret of ["canary", jwt, service.token]) expect(shown).not.toContain(secret);
 });
 
-test("an identity in the body never authenticates", async () => {
-  const body = { identity: { api_key: service.token, auth_token: service.token } };
-  const answer = await service.call("stats", "docs", body, { token: null });
-  expect(answer).toMatchObject({ status: 401, body: { code: 16 } });
-});
-
-test("the headers' identity applies, not the body's", async () => {
-  const body = { identity: { auth_token: "someone else's" } };
-  expect(await service.call("stats", "docs", body)).toMatchObject({ status: 200 });
-  expect(lines()[0]).toMatchObject({ principal: "tester" });
-});
-
-test("x-api-key is accepted where it is enabled", async () => {
-  const answer = await service.call("stats", "docs", {}, { token: null, headers: { "x-api-key": service.token } });
-  expect(answer.status).toBe(200);
-});
-
 test("native text is logged without any word of the body", () => {
   const native = new Error('Schema error: No field named Secret_Thing in (Utf8("secret_thing"))');
   expect(scrub(native, { filter: "secret_thing = 1" })).toBe('Schema error: No field named […] in (Utf8("[…]"))');
