@@ -1,6 +1,6 @@
 /**
  * `npm run test:clients`: drives the service, a process on a data directory of its own for each client, with every
- * client that can be had, in every operation that it offers. `-- --write` stores the matrix that the README shows;
+ * client that can be had, in every operation that it offers. `-- --write` stores the matrix that docs/compatibility.md shows;
  * `-- --only <part of a name>` runs some clients alone.
  */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -20,7 +20,7 @@ const log = (line: string): void => {
   process.stdout.write(`${line}\n`);
 };
 
-/** The matrix that was stored last, which the README shows. */
+/** The matrix that was stored last, which docs/compatibility.md shows. */
 const readGolden = async (): Promise<Matrix | undefined> => {
   try {
     return JSON.parse(await readFile(goldenFile, "utf8"));

@@ -14,7 +14,7 @@ const markdownIn = (folder: string, recursive: boolean): string[] =>
 export const pages: readonly string[] = [
   ...markdownIn(".", false),
   ...markdownIn("docs", true),
-  ...markdownIn(".github", true),
+  ...[".github", "service", "infra", "tools", "test", "bench"].flatMap((folder) => markdownIn(folder, true)),
 ];
 
 export const textOf = (page: string): string => readFileSync(join(root, page), "utf8");

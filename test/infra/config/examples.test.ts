@@ -37,7 +37,7 @@ describe("the example stacks", () => {
 });
 
 describe("the schema", () => {
-  test("describes every key, so that the README's table can be made from it", () => {
+  test("describes every key, for docs/stack-configuration.md", () => {
     const undescribed: string[] = [];
     visit(z.toJSONSchema(configSchema, { io: "input" }) as JsonSchema, "");
     expect(undescribed).toEqual([]);
