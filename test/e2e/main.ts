@@ -1,9 +1,9 @@
 /**
  * `npm run test:e2e [-- stack…]`: the program on Pulumi's engine and a Kubernetes API server, from preview to destroy.
  *
- * With a cluster in KUBECONFIG and a `pulumi` on PATH, `local` runs on those. Without, engine and control plane are built
- * from their Go modules into a cache, once; where they cannot be had, one line says so and nothing fails. With `--built`
- * it runs only where the cache has them: building takes twenty minutes.
+ * `local` runs on the cluster of KUBECONFIG with the `pulumi` of PATH. Without KUBECONFIG, engine and control plane are built
+ * from their Go modules into a cache, once. If that is impossible, the suite prints one line and does not fail. With
+ * `--built` it runs only if the cache has them: building takes twenty minutes.
  */
 
 import { parseArgs } from "node:util";
@@ -12,7 +12,7 @@ import { Report } from "./support/report.ts";
 
 type Suite = (report: Report) => Promise<void>;
 
-/** Loaded when it is asked for, because each stack needs other parts. */
+/** Loaded on demand, because each stack needs other parts. */
 const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   local: async () => (await import("./local/suite.ts")).runLocal,
   "aws-dev": async () => {
@@ -32,14 +32,16 @@ const { values: options, positionals: wanted } = parseArgs({
 const names = wanted.length > 0 ? wanted : Object.keys(suites);
 const unknown = names.filter((name) => !(name in suites));
 if (unknown.length > 0) {
-  process.stderr.write(`there is no end-to-end suite for ${unknown.join(", ")}: ${Object.keys(suites).join(", ")}\n`);
+  process.stderr.write(
+    `no end-to-end suite for ${unknown.join(", ")}: choose from ${Object.keys(suites).join(", ")}\n`,
+  );
   process.exit(2);
 }
 
 const report = new Report();
 const missing = options.built === true ? unbuilt() : [];
 if (missing.length > 0)
-  report.skip("all", `${missing.join(", ")} not built yet; npm run build:e2e builds them, in some twenty minutes`);
+  report.skip("all", `${missing.join(", ")} not built: run npm run build:e2e, which takes some twenty minutes`);
 for (const name of missing.length > 0 ? [] : names) {
   process.stdout.write(`\n${name}\n`);
   try {

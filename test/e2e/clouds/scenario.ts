@@ -1,4 +1,4 @@
-/** What is done with one stack, step by step, and what must be seen at each. */
+/** The steps of one stack, from preview to destroy, and the expected result of each. */
 
 import { clientGroup } from "../../../infra/clouds/aws/verify.ts";
 import type { Capture } from "../../../infra/offline-plan/capture.ts";
@@ -11,7 +11,7 @@ import { checkRights, clientRights } from "../support/access.ts";
 import type { Cluster } from "../support/cluster.ts";
 import type { Engine, Outcome, Stack } from "../support/engine.ts";
 import { changing } from "../support/events.ts";
-import { deeds, foretold, offlinePlan, sameDeeds } from "../support/foretold.ts";
+import { offlinePlan, operationsOf, predictedOperations, requirePredicted } from "../support/prediction.ts";
 import { holds, type Report } from "../support/report.ts";
 import { type ExpectedFault, operatorOutside, verifyStack } from "../support/verification.ts";
 import { deletionOrder, judgeOrder } from "./order.ts";
@@ -26,9 +26,9 @@ export interface Parts {
   readonly cluster: Cluster;
   readonly stack: Stack;
   readonly journal: Journal;
-  /** Overrides that hold throughout. */
+  /** Configuration overrides of all steps. */
   readonly base: Readonly<Record<string, unknown>>;
-  /** Milliseconds that stand for a minute. */
+  /** Simulated length of a minute, in milliseconds. */
   readonly minute: number;
 }
 
@@ -41,10 +41,10 @@ const expectedFaults: readonly ExpectedFault[] = [
   { line: /^table service: no response on its API port: /, reason: simulatedPods },
 ];
 
-/** How much longer than the unavoidable chain a stack may take. */
+/** Maximum ratio of the time of a stack to that of its unavoidable chain. */
 const allowance = 1.1;
 
-/** `92 create, 3 same`: the engine's own count. */
+/** The engine's count, such as `92 create, 3 same`. */
 const tally = ({ changes, seconds }: Outcome): string =>
   `${Object.entries(changes)
     .map(([op, number]) => `${number} ${op}`)
@@ -80,7 +80,7 @@ export class Scenario {
     });
     if (!isUp) return;
     const journal = this.#newEntries();
-    await check("the engine created in the order that the rules want", async () => this.#order(planned, up, "create"));
+    await check("the engine created in the order of the rules", async () => this.#order(planned, up, "create"));
     await check("time to ready", async () => this.#timeTo("create", journal));
     await check("verify finds no fault that is not expected", () => this.#verify());
     await check("a second up changes nothing", async () => {
@@ -90,24 +90,24 @@ export class Scenario {
     });
     await check("refresh finds no drift", async () => this.#nothing(await stack.refresh()));
     for (const change of facts.changes)
-      await check(`${change.what}: the engine does what the offline plan foretold`, () =>
+      await check(`${change.what}: the engine does what the offline plan predicted`, () =>
         this.#change(change.overrides),
       );
-    await check("a client of least privilege has the rights that it needs and no others", () => this.#client());
-    await check("back to where it was", async () => {
+    await check("a least-privilege client has the permissions that it needs and no others", () => this.#client());
+    await check("the original configuration applies again", async () => {
       await stack.configure(base);
       return tally(await stack.up());
     });
-    await check("protect keeps destroy from deleting anything", () => this.#protected());
+    await check("with protect, destroy deletes nothing", () => this.#protected());
     let state: readonly StateResource[] = [];
-    await check("destroy, stopped half-way", async () => {
+    await check("destroy fails in the middle", async () => {
       state = await this.#state();
       return this.#failing(`delete ${facts.stuck}`, "destroy");
     });
-    await check("a second destroy finishes", async () => this.#gone(await stack.destroy()));
-    await check("up, stopped half-way", () => this.#failing(`create ${facts.failing}`, "up"));
-    await check("a second up recovers", async () => tally(await stack.up()));
-    await check("a third changes nothing", async () => this.#nothing(await stack.up()));
+    await check("a second destroy succeeds", async () => this.#gone(await stack.destroy()));
+    await check("up fails in the middle", () => this.#failing(`create ${facts.failing}`, "up"));
+    await check("a second up succeeds", async () => tally(await stack.up()));
+    await check("a third up changes nothing", async () => this.#nothing(await stack.up()));
     this.#newEntries();
     let down: Outcome | undefined;
     await check("destroy", async () => {
@@ -116,9 +116,7 @@ export class Scenario {
       report.summarize(`${name}: order of deletion: ${deletionOrder(down.ended)}`);
       return this.#gone(down);
     });
-    await check("the engine deleted in the order that the rules want", async () =>
-      this.#order(planned, down, "delete"),
-    );
+    await check("the engine deleted in the order of the rules", async () => this.#order(planned, down, "delete"));
     await check("time to gone", async () => this.#timeTo("delete", this.#newEntries(), state));
   }
 
@@ -127,17 +125,17 @@ export class Scenario {
     const missing = plan.resources.filter(({ urn }) => !created.has(urn)).map(({ urn }) => urn);
     holds(missing.length === 0, `the engine's preview lacks ${missing.join("\n")}`);
     const known = new Set(plan.resources.map(({ urn }) => urn));
-    // What a provider makes of manifests that the offline plan cannot read.
+    // Objects of manifests, which the offline plan cannot read.
     const extra = [...created].filter((urn) => !known.has(urn) && !urn.includes("yaml/v2:ConfigGroup$"));
     holds(extra.length === 0, `the engine's preview has more than the offline plan:\n${extra.join("\n")}`);
     return `${created.size} resources`;
   }
 
   #order(plan: Capture, outcome: Outcome | undefined, operation: "create" | "delete"): string {
-    holds(outcome !== undefined, "there is no such operation to look at");
+    holds(outcome !== undefined, "the operation did not run");
     const { findings, pairs, rules } = judgeOrder(plan, outcome, operation);
     holds(findings.length === 0, findings.join("\n"));
-    holds(rules >= 8, `only ${rules} rules found something to look at`);
+    holds(rules >= 8, `only ${rules} rules applied to any resource`);
     return `${rules} rules, ${pairs} pairs`;
   }
 
@@ -147,7 +145,7 @@ export class Scenario {
     return `${outcome.changes.same ?? 0} unchanged`;
   }
 
-  /** Each change is made to what the ones before it have left. */
+  /** Each change applies on top of the earlier ones. */
   async #change(overrides: Readonly<Record<string, unknown>>): Promise<string> {
     const { engine, stack, name } = this.#parts;
     const before = await offlinePlan(engine.project, name);
@@ -155,11 +153,11 @@ export class Scenario {
     await stack.configure(this.#configured);
     const after = await offlinePlan(engine.project, name);
     const outcome = await stack.up();
-    sameDeeds(deeds(outcome.ended, after), foretold(diffPlans(before, after), after));
+    requirePredicted(operationsOf(outcome.ended, after), predictedOperations(diffPlans(before, after), after));
     return tally(outcome);
   }
 
-  /** As whom the cloud's authentication presents the client, asked of the API server. */
+  /** Asks the API server for the permissions of the client's user in this cloud. */
   async #client(): Promise<string> {
     const { stack, base, name, facts, cluster } = this.#parts;
     await stack.configure({ ...this.#configured, ...changed(name, "client", { access: "least-privilege" }) });
@@ -179,14 +177,14 @@ export class Scenario {
     await stack.configure({ ...base, "lakehead:protect": true });
     await stack.up();
     const before = journal.items().length;
-    // With its preview, as people run it: without one the engine deletes what is not protected before it stops.
-    const words = await stack.run(["destroy", "--yes", "--non-interactive"]).then(
+    // With its preview: without one the engine deletes unprotected resources before it stops.
+    const output = await stack.run(["destroy", "--yes", "--non-interactive"]).then(
       () => "",
       ({ stdout = "", stderr = "" }: { stdout?: string; stderr?: string }) => `${stdout}${stderr}`,
     );
-    const refusals = words.match(/cannot be deleted/g)?.length ?? 0;
-    holds(refusals > 0, words === "" ? "destroy went through" : `destroy failed for another reason:\n${words}`);
-    holds(journal.items().length === before, "destroy deleted something all the same");
+    const refusals = output.match(/cannot be deleted/g)?.length ?? 0;
+    holds(refusals > 0, output === "" ? "destroy succeeded" : `destroy failed for another reason:\n${output}`);
+    holds(journal.items().length === before, "destroy deleted resources");
     await stack.configure(base);
     await stack.up();
     return `${refusals} refusals`;
@@ -197,21 +195,23 @@ export class Scenario {
     engine.env.LAKEHEAD_E2E_FAIL = operation;
     try {
       const outcome = await stack[command]("failure");
-      const words = outcome.diagnostics.some(({ message }) => message.includes("InternalFailure"));
-      holds(words, `it failed for another reason:\n${outcome.output.slice(-2000)}`);
+      const isExpected = outcome.diagnostics.some(({ message }) => message.includes("InternalFailure"));
+      holds(isExpected, `it failed for another reason:\n${outcome.output.slice(-2000)}`);
       return `${journal.items().length} resources are left in the cloud`;
     } finally {
       delete engine.env.LAKEHEAD_E2E_FAIL;
     }
   }
 
-  /** Nothing of the stack is left, in the cloud or in the cluster, but the definitions that are meant to stay. */
+  /** Requires that nothing of the stack is left, in the cloud or in the cluster, except definitions that stay. */
   async #gone(outcome: Outcome): Promise<string> {
     const { journal, cluster } = this.#parts;
     const left = journal.items().map(({ type, id }) => `${type} ${id}`);
     const objects = await cluster.kubectl(["get", "namespaces,nodes", "-o", "name"]);
-    const strange = objects.split("\n").filter((line) => line !== "" && !/^namespace\/(default|kube-.*)$/.test(line));
-    holds(left.length + strange.length === 0, [...left, ...strange].join("\n"));
+    const unexpected = objects
+      .split("\n")
+      .filter((line) => line !== "" && !/^namespace\/(default|kube-.*)$/.test(line));
+    holds(left.length + unexpected.length === 0, [...left, ...unexpected].join("\n"));
     return tally(outcome);
   }
 

@@ -1,4 +1,4 @@
-/** The two stacks of the clouds: who runs them, what a machine without a network must override, what is changed. */
+/** The stacks of the clouds: the credentials, the overrides for a machine without a network, the changes of the suite. */
 
 import { readProject, readStackConfig } from "../../../infra/offline-plan/project.ts";
 import { root } from "../../support/infra/stacks.ts";
@@ -13,12 +13,12 @@ export interface Change {
 
 export interface CloudFacts {
   readonly cloud: "aws" | "gcp";
-  /** Whose credentials the stand-in takes the caller's for: those that the stack's file asks for. */
+  /** The account of the caller's credentials: the one in the stack's file. */
   readonly account: string;
   readonly principal: string;
   /** Type and name of a node group whose creation fails in the middle of an `up`. */
   readonly failing: string;
-  /** Type and name of what fails to be deleted in the middle of a `destroy`. */
+  /** Type and name of the resource whose deletion fails in the middle of a `destroy`. */
   readonly stuck: string;
   readonly changes: readonly Change[];
 }
@@ -26,7 +26,7 @@ export interface CloudFacts {
 const values = (stack: CloudStack): Readonly<Record<string, string>> =>
   readStackConfig(readProject(root), stack).values;
 
-/** A key of the stack's configuration with some of its fields laid over. */
+/** A key of the stack's configuration with some fields replaced. */
 export function changed(
   stack: CloudStack,
   key: string,
@@ -53,7 +53,7 @@ export function factsOf(stack: CloudStack): CloudFacts {
         { what: "more workers, longer logs", overrides: { ...more, "lakehead:logRetentionDays": 14 } },
         { what: "another instance type", overrides: pool("gpu", { instanceTypes: ["g5.4xlarge"] }) },
         { what: "a larger disk", overrides: pool("cpu", { diskGiB: 220 }) },
-        { what: "a greater most", overrides: pool("cpu", { diskGiB: 220, max: 5 }) },
+        { what: "a larger maximum", overrides: pool("cpu", { diskGiB: 220, max: 5 }) },
         { what: "one more zone", overrides: changed(stack, "network", { zones: ["a", "b", "c"] }) },
         { what: "one more tag", overrides: changed(stack, "tags", { owner: "e2e" }) },
       ],
@@ -76,7 +76,7 @@ export function factsOf(stack: CloudStack): CloudFacts {
   };
 }
 
-/** The operator that runs here, and its definitions from a folder: what cannot be fetched. Nothing else is changed. */
+/** The operator version that runs here, and its definitions from a folder, because they cannot be fetched. */
 export async function offline(stack: CloudStack): Promise<Record<string, unknown>> {
   return changed(stack, "operator", { version: operatorVersion, crds: await kuberayCrdBase() });
 }

@@ -11,9 +11,9 @@ import { checkClientCluster } from "../support/client-cluster.ts";
 import { until } from "../support/daemon.ts";
 import type { Outcome, Stack } from "../support/engine.ts";
 import { changing, idOf } from "../support/events.ts";
-import { checkOrder, deeds, foretold, offlinePlan, sameDeeds } from "../support/foretold.ts";
 import { leftBehind } from "../support/left-behind.ts";
 import { checkPlacement, rayClusterReady } from "../support/placement.ts";
+import { checkOrder, offlinePlan, operationsOf, predictedOperations, requirePredicted } from "../support/prediction.ts";
 import { holds, type Report } from "../support/report.ts";
 import { askOperations, bearerToken, forward, type Running, runAsProcess } from "../support/table-service.ts";
 import { operatorOutside, verifyStack } from "../support/verification.ts";
@@ -26,7 +26,7 @@ const tokens = JSON.stringify([
   { name: "e2e", sha256: createHash("sha256").update(bearerToken).digest("hex"), scopes, tables: ["**"] },
 ]);
 
-/** The stack's table service with tokens of the suite's own, as there is no issuer to ask. */
+/** The stack's table service, with static tokens because the suite has no issuer. */
 const tableService = {
   image: "lakehead:0.1.0",
   cpus: 0.5,
@@ -59,8 +59,11 @@ async function runOn(surroundings: Surroundings, report: Report): Promise<void> 
 
   await report.check("preview plans what the offline plan says", async () => {
     const preview = await stack.preview();
-    sameDeeds(deeds(preview.begun, plan), foretold(diffPlans({ ...plan, entries: [] }, plan), plan));
-    return `${deeds(preview.begun, plan).length} resources to create`;
+    requirePredicted(
+      operationsOf(preview.begun, plan),
+      predictedOperations(diffPlans({ ...plan, entries: [] }, plan), plan),
+    );
+    return `${operationsOf(preview.begun, plan).length} resources to create`;
   });
   let created: Outcome | undefined;
   const isUp = await report.check("up creates them", async () => {
@@ -69,7 +72,7 @@ async function runOn(surroundings: Surroundings, report: Report): Promise<void> 
   });
   if (isUp && created !== undefined) {
     const up = created;
-    await report.check("nothing was created before what it waits for", () => `${checkOrder(up, plan, "create")} pairs`);
+    await report.check("nothing was created before its dependencies", () => `${checkOrder(up, plan, "create")} pairs`);
     await checkRunning(surroundings, stack, report);
     await checkChanges(surroundings, stack, overrides, report);
   }
@@ -86,7 +89,7 @@ async function runOn(surroundings: Surroundings, report: Report): Promise<void> 
   });
   await report.check("destroy leaves only what docs/destroy.md lists", async () => {
     let stays: string[] = [];
-    // Volumes and pods go a moment after what they belonged to.
+    // Volumes and pods are deleted shortly after their owners.
     await until("an empty cluster", async () => {
       const now = (await leftBehind(api)).filter((one) => !before.includes(one));
       stays = now.filter((one) => /^CustomResourceDefinition \w+\.ray\.io$/.test(one));
@@ -99,9 +102,9 @@ async function runOn(surroundings: Surroundings, report: Report): Promise<void> 
     report.summarize(`${stackName}: ${counted(created)} in ${created.seconds.toFixed(1)} s on ${surroundings.title}`);
 }
 
-/** What the stack is for. */
+/** Checks the running stack. */
 async function checkRunning(surroundings: Surroundings, stack: Stack, report: Report): Promise<void> {
-  const { api, kubeconfig, played, engine } = surroundings;
+  const { api, kubeconfig, simulated, engine } = surroundings;
   const outputs = await stack.outputs();
   const parameters = outputs.clientParameters as ClientParameters;
 
@@ -110,29 +113,29 @@ async function checkRunning(surroundings: Surroundings, stack: Stack, report: Re
     const digest = createHash("sha256").update(bearerToken).digest("hex");
     const text = JSON.stringify(deployment);
     for (const secret of [bearerToken, digest, Buffer.from(tokens).toString("base64")])
-      holds(!text.includes(secret), "the static tokens stand in the state as plain text");
+      holds(!text.includes(secret), "the static tokens are in the state as plain text");
     return undefined;
   });
   await report.check("KubeRay reports the RayCluster as ready", () =>
-    rayClusterReady(api, namespace, "geneva", played ? 120 : 900),
+    rayClusterReady(api, namespace, "geneva", simulated ? 120 : 900),
   );
-  await report.check("each Ray pod is on a node of its role, and nothing else on the head's", () =>
+  await report.check("each Ray pod is on a node of its role, and no other pod on the head's", () =>
     checkPlacement(api, {
-      expected: played ? { "ray-head": 1, "ray-worker-cpu": 1, "ray-worker-gpu": 1 } : { "ray-head": 1 },
-      apart: played,
+      expected: simulated ? { "ray-head": 1, "ray-worker-cpu": 1, "ray-worker-gpu": 1 } : { "ray-head": 1 },
+      apart: simulated,
     }),
   );
-  await report.check("the runtime's account has the rights that it needs and no others", () =>
+  await report.check("the runtime's account has the permissions that it needs and no others", () =>
     checkRights(
       kubeconfig,
       { user: `system:serviceaccount:${namespace}:geneva-service-account` },
       runtimeRights(namespace),
     ),
   );
-  await report.check("the quota counts RayClusters by the time that up has ended", async () => {
+  await report.check("the quota counts RayClusters when up ends", async () => {
     const quota = { apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "lakehead-ray-clusters", namespace } };
     const wished = (await api.get(quota))?.metadata.annotations?.["pulumi.com/waitFor"];
-    // What the provider is told to wait for, in the words of Kubernetes' own reader of such paths.
+    // The condition that the provider waits for, checked with kubectl, which has the same syntax.
     const where = kubeconfig === undefined ? [] : ["--kubeconfig", kubeconfig];
     const args = [...where, "wait", "-n", namespace, `resourcequota/${quota.metadata.name}`, `--for=${wished}`];
     return (await promisify(execFile)("kubectl", [...args, "--timeout=5s"])).stdout.trim();
@@ -141,8 +144,8 @@ async function checkRunning(surroundings: Surroundings, stack: Stack, report: Re
     checkClientCluster(api, parameters, "2.56.0"),
   );
   let service: Running | undefined;
-  await report.check("the table service answers over HTTP", async () => {
-    service = played
+  await report.check("the table service responds over HTTP", async () => {
+    service = simulated
       ? await runAsProcess(api, namespace, "table-service", engine.folder)
       : await forward(namespace, "table-service", engine.folder);
     return askOperations(service);
@@ -151,13 +154,13 @@ async function checkRunning(surroundings: Surroundings, stack: Stack, report: Re
     const { url, operationsUrl } = service;
     const args = ["--service-url", url, "--operations-url", operationsUrl, "--table", "e2e"];
     await report.check("npm run verify finds no fault that is not expected", () =>
-      verifyStack(engine, stackName, args, bearerToken, played ? [operatorOutside] : []),
+      verifyStack(engine, stackName, args, bearerToken, simulated ? [operatorOutside] : []),
     );
     await service.stop();
   }
 }
 
-/** What a second look changes: nothing, and then exactly what was foretold. */
+/** Checks a second up, drift, and a change of the configuration. */
 async function checkChanges(
   { engine, api }: Surroundings,
   stack: Stack,
@@ -179,7 +182,7 @@ async function checkChanges(
     holds(drift.length === 0, `${counted(refreshed)}\n${refreshed.output}`);
     return counted(refreshed);
   });
-  await report.check("refresh finds what somebody has changed by hand, and up puts it right", async () => {
+  await report.check("refresh finds a manual change, and up reverts it", async () => {
     const quota = { apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "lakehead", namespace } };
     const live = await api.get(quota);
     const path = await api.path(quota);
@@ -198,13 +201,13 @@ async function checkChanges(
     holds(now?.spec.hard["requests.cpu"] === live?.spec.hard["requests.cpu"], JSON.stringify(now?.spec));
     return counted(refreshed);
   });
-  await report.check("a change updates exactly what the offline plan foretold", async () => {
+  await report.check("a change updates exactly what the offline plan predicted", async () => {
     const before = await offlinePlan(engine.project, stackName);
     await stack.configure({ ...overrides, "lakehead:tableService": { ...tableService, logLevel: "debug" } });
     const after = await offlinePlan(engine.project, stackName);
-    const said = foretold(diffPlans(before, after), after);
+    const said = predictedOperations(diffPlans(before, after), after);
     const changed = await stack.up();
-    sameDeeds(deeds(changed.ended, after), said);
+    requirePredicted(operationsOf(changed.ended, after), said);
     return said.join("; ");
   });
 }

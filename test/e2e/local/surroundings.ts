@@ -9,14 +9,14 @@ import { type Engine, isPulumiInstalled, openEngine } from "../support/engine.ts
 import { readKubeconfig } from "../support/kubeconfig.ts";
 import type { NodeSpec } from "../support/nodes.ts";
 
-/** Where the stack goes, and what differs between a cluster of one's own and one that is played. */
+/** The cluster and engine of the suite: those of the caller, or a control plane with simulated nodes. */
 export interface Surroundings {
   readonly engine: Engine;
   readonly api: Api;
   /** Path of the kubeconfig; undefined for kubectl's own choice. */
   readonly kubeconfig: string | undefined;
-  /** Nodes are played by kwok: pods are ready and run nothing. */
-  readonly played: boolean;
+  /** kwok simulates the nodes: pods become ready and run nothing. */
+  readonly simulated: boolean;
   /** What the stack's configuration needs in these surroundings. */
   readonly overrides: Readonly<Record<string, unknown>>;
   readonly title: string;
@@ -47,8 +47,8 @@ const nodes: readonly NodeSpec[] = [
   }),
 ];
 
-/** Every group has a pod from the start, for nothing runs in a played head that could ask for more. */
-const playedOverrides = {
+/** Every group starts with a pod, because no autoscaler runs in a simulated head. */
+const simulatedOverrides = {
   "lakehead:context": contextName,
   "lakehead:nodes": sizes,
   "lakehead:operator": { mode: "existing", version: operatorVersion },
@@ -78,7 +78,7 @@ export async function openSurroundings(log: (line: string) => void): Promise<Sur
       };
       const title = `Pulumi ${engine.version} on a control plane of its own`;
       const { api, kubeconfig } = cluster;
-      return { engine, api, kubeconfig, played: true, overrides: playedOverrides, title, close };
+      return { engine, api, kubeconfig, simulated: true, overrides: simulatedOverrides, title, close };
     } catch (error) {
       await cluster.close();
       throw error;
@@ -95,5 +95,5 @@ export async function openSurroundings(log: (line: string) => void): Promise<Sur
     await engine.close();
   };
   const title = `Pulumi ${engine.version} on the cluster of KUBECONFIG`;
-  return { engine, api, kubeconfig: undefined, played: false, overrides: {}, title, close };
+  return { engine, api, kubeconfig: undefined, simulated: false, overrides: {}, title, close };
 }

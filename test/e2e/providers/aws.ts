@@ -1,4 +1,4 @@
-/** What AWS refuses, and who holds whom, for the types that the stacks use. */
+/** Refusals of AWS, and references that prevent a deletion, for the types of the stacks. */
 
 import type { Wire } from "../../../infra/offline-plan/recorder.ts";
 import {

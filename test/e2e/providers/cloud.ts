@@ -1,14 +1,14 @@
-/** What a stand-in knows of one cloud beyond what the SDK says, as tables and small functions. */
+/** The rules of a cloud that its SDK does not contain, as tables and small functions. */
 
 import type { Wire } from "../../../infra/offline-plan/recorder.ts";
 import type { Item } from "./journal.ts";
 
 /** A property that names another resource. */
 export interface Reference {
-  /** Path of the input; lists on the way are looked through. */
+  /** Path of the input; lists in it are searched. */
   readonly path: string;
   readonly to: string;
-  /** The cloud refuses to delete the other one while this resource exists, in these words. */
+  /** The error with which the cloud refuses to delete the other resource while this one exists. */
   readonly holds?: string;
 }
 
@@ -17,10 +17,10 @@ export interface Candidate {
   readonly inputs: Wire;
 }
 
-/** Why the cloud would refuse to create this now, or would let it fail; undefined when it would not. */
+/** Why the cloud refuses this creation, or why it fails; undefined when it succeeds. */
 export type Refusal = (resource: Candidate, world: World) => string | undefined;
 
-/** Why the cloud would refuse to make this of what exists. */
+/** Why the cloud refuses this update; undefined when it succeeds. */
 export type UpdateRefusal = (item: Item, inputs: Wire, world: World) => string | undefined;
 
 export interface Cloud {
@@ -29,17 +29,17 @@ export interface Cloud {
   readonly references: Readonly<Record<string, readonly Reference[]>>;
   readonly refusals: Readonly<Record<string, readonly Refusal[]>>;
   readonly refusedUpdates: Readonly<Record<string, readonly UpdateRefusal[]>>;
-  /** Why an existing resource cannot be deleted for what it is itself. */
+  /** Why a resource cannot be deleted because of its own settings. */
   readonly keeps: Readonly<Record<string, (item: Item) => string | undefined>>;
   /** Outputs that the provider's own configuration adds, such as default tags. */
   readonly inherited: (type: string, inputs: Wire, configuration: Wire, computed: readonly string[]) => Wire;
-  /** Why the provider would refuse this configuration of itself. */
+  /** Why the provider refuses its configuration. */
   readonly refuseConfiguration: (configuration: Wire) => string | undefined;
   /** Outputs that an update changes, computed from those before it. */
   readonly onUpdate: Readonly<Record<string, (outputs: Wire) => Wire>>;
 }
 
-/** What exists, to be asked. */
+/** The existing resources. */
 export class World {
   readonly items: readonly Item[];
 
@@ -61,7 +61,7 @@ const nameKeys = ["arn", "name", "bucket", "selfLink", "email", "keyId", "alloca
 
 export const names = ({ id, outputs }: Item): unknown[] => [id, ...nameKeys.map((key) => outputs[key])];
 
-/** Every value at a path; lists on the way are looked through. */
+/** Every value at a path; lists in it are searched. */
 export function valuesAt(tree: unknown, path: string): unknown[] {
   const [first = "", ...rest] = path.split(".");
   const inner = record(tree)[first];

@@ -1,10 +1,10 @@
-/** Decides what the stand-ins for `aws` and `gke-gcloud-auth-plugin` hand out, from what exists in the cloud. */
+/** The credentials that the stand-ins for `aws` and `gke-gcloud-auth-plugin` return, from the existing resources. */
 
 import { valuesAt, World } from "./cloud.ts";
 import type { Item } from "./journal.ts";
 import type { Settings } from "./settings.ts";
 
-/** What a person would read on the terminal. */
+/** The message on the terminal. */
 export class Denied extends Error {}
 
 const option = (args: readonly string[], name: string): string | undefined => {
@@ -12,7 +12,7 @@ const option = (args: readonly string[], name: string): string | undefined => {
   return at < 0 ? undefined : args[at + 1];
 };
 
-/** A credential that is good for a minute, so that losing access is noticed. */
+/** A credential that expires after a minute, so that a loss of access is noticed. */
 function credential(apiVersion: string, token: string): string {
   const expirationTimestamp = new Date(Date.now() + 60_000).toISOString().replace(/\.\d+Z$/, "Z");
   return JSON.stringify({ kind: "ExecCredential", apiVersion, spec: {}, status: { expirationTimestamp, token } });

@@ -1,4 +1,4 @@
-/** The nodes that a node group or pool brings into the cluster: as large as the machine, labelled and tainted as told. */
+/** The nodes of a node group or pool, with the size of its machine and its labels and taints. */
 
 import { awsMachines } from "../../../infra/clouds/aws/machines.ts";
 import { gcpMachines } from "../../../infra/clouds/gcp/machines.ts";

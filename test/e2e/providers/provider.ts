@@ -1,4 +1,4 @@
-/** One stand-in provider: answers the engine as the real one would, with a journal in place of a cloud. */
+/** A stand-in provider: responds to the engine like the real one, with a journal in place of a cloud. */
 
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
@@ -14,7 +14,7 @@ import type { Item, Journal, Operation } from "./journal.ts";
 import { Sdk } from "./schema.ts";
 import type { Settings } from "./settings.ts";
 
-/** An answer that the engine shows to the user as the cloud's own error. */
+/** An error that the engine shows to the user as the cloud's. */
 export class CloudError extends Error {}
 
 export interface Failure {
@@ -28,14 +28,14 @@ export interface Difference {
   readonly deleteBeforeReplace: boolean;
 }
 
-/** What else happens in the world when a resource has come or goes. */
+/** Side effects of operations on resources, outside of the journal. */
 export interface Effects {
   readonly created: (item: Pick<Item, "type" | "id" | "inputs">) => Promise<void>;
   readonly updated: (before: Item, inputs: Wire) => Promise<void>;
   readonly deleted: (item: Pick<Item, "type" | "id" | "inputs">) => Promise<void>;
 }
 
-/** Properties by which the program may name a resource itself; two of one name cannot exist at a time. */
+/** Properties with which the program names a resource. Two resources of one name cannot exist at a time. */
 const chosenNames = ["name", "bucket", "accountId", "addonName"];
 
 export class StandIn {
@@ -90,7 +90,7 @@ export class StandIn {
     };
   }
 
-  /** What a preview of a creation says: the inputs, and unknown what only the cloud can tell. */
+  /** The outputs of a previewed creation: the inputs, with computed properties unknown. */
   foreseeCreate(type: string, inputs: Wire): Wire {
     const computed = this.sdk.schema(type)?.computed ?? [];
     return {
@@ -120,7 +120,7 @@ export class StandIn {
         ...this.#inherited(type, inputs),
         ...this.#endpoint(type, made.outputs),
       };
-      // Parts of one bucket or role have no name of their own, and are told apart by ours.
+      // Parts of one bucket or role have no name, so their id contains the name of the resource.
       const taken = world.items.some((item) => item.type === type && item.id === made.id);
       return { id: taken ? `${made.id}/${nameOf(urn)}` : made.id, outputs };
     });
@@ -195,7 +195,7 @@ export class StandIn {
     };
   }
 
-  /** Writes the beginning and the end into the journal, takes its time, and fails when it is told to. */
+  /** Runs an operation: writes its start and end to the journal, takes the typical time, and fails if configured. */
   async #perform(
     operation: Operation,
     subject: { readonly type: string; readonly urn: string; readonly inputs?: Wire; readonly id?: string },
@@ -231,7 +231,7 @@ export class StandIn {
   }
 }
 
-/** Inputs laid over outputs: an input wins, and what the cloud has added inside of it, however deep, stays. */
+/** Merges inputs into outputs: an input wins, and values that the cloud has added inside of it stay. */
 function merged(outputs: Wire, inputs: Wire): Wire {
   return Object.fromEntries(
     Object.entries(inputs).map(([key, value]) => [
@@ -245,7 +245,7 @@ function merged(outputs: Wire, inputs: Wire): Wire {
 
 const isTree = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Who keeps that item from being deleted, in the cloud's words. */
+/** The cloud's error when another resource prevents the deletion of this one. */
 function holder(cloud: Cloud, items: readonly Item[], item: Item): string | undefined {
   const own = names(item).filter((name) => typeof name === "string" && name !== "");
   for (const other of items)

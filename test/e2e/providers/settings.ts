@@ -1,23 +1,23 @@
-/** What the end-to-end suite tells its stand-ins, through the environment that the engine hands down to them. */
+/** Settings of the stand-ins, which the end-to-end suite passes in the environment of the engine. */
 
 import { join } from "node:path";
 
 export interface Settings {
   /** Folder of the journals. */
   readonly folder: string;
-  /** host:port of the Kubernetes API server that every cluster of this cloud leads to. */
+  /** host:port of the Kubernetes API server behind every cluster of this cloud. */
   readonly apiHost: string;
   /** Path of the API server's certificate authority, PEM. */
   readonly apiCa: string;
-  /** Bearer token that the API server knows the deployer by. */
+  /** Bearer token of the deployer. */
   readonly apiToken: string;
-  /** The AWS account, or Google project, that the caller's credentials are of. */
+  /** The AWS account or Google project of the caller's credentials. */
   readonly account: string;
-  /** The principal that the caller is; AWS lets it into a cluster by an access entry alone. */
+  /** The caller's principal. AWS admits it to a cluster only by an access entry. */
   readonly principal: string;
-  /** Milliseconds that stand for a minute of the cloud's; 0 for no delays. */
+  /** Length of a simulated minute of the cloud, in milliseconds; 0 for no delays. */
   readonly minute: number;
-  /** `<operation> <type> <resource name>` of what fails, such as `create aws:eks/nodeGroup:NodeGroup nodes-system`. */
+  /** The operation that fails, as `<operation> <type> <resource name>`, such as `create aws:eks/nodeGroup:NodeGroup nodes-system`. */
   readonly fail: string | undefined;
 }
 

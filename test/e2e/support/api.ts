@@ -1,4 +1,4 @@
-/** A Kubernetes API client of few words: what the provider stand-in and the suite ask of an API server, over REST. */
+/** A small Kubernetes REST client for the provider stand-in and the suite. */
 
 import { Agent, request as httpsRequest } from "node:https";
 import type { Connection } from "./kubeconfig.ts";
@@ -17,7 +17,7 @@ export interface KubernetesObject {
   readonly [field: string]: any;
 }
 
-/** What the API server answered in place of the object: its own words, status and reason. */
+/** An error response of the API server: its message, status and reason. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly status: number;
@@ -159,7 +159,7 @@ export class Api {
     return items.map((item) => ({ ...item, apiVersion, kind }));
   }
 
-  /** Server-side apply. Unknown and doubled fields are refused, as `kubectl --validate=strict` has it. */
+  /** Server-side apply. Unknown and duplicate fields are errors, as with `kubectl --validate=strict`. */
   async apply(object: KubernetesObject, { fieldManager, dryRun, force }: ApplyOptions): Promise<KubernetesObject> {
     const query = new URLSearchParams({
       fieldManager,

@@ -1,6 +1,6 @@
 /**
  * A Kubernetes control plane on the loopback, of real parts: etcd, API server, controller manager, scheduler and the KubeRay
- * operator. Only the nodes are played, by kwok: pods are scheduled and become ready, and nothing runs in them.
+ * operator. kwok simulates the nodes: pods are scheduled and become ready, and run nothing.
  */
 
 import { execFile } from "node:child_process";
@@ -20,7 +20,7 @@ import { type NodeSpec, nodeObject } from "./nodes.ts";
 
 export interface ClusterOptions {
   readonly log: (line: string) => void;
-  /** Install KubeRay's definitions at once; default true. Without, the operator waits until somebody else does. */
+  /** Install KubeRay's definitions at once; default true. Without, the operator waits for them. */
   readonly crds?: boolean;
   readonly nodes?: readonly NodeSpec[];
 }

@@ -5,14 +5,14 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { parse } from "yaml";
 
-/** Where a cluster is and how to prove to it who one is. */
+/** The address of a cluster and the credentials for it. */
 export interface Connection {
   readonly server: URL;
   /** PEM of the authority that signed the server's certificate; the system's own when undefined. */
   readonly ca: string | undefined;
   readonly cert: string | undefined;
   readonly key: string | undefined;
-  /** A bearer token, fetched anew where a program hands it out. */
+  /** A bearer token, fetched again when a program provides it. */
   readonly token: () => Promise<string | undefined>;
 }
 

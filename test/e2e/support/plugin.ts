@@ -62,7 +62,7 @@ export async function servePlugin(server: Server): Promise<void> {
   process.stdout.write(`${port}\n`);
   const engine = process.ppid;
   setInterval(() => {
-    // An engine that was killed has told its plugins nothing.
+    // A killed engine does not notify its plugins.
     if (process.ppid !== engine) process.exit(0);
   }, 2000).unref();
   for (const signal of ["SIGINT", "SIGTERM"] as const)

@@ -1,6 +1,6 @@
 /**
  * The deployed table service, asked over HTTP. In a cluster of real pods it is reached by kubectl's port-forward; where pods
- * are played, the container's command, environment and mounts are taken from the Deployment that the API server holds and
+ * are simulated, the container's command, environment and mounts are taken from the Deployment that the API server holds and
  * run as a process here.
  */
 

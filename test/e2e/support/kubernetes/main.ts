@@ -71,7 +71,7 @@ server.addService(grpc.ResourceProviderService, {
     kubernetes.configure(fromWire(request.getArgs()));
     const response = new provider.ConfigureResponse();
     response.setSupportspreview(true);
-    // The engine lets nobody make components who does not take secrets.
+    // The engine requires a provider of components to accept secrets.
     response.setAcceptsecrets(true);
     return response;
   }),

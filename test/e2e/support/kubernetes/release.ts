@@ -42,7 +42,7 @@ export async function writeRelease(api: Api, inputs: Tree, before: Tree | undefi
 
 const revisionOf = (state: Tree): number => Number((state.status as { revision?: number } | undefined)?.revision ?? 1);
 
-/** The state of a release whose record is there; undefined when somebody has deleted it. */
+/** The state of a release whose record is there; undefined when it was deleted. */
 export async function readRelease(api: Api, state: Tree): Promise<Tree | undefined> {
   return (await api.get(record(state, revisionOf(state)))) === undefined ? undefined : state;
 }

@@ -31,7 +31,7 @@ export const hasUnknown = (value: Json): boolean =>
   value === unknownMarker ||
   (Array.isArray(value) ? value.some(hasUnknown) : isTree(value) && Object.values(value).some(hasUnknown));
 
-/** The live object cut down to what the inputs name: what the cluster added is nobody's drift. */
+/** The live object cut down to what the inputs name: values that the cluster added are not drift. */
 export function prune(live: Json | undefined, inputs: Json): Json | undefined {
   if (live === undefined) return undefined;
   if (Array.isArray(inputs) && Array.isArray(live))

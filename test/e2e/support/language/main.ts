@@ -13,7 +13,7 @@ import empty from "google-protobuf/google/protobuf/empty_pb.js";
 import { pluginServer, servePlugin, unary } from "../plugin.ts";
 import { providerPackages } from "./packages.ts";
 
-/** The runner's exit code after it has told the engine of the error itself. */
+/** The runner's exit code after it has reported the error to the engine. */
 const toldAlready = 32;
 
 type RunRequest = InstanceType<typeof language.RunRequest>;

@@ -1,4 +1,4 @@
-/** What the offline plan (`npm run plan`) says of a stack, held against what the engine does. */
+/** Compares the operations that the offline plan (`npm run plan`) predicts with those of the engine. */
 
 import type { PlanDiff } from "../../../infra/offline-plan/diff.ts";
 import { type Plan, planOf } from "../../../infra/offline-plan/plan.ts";
@@ -7,7 +7,7 @@ import { runProgram } from "../../../infra/offline-plan/run.ts";
 import { idOf, type Step } from "./events.ts";
 import { holds } from "./report.ts";
 
-/** The offline plan of a stack whose configuration lies in a project folder. */
+/** The offline plan of a stack in a project folder. */
 export async function offlinePlan(folder: string, stack: string): Promise<Plan> {
   const project = readProject(folder);
   const config = readStackConfig(project, stack);
@@ -28,7 +28,7 @@ const verbs: Readonly<Record<string, Verb>> = {
 };
 
 /** `create <id>` for each resource that the engine changes, once however many steps that takes; components left out. */
-export function deeds(steps: readonly Step[], plan: Plan): string[] {
+export function operationsOf(steps: readonly Step[], plan: Plan): string[] {
   const components = new Set(plan.entries.filter(({ kind }) => kind === "component").map(({ id }) => id));
   const found = steps.flatMap(({ op, urn, type }) => {
     const verb = verbs[op];
@@ -46,8 +46,8 @@ const planned: Readonly<Record<PlanDiff["resources"][number]["op"], Verb>> = {
   replace: "replace",
 };
 
-/** The same list from the difference of two offline plans. What changes in options alone is no deed. */
-export function foretold({ resources }: PlanDiff, plan: Plan): string[] {
+/** The same list from the difference of two offline plans, without changes of options only. */
+export function predictedOperations({ resources }: PlanDiff, plan: Plan): string[] {
   const components = new Set(plan.entries.filter(({ kind }) => kind === "component").map(({ id }) => id));
   return resources
     .filter(({ id }) => !components.has(id))
@@ -62,22 +62,22 @@ export function foretold({ resources }: PlanDiff, plan: Plan): string[] {
 }
 
 /** @throws Error that lists what only one of the two has */
-export function sameDeeds(done: readonly string[], said: readonly string[]): void {
-  const surprise = done.filter((deed) => !said.includes(deed));
-  const missing = said.filter((deed) => !done.includes(deed));
+export function requirePredicted(done: readonly string[], said: readonly string[]): void {
+  const surprise = done.filter((operation) => !said.includes(operation));
+  const missing = said.filter((operation) => !done.includes(operation));
   holds(
     surprise.length === 0 && missing.length === 0,
     [
-      ...surprise.map((deed) => `not foretold: ${deed}`),
-      ...missing.map((deed) => `foretold and not done: ${deed}`),
+      ...surprise.map((operation) => `not predicted: ${operation}`),
+      ...missing.map((operation) => `predicted but not done: ${operation}`),
     ].join("\n"),
   );
 }
 
 /**
- * Holds the order that the engine took against the plan's dependencies: nothing was begun before what it waits for had
- * ended, and nothing deleted before what waits for it was gone.
- * @returns how many pairs were seen
+ * Compares the engine's order with the plan's dependencies: no creation begins before its dependencies exist, and no
+ * deletion before its dependents are gone.
+ * @returns The number of pairs that occurred.
  */
 export function checkOrder(
   steps: { readonly begun: readonly Step[]; readonly ended: readonly Step[] },
