@@ -19,7 +19,7 @@ import {
   type Tree,
   type Type,
 } from "../test/service/guard/expression/support/random-expression.ts";
-import { startWorker } from "./child.ts";
+import { startWorker } from "./task-process.ts";
 import { readOptions } from "./options.ts";
 import { type PlanCost, type PlanTask, shapes } from "./planning/tasks.ts";
 import { figureTable } from "./report.ts";

@@ -1,7 +1,7 @@
 /** Plans requests through the real SDK and measures their CPU time. Argument: an empty directory for the tables. */
 import { Index, type Query, type Table, type VectorQuery } from "@lancedb/lancedb";
 import { makeExpressionTable } from "../../test/service/guard/expression/support/table.ts";
-import { serveTasks } from "../child.ts";
+import { serveTasks } from "../task-process.ts";
 import type { PlanCost, PlanTask } from "./tasks.ts";
 
 const directory = process.argv[2];
