@@ -2,13 +2,13 @@ import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
 import { type PoolRole, systemPool, type TaintEffect } from "../../model/roles.ts";
 import type { ClusterNetwork } from "./network.ts";
-import type { NodeGroupPlan } from "./node-group-plan.ts";
+import type { NodeGroupSettings } from "./node-group-settings.ts";
 
 export interface NodeGroupArgs {
   readonly clusterName: pulumi.Input<string>;
   readonly cluster: string;
   readonly kubernetesVersion: string;
-  readonly plan: NodeGroupPlan;
+  readonly settings: NodeGroupSettings;
   readonly nodeRoleArn: pulumi.Input<string>;
   readonly subnets: ClusterNetwork["privateSubnets"];
   readonly tags: Readonly<Record<string, string>>;
@@ -29,20 +29,20 @@ const oneByOne: ReadonlySet<PoolRole> = new Set([systemPool, "ray-head"]);
 export class NodeGroup extends pulumi.ComponentResource {
   constructor(name: string, args: NodeGroupArgs, opts?: pulumi.ComponentResourceOptions) {
     super("lakehead:aws:NodeGroup", name, {}, opts);
-    const { plan } = args;
-    const nodeTags = { ...args.tags, Name: `${args.cluster}-${plan.name}` };
+    const { settings } = args;
+    const nodeTags = { ...args.tags, Name: `${args.cluster}-${settings.name}` };
 
     const template = new aws.ec2.LaunchTemplate(
       name,
       {
-        namePrefix: `${args.cluster}-${plan.name}-`,
+        namePrefix: `${args.cluster}-${settings.name}-`,
         updateDefaultVersion: true,
         // One hop: a pod outside the host network cannot use the node's role.
         metadataOptions: { httpEndpoint: "enabled", httpTokens: "required", httpPutResponseHopLimit: 1 },
         blockDeviceMappings: [
           {
             deviceName: "/dev/xvda",
-            ebs: { volumeType: "gp3", volumeSize: plan.diskGiB, encrypted: "true", deleteOnTermination: "true" },
+            ebs: { volumeType: "gp3", volumeSize: settings.diskGiB, encrypted: "true", deleteOnTermination: "true" },
           },
         ],
         tagSpecifications: ["instance", "volume", "network-interface"].map((resourceType) => ({
@@ -56,20 +56,20 @@ export class NodeGroup extends pulumi.ComponentResource {
       name,
       {
         clusterName: args.clusterName,
-        nodeGroupNamePrefix: `${plan.name}-`,
+        nodeGroupNamePrefix: `${settings.name}-`,
         version: args.kubernetesVersion,
         nodeRoleArn: args.nodeRoleArn,
         subnetIds: args.subnets
-          .filter(({ zone }) => plan.zones === undefined || (zone !== undefined && plan.zones.includes(zone)))
+          .filter(({ zone }) => settings.zones === undefined || (zone !== undefined && settings.zones.includes(zone)))
           .map(({ id }) => id),
-        amiType: plan.amiType,
-        capacityType: plan.capacityType,
-        instanceTypes: [...plan.instanceTypes],
+        amiType: settings.amiType,
+        capacityType: settings.capacityType,
+        instanceTypes: [...settings.instanceTypes],
         launchTemplate: { id: template.id, version: pulumi.interpolate`${template.latestVersion}` },
-        labels: { ...plan.labels },
-        taints: plan.taints.map(({ key, value, effect }) => ({ key, value, effect: taintEffects[effect] })),
-        scalingConfig: { minSize: plan.min, maxSize: plan.max, desiredSize: plan.min },
-        updateConfig: oneByOne.has(plan.role) ? { maxUnavailable: 1 } : { maxUnavailablePercentage: 33 },
+        labels: { ...settings.labels },
+        taints: settings.taints.map(({ key, value, effect }) => ({ key, value, effect: taintEffects[effect] })),
+        scalingConfig: { minSize: settings.min, maxSize: settings.max, desiredSize: settings.min },
+        updateConfig: oneByOne.has(settings.role) ? { maxUnavailable: 1 } : { maxUnavailablePercentage: 33 },
       },
       {
         parent: this,
@@ -81,7 +81,7 @@ export class NodeGroup extends pulumi.ComponentResource {
       },
     );
     const autoscalingGroupName = group.resources.apply((resources) => resources[0]?.autoscalingGroups?.[0]?.name ?? "");
-    for (const [key, value] of Object.entries(plan.autoscalerTags)) {
+    for (const [key, value] of Object.entries(settings.autoscalerTags)) {
       new aws.autoscaling.Tag(
         `${name}-${key}`,
         { autoscalingGroupName, tag: { key, value, propagateAtLaunch: false } },

@@ -8,7 +8,7 @@ import { dnsSuffixOf } from "./iam/arn.ts";
 import { serviceTrust } from "./iam/policy.ts";
 import type { ClusterNetwork } from "./network.ts";
 import { NodeGroup } from "./node-group.ts";
-import { nodeGroups } from "./node-group-plan.ts";
+import { nodeGroups } from "./node-group-settings.ts";
 import { Role, trustServiceAccount } from "./role.ts";
 import type { AwsConfig } from "./schema.ts";
 
@@ -80,15 +80,15 @@ export class Nodes extends pulumi.ComponentResource {
     );
 
     this.groups = new Map(
-      nodeGroups(config.clusterName, args.model).map((plan) => [
-        plan.role,
+      nodeGroups(config.clusterName, args.model).map((settings) => [
+        settings.role,
         new NodeGroup(
-          `${name}-${plan.name}`,
+          `${name}-${settings.name}`,
           {
             clusterName: cluster.clusterName,
             cluster: config.clusterName,
             kubernetesVersion: config.kubernetesVersion,
-            plan,
+            settings,
             nodeRoleArn: nodeRole.arn,
             subnets: network.privateSubnets,
             tags: args.tags,

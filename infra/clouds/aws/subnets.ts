@@ -36,7 +36,7 @@ export function natZone(nat: "none" | "single" | "zone", zone: string, zones: re
   }
 }
 
-export interface SubnetPlan {
+export interface ZoneSubnets {
   readonly zone: string;
   readonly public: string;
   readonly private: string;
@@ -48,7 +48,7 @@ export interface SubnetPlan {
  * only on its position, so an appended zone changes no other while n is the same (1 to 3 zones: n = 2, 4 to 7: n = 3).
  * @throws RangeError when a subnet would be smaller than EKS's minimum of /28
  */
-export function layOutSubnets(network: string, zones: readonly string[]): SubnetPlan[] {
+export function layOutSubnets(network: string, zones: readonly string[]): ZoneSubnets[] {
   const parsed = parseCidr(network);
   if (parsed === undefined) throw new RangeError(`"${network}" is not an IPv4 network in CIDR form`);
   const bits = zones.length <= 3 ? 2 : 3;

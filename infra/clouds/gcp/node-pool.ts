@@ -2,7 +2,7 @@ import * as gcp from "@pulumi/gcp";
 import * as pulumi from "@pulumi/pulumi";
 import type { Pool } from "../../model/cluster.ts";
 import { nodeLabels, nodeTaints, type RoleOptions } from "../../model/roles.ts";
-import { gkeTaintEffects, initialNodesPerZone, poolAccelerator } from "./node-pool-plan.ts";
+import { gkeTaintEffects, initialNodesPerZone, poolAccelerator } from "./node-pool-settings.ts";
 import type { GcpConfig } from "./schema.ts";
 
 export interface NodePoolArgs {

@@ -4,7 +4,7 @@ import { parse } from "yaml";
 import { gkeKubeconfig } from "../../../infra/clouds/gcp/kubeconfig.ts";
 import { labelValue } from "../../../infra/clouds/gcp/labels.ts";
 import { nodeAccountId } from "../../../infra/clouds/gcp/node-identity.ts";
-import { initialNodesPerZone, poolAccelerator } from "../../../infra/clouds/gcp/node-pool-plan.ts";
+import { initialNodesPerZone, poolAccelerator } from "../../../infra/clouds/gcp/node-pool-settings.ts";
 import { allowRules } from "../../../infra/clouds/gcp/public-endpoint.ts";
 import type { Pool } from "../../../infra/model/cluster.ts";
 import { configOf } from "../config/minimal.ts";

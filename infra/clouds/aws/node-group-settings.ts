@@ -3,7 +3,7 @@ import { nodeLabels, nodeTaints, type PoolRole, type Taint } from "../../model/r
 import { autoscalerTags } from "./autoscaler-tags.ts";
 
 /** The decisions about one EKS managed node group. */
-export interface NodeGroupPlan {
+export interface NodeGroupSettings {
   readonly role: PoolRole;
   readonly name: string;
   readonly amiType:
@@ -26,7 +26,7 @@ export interface NodeGroupPlan {
 /** With it the cluster autoscaler waits for the GPUs of a new node instead of adding another one (autoscaler#1949). */
 const acceleratorLabel = "k8s.amazonaws.com/accelerator";
 
-export function nodeGroups(clusterName: string, { pools, roles }: ClusterModel): NodeGroupPlan[] {
+export function nodeGroups(clusterName: string, { pools, roles }: ClusterModel): NodeGroupSettings[] {
   return pools.map((pool) => {
     const machine = pool.machines[0];
     const gpus = machine?.gpus ?? 0;
