@@ -9,7 +9,7 @@ const dns1123 = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const attempt = fc.string({ unit: fc.constantFrom("a", "z", "0", "-", "A", "_", "."), minLength: 1, maxLength: 60 });
 
 /** Every name is either refused, or keeps its promise with all that is made from it. */
-test("an accepted RayCluster name holds within KubeRay's limits, with the client's suffix and the head Service's", () => {
+test("an accepted RayCluster name, with the suffixes of the client and the head Service, is within KubeRay's limits", () => {
   let accepted = 0;
   fc.assert(
     fc.property(attempt, (name) => {
@@ -27,7 +27,7 @@ test("an accepted RayCluster name holds within KubeRay's limits, with the client
   expect(accepted).toBeGreaterThan(0);
 });
 
-test("accepted namespaces, accounts and group names are names that Kubernetes takes", () => {
+test("accepted namespaces, accounts and group names are valid in Kubernetes", () => {
   fc.assert(
     fc.property(attempt, (name) => {
       const overrides = { namespace: name, serviceAccount: name, ray: { cpuWorkers: { name } } };

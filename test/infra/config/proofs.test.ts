@@ -93,7 +93,7 @@ function promises(config: AwsConfig, cluster: ClusterModel): void {
   if (cluster.devicePlugin !== undefined) expect(cluster.hasGpuNodes).toBe(true);
 }
 
-test("what is accepted fits, is selected, tolerated, on demand, and of versions that work", () => {
+test("in every accepted configuration pods fit, are selected and tolerated, heads are on demand, and versions are supported", () => {
   const seen = { accepted: 0, refused: 0 };
   fc.assert(
     fc.property(overrides, (chosen) => {

@@ -21,13 +21,13 @@ describe("GPUs of a machine type", () => {
     expect(poolAccelerator(gcpConfig({ machineType }))).toEqual(expected);
   });
 
-  test("what the configuration adds wins", () => {
+  test("a configured accelerator overrides the built-in one", () => {
     const accelerator = { type: "nvidia-tesla-t4", count: 2 };
     expect(poolAccelerator(gcpConfig({ machineType: "n1-standard-16", accelerator }))).toEqual(accelerator);
   });
 });
 
-test("a stack of any name gets a label that Google takes", () => {
+test("a stack of any name gets a valid label", () => {
   expect(labelValue("Prod.EU")).toBe("prod_eu");
   fc.assert(
     fc.property(fc.string({ maxLength: 100 }), (name) => {
@@ -36,7 +36,7 @@ test("a stack of any name gets a label that Google takes", () => {
   );
 });
 
-test("initial nodes in all zones together are at least the least number, and none for a pool from zero", () => {
+test("initial nodes in all zones are at least the minimum, and zero for a minimum of zero", () => {
   fc.assert(
     fc.property(
       fc.nat(100),
@@ -51,7 +51,7 @@ test("initial nodes in all zones together are at least the least number, and non
   );
 });
 
-test("account ids are ones that Google takes, and clusters of distinct names have distinct ones", () => {
+test("account ids are valid, and different for each cluster name", () => {
   const name = fc.stringMatching(/^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$/);
   fc.assert(
     fc.property(name, name, (a, b) => {
@@ -66,13 +66,13 @@ describe("the kubeconfig", () => {
   const read = (certificate?: string) =>
     parse(gkeKubeconfig({ context: "lancedb", host: "gke-1.example.goog", certificate }));
 
-  test("asks Google's plug-in for credentials and holds none", () => {
+  test("has Google's credential plugin and no credentials", () => {
     const [user] = read().users;
     expect(user.user.exec.command).toBe("gke-gcloud-auth-plugin");
     expect(JSON.stringify(read())).not.toMatch(/token|password|client-key/);
   });
 
-  test("names the cluster's authority for an address, and leaves a DNS name to the public ones", () => {
+  test("has the cluster's certificate authority for an IP address, and none for a DNS name", () => {
     expect(read("Q0E=").clusters[0].cluster).toEqual({
       server: "https://gke-1.example.goog",
       "certificate-authority-data": "Q0E=",
@@ -81,7 +81,7 @@ describe("the kubeconfig", () => {
   });
 });
 
-test("allowed networks go ten to a rule, none is lost, and the last rule denies", () => {
+test("each rule has at most ten networks, no network is lost, and the last rule denies", () => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.ipV4(), { minLength: 1, maxLength: 45 }), (addresses) => {
       const cidrs = addresses.map((address) => `${address}/32`);

@@ -35,10 +35,10 @@ const specs = (service: Partial<Service> = {}) =>
 const can = (from: End, to: End, port: number, protocol?: string, policies = specs()) =>
   reaches(policies, home, from, to, port, protocol);
 
-describe("Ray's ports, which authenticate nobody", () => {
+describe("Ray's ports, which do not authenticate callers", () => {
   const rayNumbers = [...Object.values(rayPorts), 8000, 52_365, 10_002];
 
-  test.each(rayNumbers)("port %i is open to the namespace and closed to everyone else", (port) => {
+  test.each(rayNumbers)("port %i is reachable only from the namespace", (port) => {
     expect(can(worker, head, port)).toBe(true);
     expect(can(head, worker, port)).toBe(true);
     expect(can(notebook, head, port)).toBe(true);
@@ -46,11 +46,11 @@ describe("Ray's ports, which authenticate nobody", () => {
     expect(can(internet, head, port)).toBe(false);
   });
 
-  test.each(rayNumbers)("the table service, which strangers talk to, does not reach port %i", (port) => {
+  test.each(rayNumbers)("the table service does not reach port %i", (port) => {
     expect(can(tableService, head, port)).toBe(false);
   });
 
-  test("no pod of another namespace reaches any port, whatever its labels", () => {
+  test("no pod of another namespace reaches any port, with any labels", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 65_535 }),
@@ -63,21 +63,21 @@ describe("Ray's ports, which authenticate nobody", () => {
     );
   });
 
-  test("the operator asks the dashboard and the agent, and nothing else", () => {
+  test("the operator reaches only the dashboard and the agent", () => {
     expect(can(operator, head, rayPorts.dashboard)).toBe(true);
     expect(can(operator, worker, 52_365)).toBe(true);
     expect(can(operator, head, rayPorts.client)).toBe(false);
     expect(can(operator, head, rayPorts.gcs)).toBe(false);
   });
 
-  test("with the cloud's add-on no namespace is let in from outside", () => {
+  test("with the cloud's add-on no other namespace has access", () => {
     const withoutOperator = networkPolicySpecs({ tableService: undefined, operatorNamespace: undefined });
     expect(reaches(withoutOperator, home, operator, head, rayPorts.dashboard)).toBe(false);
     expect(reaches(withoutOperator, home, notebook, head, rayPorts.client)).toBe(true);
   });
 });
 
-describe("what must keep working", () => {
+describe("allowed connections", () => {
   test.each([
     ["the autoscaler in the head pod reaches the API server", head, apiServer, 443, "TCP"],
     ["Ray's pods resolve names at kube-dns", worker, dns, 53, "UDP"],
@@ -100,7 +100,7 @@ describe("what must keep working", () => {
     expect(can(from, to, port, protocol)).toBe(true);
   });
 
-  test("a key set or an object store on another port is let out, and no other port is", () => {
+  test("egress is open to the ports of the key set and the object store only", () => {
     const policies = specs({ calls: ["https://login.example.com:8443/keys", "http://minio.storage.svc:9000"] });
     expect(can(tableService, internet, 8443, "TCP", policies)).toBe(true);
     expect(can(tableService, pod({}, "storage"), 9000, "TCP", policies)).toBe(true);
@@ -110,19 +110,22 @@ describe("what must keep working", () => {
 });
 
 describe("the table service", () => {
-  test("inside the cluster: every pod may ask, no address from outside may", () => {
+  test("with exposure cluster every pod has access, and no external address", () => {
     expect(can(stranger, tableService, ports.api)).toBe(true);
     expect(can(internet, tableService, ports.api)).toBe(false);
   });
 
-  test.each(["internal", "public"] as const)("%s: load balancers connect from addresses nobody knows", (exposure) => {
-    const policies = specs({ exposure });
-    expect(can(internet, tableService, ports.api, "TCP", policies)).toBe(true);
-    expect(can(internet, tableService, ports.operations, "TCP", policies)).toBe(false);
-    expect(can(probe, tableService, ports.operations, "TCP", policies)).toBe(true);
-  });
+  test.each(["internal", "public"] as const)(
+    "with exposure %s every address can connect to the API port",
+    (exposure) => {
+      const policies = specs({ exposure });
+      expect(can(internet, tableService, ports.api, "TCP", policies)).toBe(true);
+      expect(can(internet, tableService, ports.operations, "TCP", policies)).toBe(false);
+      expect(can(probe, tableService, ports.operations, "TCP", policies)).toBe(true);
+    },
+  );
 
-  test("the operations port is for namespaces that are labelled to read metrics", () => {
+  test("only namespaces with the metrics label reach the operations port", () => {
     expect(can(prometheus, tableService, ports.operations)).toBe(true);
     expect(can(stranger, tableService, ports.operations)).toBe(false);
     expect(can(notebook, tableService, ports.operations)).toBe(false);
@@ -130,7 +133,7 @@ describe("the table service", () => {
   });
 });
 
-test("a pod that no policy names is closed to everyone", () => {
+test("a pod without a policy is unreachable", () => {
   expect(can(worker, notebook, 8888)).toBe(false);
   expect(can(stranger, notebook, 8888)).toBe(false);
 });

@@ -37,7 +37,7 @@ beforeAll(async () => {
 }, 60_000);
 
 describe("the runtime's account", () => {
-  test("carries the cloud's identity and is bound to the documents' list of verbs, exactly", () => {
+  test("has the cloud's identity, and exactly the documented verbs", () => {
     const account = one(objects.cloud, "ServiceAccount", "geneva-service-account");
     expect(account.metadata.annotations).toEqual({
       "iam.gke.io/gcp-service-account": "geneva-runtime@example-lakehead-prod.iam.gserviceaccount.com",
@@ -78,7 +78,7 @@ describe("the client's access", () => {
     }
   });
 
-  test("no binding in any stack's objects reaches a role that may do everything, unless the configuration says so", () => {
+  test("no binding grants cluster-admin with access least-privilege", () => {
     const admin = [...objects.cloud, ...objects.local].filter(({ body }) => body.roleRef?.name === "cluster-admin");
     expect(admin).toEqual([]);
   });
@@ -99,13 +99,13 @@ describe("pods", () => {
             : [],
     );
 
-  test("all that the stack makes, Ray's among them, meet the restricted standard", () => {
+  test("of the stack, including Ray's, meet the restricted standard", () => {
     const specs = [...podSpecs(objects.cloud), ...podSpecs(objects.local)];
     expect(specs.length).toBeGreaterThanOrEqual(8);
     expect(specs.flatMap(restrictedViolations)).toEqual([]);
   });
 
-  test("the stack's own, but for Ray's, have a read-only root and stay on the system pool", () => {
+  test("of the stack, except Ray's, have a read-only root file system and run on the system pool", () => {
     const own = objects.cloud.filter(({ kind }) => kind === "Deployment" || kind === "CronJob");
     for (const spec of podSpecs(own)) {
       expect(
@@ -119,7 +119,7 @@ describe("pods", () => {
     expect(operator && revealed(operator).values).toMatchObject({ nodeSelector: systemNodeSelector() });
   });
 
-  test("each Ray group selects its role's label, and tolerates each taint of its nodes", () => {
+  test("of each Ray group select their role's label, and tolerate each taint of its nodes", () => {
     const options = { labelPrefix: "geneva.lancedb.com", headTaint: "NoSchedule" } as const;
     const { headGroupSpec, workerGroupSpecs } = one(objects.local, "RayCluster").body.spec;
     const groups = [
@@ -142,7 +142,7 @@ describe("pods", () => {
 });
 
 describe("the namespace", () => {
-  test("refuses pods below the baseline and warns of those below restricted; the operator's refuses both", () => {
+  test("enforces baseline and warns below restricted; the operator's enforces restricted", () => {
     const level = (name: string) =>
       one(objects.cloud, "Namespace", name).metadata.labels?.["pod-security.kubernetes.io/enforce"];
     expect(level("lancedb")).toBe("baseline");
@@ -153,7 +153,7 @@ describe("the namespace", () => {
     });
   });
 
-  test("bounds what it may ask for, RayClusters among it, and gives a request to containers that name none", () => {
+  test("limits requests and RayClusters, and has default requests for containers", () => {
     expect(one(objects.local, "ResourceQuota", "lakehead").body.spec.hard).toEqual({
       "requests.cpu": "64",
       "requests.memory": "256Gi",
@@ -169,7 +169,7 @@ describe("the namespace", () => {
 describe("the table service", () => {
   const container = (list: readonly Manifest[]) => one(list, "Deployment").body.spec.template.spec.containers[0];
 
-  test("is what its contract says: entry, ports, probes on the operations port, grace", () => {
+  test("follows the service's contract: entry, ports, probes on the operations port, grace period", () => {
     const { command, ports: open, ...rest } = container(objects.cloud);
     expect(command).toEqual(["node", entry]);
     expect(open.map((port: { containerPort: number }) => port.containerPort)).toEqual([ports.api, ports.operations]);
@@ -185,7 +185,7 @@ describe("the table service", () => {
     );
   });
 
-  test("reads what it needs from the environment, its own memory limit among it", () => {
+  test("has its settings and its memory limit in the environment", () => {
     const data = one(objects.cloud, "ConfigMap", container(objects.cloud).envFrom[0].configMapRef.name).body.data;
     expect(data).toMatchObject({
       [environment.database]: "gs://example-lakehead-prod-tables/lance",
@@ -206,7 +206,7 @@ describe("the table service", () => {
     });
   });
 
-  test("Service, disruption budget and policy select the very pods that the Deployment makes", () => {
+  test("is selected by its Service, its disruption budget and its network policy", () => {
     const labels = one(objects.cloud, "Deployment").body.spec.template.metadata.labels;
     for (const selector of [
       one(objects.cloud, "Service").body.spec.selector,
@@ -224,7 +224,7 @@ describe("the table service", () => {
     expect(one(objects.cloud, "Deployment").body.spec).not.toHaveProperty("replicas");
   });
 
-  test("has an identity of its own, and no Kubernetes token", () => {
+  test("has its own identity, and no Kubernetes token", () => {
     const spec = one(objects.cloud, "Deployment").body.spec.template.spec;
     expect(spec.automountServiceAccountToken).toBe(false);
     expect(spec.enableServiceLinks).toBe(false);
@@ -233,12 +233,12 @@ describe("the table service", () => {
     });
   });
 
-  test("the operations port is in no Service", () => {
+  test("has its operations port in no Service", () => {
     for (const { body } of objects.cloud.filter(({ kind }) => kind === "Service"))
       for (const port of body.spec.ports) expect([port.port, port.targetPort]).not.toContain(ports.operations);
   });
 
-  test("static tokens are in a Secret, secret in the stack's state, and nowhere else", () => {
+  test("has static tokens only in a Secret, which is secret in the stack's state", () => {
     const secret = one(objects.local, "Secret");
     expect(secret.body.stringData).toEqual({ [environment.staticTokens]: token });
     expect(secret.resource.inputs.stringData).toBeInstanceOf(Secret);
@@ -252,7 +252,7 @@ describe("the table service", () => {
     expect(annotations["lakehead/secret-revision"]).toMatch(/./);
   });
 
-  test("a database in a path is on a volume: one pod, replaced rather than rolled, writable for it", () => {
+  test("with a database in a path has one pod with a writable volume, and the strategy Recreate", () => {
     const { spec } = one(objects.local, "Deployment").body;
     expect(spec).toMatchObject({ replicas: 1, strategy: { type: "Recreate" } });
     expect(spec.template.spec.securityContext.fsGroup).toBeGreaterThan(0);
@@ -262,7 +262,7 @@ describe("the table service", () => {
 });
 
 describe("exposure", () => {
-  test("public on Google Cloud: HTTPS alone, by a managed certificate, probed on the operations port", () => {
+  test("public on Google Cloud: only HTTPS, with a managed certificate, probed on the operations port", () => {
     const ingress = one(objects.cloud, "Ingress");
     expect(ingress.metadata.annotations).toMatchObject({
       "kubernetes.io/ingress.class": "gce",
@@ -281,7 +281,7 @@ describe("exposure", () => {
     expect(backend.body.spec.healthCheck).toMatchObject({ port: ports.operations, requestPath: paths.ready });
   });
 
-  test("inside the cluster there is neither an Ingress nor a load balancer", () => {
+  test("cluster: neither an Ingress nor a load balancer", () => {
     expect(objects.local.filter(({ kind }) => kind === "Ingress")).toEqual([]);
     expect(one(objects.local, "Service").body.spec.type).toBe("ClusterIP");
   });
@@ -291,7 +291,7 @@ describe("KubeRay and GPUs", () => {
   const release = (capture: Capture, name: string) =>
     ofType(capture.resources, "kubernetes:helm.sh/v3:Release").filter((found) => found.name === name);
 
-  test("the operator's chart is pinned and brings no definitions; those are apart, of its version, and retained", () => {
+  test("the operator's chart is pinned, without definitions; those are separate, of the same version and retained", () => {
     const [operator] = release(cloud, "kuberay-operator");
     expect(operator && revealed(operator)).toMatchObject({
       version: "1.7.1",
@@ -305,14 +305,14 @@ describe("KubeRay and GPUs", () => {
     expect(crds?.provider).toContain("cluster-crds");
   });
 
-  test("NVIDIA's device plugin is installed where GPUs need it, on the nodes that say they have one; never on GKE", () => {
+  test("NVIDIA's device plugin is installed for GPU nodes, never on GKE", () => {
     const [plugin] = release(local, "gpu-plugin");
     expect(JSON.stringify(plugin && revealed(plugin).values)).toContain('"key":"nvidia.com/gpu.present"');
     expect(release(cloud, "gpu-plugin")).toEqual([]);
   });
 });
 
-test("the clean-up job may list, patch and delete RayClusters of its namespace, and nothing else", () => {
+test("the cleanup job can only list, patch and delete RayClusters of its namespace", () => {
   expect(one(objects.cloud, "Role", "orphan-cleanup").body.rules).toEqual(cleanupRules);
   expect(cleanupRules).toEqual([
     { apiGroups: ["ray.io"], resources: ["rayclusters"], verbs: ["list", "patch", "delete"] },

@@ -47,12 +47,12 @@ function cluster(name: string, shape: Shape = {}): RayClusterObject {
 const idleFor = (hours: number, more: Shape = {}) =>
   cluster("a", { ...more, annotations: { [idleSinceAnnotation]: hoursAgo(hours), ...more.annotations } });
 
-describe("what is left behind", () => {
-  test("nothing is deleted at first sight, however old it is", () => {
+describe("orphaned clusters", () => {
+  test("nothing is deleted in the first run, at any age", () => {
     expect(decide(cluster("a"), now, 6)).toMatchObject({ action: "mark", idleSince: now.toISOString() });
   });
 
-  test("a cluster idle for the whole time is deleted, one idle for less is left", () => {
+  test("a cluster is deleted only after the whole idle time", () => {
     expect(decide(idleFor(6), now, 6).action).toBe("delete");
     expect(decide(idleFor(5.9), now, 6).action).toBe("leave");
   });
@@ -66,24 +66,24 @@ describe("what is left behind", () => {
     expect(decide(idleFor(1000, shape), now, 6).action).toBe("leave");
   });
 
-  test("workers at the minimum are idle, one more is work and takes the mark away", () => {
+  test("workers at the minimum count as idle; one more removes the mark", () => {
     expect(decide(idleFor(7, { workers: 2, least: 2 }), now, 6).action).toBe("delete");
     expect(decide(idleFor(7, { workers: 3, least: 2 }), now, 6)).toMatchObject({ action: "mark", idleSince: null });
   });
 
-  test("workers that are wanted but not there yet count as work", () => {
+  test("desired workers that do not run yet count as work", () => {
     const pending = { ...idleFor(7), status: { availableWorkerReplicas: 0, desiredWorkerReplicas: 1 } };
     expect(decide(pending, now, 6).action).toBe("mark");
   });
 
-  test.each(["yesterday", "", "2099-01-01T00:00:00Z"])("a mark that cannot be (%j) starts the count anew", (mark) => {
+  test.each(["yesterday", "", "2099-01-01T00:00:00Z"])("an invalid mark (%j) restarts the count", (mark) => {
     expect(decide(cluster("a", { annotations: { [idleSinceAnnotation]: mark } }), now, 6)).toMatchObject({
       action: "mark",
       idleSince: now.toISOString(),
     });
   });
 
-  test("no cluster with workers beyond its minimum is ever deleted", () => {
+  test("no cluster with workers above its minimum is ever deleted", () => {
     fc.assert(
       fc.property(fc.nat(50), fc.integer({ min: 1, max: 50 }), fc.string(), (least, extra, mark) => {
         const busy = cluster("a", { least, workers: least + extra, annotations: { [idleSinceAnnotation]: mark } });
@@ -161,7 +161,7 @@ describe("a sweep", () => {
 
   const path = "/apis/ray.io/v1/namespaces/lancedb/rayclusters";
 
-  test("reads every page, marks the new, deletes the old under the version it saw, and leaves the rest", async () => {
+  test("reads every page, marks new clusters and deletes old ones with a precondition on their version", async () => {
     const { failed, calls } = await run([cluster("busy", { workers: 1 }), cluster("fresh"), { ...idleFor(9) }]);
     expect(failed).toBe(0);
     expect(calls.map(({ method, path }) => `${method} ${path}`)).toEqual([
@@ -182,13 +182,13 @@ describe("a sweep", () => {
     });
   });
 
-  test("a cluster that changed or vanished meanwhile is no failure", async () => {
+  test("a cluster that changed or disappeared meanwhile is no failure", async () => {
     expect((await run([idleFor(9)], { DELETE: 409 })).failed).toBe(0);
     await server?.close();
     expect((await run([idleFor(9)], { DELETE: 404 })).lines[0]).toMatchObject({ outcome: "changed meanwhile" });
   });
 
-  test("a refused delete is a failure, counted and logged, and the others are still looked at", async () => {
+  test("a rejected delete is counted and logged, and the other clusters are still checked", async () => {
     const { failed, lines } = await run([idleFor(9), cluster("fresh")], { DELETE: 403 });
     expect(failed).toBe(1);
     expect(lines.map(({ cluster, outcome }) => [cluster, outcome])).toEqual([
@@ -197,14 +197,14 @@ describe("a sweep", () => {
     ]);
   });
 
-  test("without KubeRay's definitions there is nothing to do; a list that is refused is an error", async () => {
+  test("without KubeRay's definitions nothing happens; a rejected list is an error", async () => {
     expect((await run([], { GET: 404 })).failed).toBe(0);
     await server?.close();
     await expect(run([], { GET: 403 })).rejects.toThrow(/listing RayClusters: HTTP 403/);
   });
 });
 
-test("the script runs as it is mounted: under another name, behind symbolic links, with Node alone", async () => {
+test("the script runs as it is mounted: under another name, behind symbolic links, without packages", async () => {
   const folder = await mkdtemp(join(tmpdir(), "cleanup-"));
   try {
     const mounted = join(folder, "cleanup.mts");

@@ -6,7 +6,7 @@ import { crdFiles, retainDefinitions } from "../../../infra/workloads/kuberay-cr
 import { configMapData, mergeStorageOptions } from "../../../infra/workloads/table-service/environment.ts";
 import { environment } from "../../../service/contract.ts";
 
-describe("charts come from wherever the configuration says", () => {
+describe("chart locations", () => {
   test.each([
     [
       { repository: "https://charts.example.com", name: "kuberay-operator" },
@@ -23,7 +23,7 @@ describe("charts come from wherever the configuration says", () => {
 });
 
 describe("KubeRay's definitions", () => {
-  test("are those of the version, from a URL or a directory", () => {
+  test("are read by version from a URL or a directory", () => {
     expect(crdFiles({ base: "https://mirror.example.com/kuberay/", version: "1.7.1" })).toEqual(
       ["rayclusters", "rayjobs", "rayservices", "raycronjobs"].map(
         (kind) => `https://mirror.example.com/kuberay/v1.7.1/ray-operator/config/crd/bases/ray.io_${kind}.yaml`,
@@ -34,7 +34,7 @@ describe("KubeRay's definitions", () => {
     );
   });
 
-  test("a version without RayCronJob is not asked for its definition, which would end in a 404", () => {
+  test("of a version without RayCronJob do not include its file", () => {
     for (const version of ["1.4.0", "1.5.1"])
       expect(crdFiles({ base: "x", version }).join()).not.toContain("raycronjobs");
     for (const version of ["1.6.0", "1.10.0"]) expect(crdFiles({ base: "x", version }).join()).toContain("raycronjobs");
@@ -45,7 +45,7 @@ describe("KubeRay's definitions", () => {
       typeof retainDefinitions
     >[0]);
 
-  test("each is retained, and keeps its other options; nothing else is", () => {
+  test("are retained and keep their other options; other resources are not retained", () => {
     expect(transform("kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition", { protect: true })).toEqual({
       props: { spec: 1 },
       opts: { protect: true, retainOnDelete: true },
@@ -57,14 +57,14 @@ describe("KubeRay's definitions", () => {
 describe("the table service's environment", () => {
   const settings = { logLevel: "info", auth: {} };
 
-  test("an absent setting is an absent variable, not an empty one", () => {
+  test("has no variable for an absent setting", () => {
     const data = configMapData(settings, { uri: "/data", storageOptions: undefined });
     for (const name of [environment.issuer, environment.jwksUrl, environment.storageOptions])
       expect(data).not.toHaveProperty(name);
     expect(Object.values(data).every((value) => value !== "")).toBe(true);
   });
 
-  test("the checksum follows the data and not the order of its keys", () => {
+  test("the checksum depends on the data and not on the order of its keys", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.string()), fc.string(), fc.string(), (data, key, value) => {
         const reversed = Object.fromEntries(Object.entries(data).reverse());
@@ -75,7 +75,7 @@ describe("the table service's environment", () => {
     );
   });
 
-  test("secret storage options win over open ones of the same name", () => {
+  test("secret storage options override public ones of the same name", () => {
     expect(JSON.parse(mergeStorageOptions({ region: "a", endpoint: "b" }, '{"region":"c"}'))).toEqual({
       region: "c",
       endpoint: "b",

@@ -56,7 +56,7 @@ beforeAll(async () => {
 }, 60_000);
 
 describe("exposure outside the clouds", () => {
-  test("another mode deletes a load balancer's Service, which waits for its controller; an update would not", () => {
+  test("a change of the mode replaces a load balancer's Service instead of updating it", () => {
     const before = planOf(bare);
     const after = structuredClone(before);
     const service = after.entries.find(({ type }) => type === "kubernetes:core/v1:Service");
@@ -67,7 +67,7 @@ describe("exposure outside the clouds", () => {
     expect(service?.options).toMatchObject({ deleteBeforeReplace: true, replaceOnChanges: ["spec.type"] });
   });
 
-  test("public: an Ingress of the given class, with TLS from the given secret", () => {
+  test("public: an Ingress with the configured class and TLS secret", () => {
     expect(one(open, "Ingress").body.spec).toMatchObject({
       ingressClassName: "nginx",
       tls: [{ hosts: ["tables.example.com"], secretName: "tables-tls" }],
@@ -80,7 +80,7 @@ describe("exposure outside the clouds", () => {
     });
   });
 
-  test("internal: a load balancer that takes connections from the allowed networks", () => {
+  test("internal: a load balancer that admits the allowed networks", () => {
     expect(one(internal, "Service").body.spec).toMatchObject({
       type: "LoadBalancer",
       loadBalancerSourceRanges: ["10.1.0.0/16"],
@@ -92,13 +92,13 @@ describe("exposure outside the clouds", () => {
 });
 
 describe("a database in an object store", () => {
-  test("is no volume, so that the pods may be many and roll", () => {
+  test("needs no volume, and has several pods with rolling updates", () => {
     expect(open.filter(({ kind }) => kind === "PersistentVolumeClaim")).toEqual([]);
     expect(one(open, "HorizontalPodAutoscaler").body.spec.scaleTargetRef.kind).toBe("Deployment");
     expect(one(open, "Deployment").body.spec.strategy.rollingUpdate).toEqual({ maxSurge: 1, maxUnavailable: 0 });
   });
 
-  test("secret options join the open ones in the Secret, and the ConfigMap has none of either", () => {
+  test("has public and secret options in the Secret, and none in the ConfigMap", () => {
     expect(JSON.parse(one(open, "Secret").body.stringData[environment.storageOptions])).toEqual({
       aws_endpoint_url: "http://minio.storage.svc:9000",
       aws_secret_access_key: "very-secret",
@@ -110,7 +110,7 @@ describe("a database in an object store", () => {
     expect(settings[0]?.body.data).not.toHaveProperty(environment.storageOptions);
   });
 
-  test("the policy lets out to the store's and the issuer's ports", () => {
+  test("has the store's and the issuer's ports in the policy's egress", () => {
     const ports = one(open, "NetworkPolicy", "table-service").body.spec.egress.flatMap(
       (rule: { ports: { port: number }[] }) => rule.ports.map(({ port }) => port),
     );
@@ -118,8 +118,8 @@ describe("a database in an object store", () => {
   });
 });
 
-describe("what the configuration leaves out is not there", () => {
-  test("an operator that exists: no chart, no definitions, no namespace for it, and still a RayCluster", () => {
+describe("disabled parts", () => {
+  test("with an existing operator there is no chart, definition or namespace for it, but a RayCluster", () => {
     expect(ofType(bare.resources, "kubernetes:helm.sh/v3:Release", "kubernetes:yaml/v2:ConfigGroup")).toEqual([]);
     expect(internal.filter(({ kind }) => kind === "Namespace").map(({ metadata }) => metadata.name)).toEqual([
       "lancedb",
@@ -127,7 +127,7 @@ describe("what the configuration leaves out is not there", () => {
     expect(one(internal, "RayCluster").body.spec.upgradeStrategy).toEqual({ type: "Recreate" });
   });
 
-  test("no policies, no quota, no clean-up", () => {
+  test("network policies, quota and cleanup create nothing when disabled", () => {
     const kinds = new Set(internal.map(({ kind }) => kind));
     for (const kind of ["NetworkPolicy", "ResourceQuota", "LimitRange", "CronJob"]) expect(kinds.has(kind)).toBe(false);
   });
@@ -147,7 +147,7 @@ test("destroy: RayCluster, then operator, then the runtime's namespace", () => {
     expect(graph.violations(later, steps[index + 1] ?? [])).toEqual([]);
 });
 
-test("Ray comes up only behind its policies, under its quota, and once the account that its autoscaler is bound to exists", () => {
+test("the RayCluster depends on its policies, its quota and its service account's binding", () => {
   const graph = new DependencyGraph(exposed.resources);
   const guards = ofType(
     exposed.resources,
@@ -159,7 +159,7 @@ test("Ray comes up only behind its policies, under its quota, and once the accou
   expect(graph.violations(ofType(exposed.resources, "kubernetes:ray.io/v1:RayCluster"), guards)).toEqual([]);
 });
 
-test("only the provider of the definitions adopts objects that exist, and both know their cluster by a name of its own", () => {
+test("only the definitions' provider adopts existing objects, and both identify the cluster by its context", () => {
   const providers = ofType(exposed.resources, "pulumi:providers:kubernetes");
   expect(providers).toHaveLength(2);
   for (const { name, inputs } of providers) {
@@ -168,7 +168,7 @@ test("only the provider of the definitions adopts objects that exist, and both k
   }
 });
 
-test("a secret of the configuration is secret in every input that it reaches", () => {
+test("a secret of the configuration is secret in every input", () => {
   const found = exposed.resources.flatMap(({ urn, inputs }) =>
     [...plaintext(inputs)].filter(([, text]) => text.includes("very-secret")).map(([path]) => `${urn} ${path}`),
   );

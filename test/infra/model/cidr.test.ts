@@ -33,7 +33,7 @@ describe("networks as text", () => {
     expect(parseCidr(text)).toBeUndefined();
   });
 
-  test("what is written is read back", () => {
+  test("formatting and parsing a network returns the same network", () => {
     fc.assert(
       fc.property(network({ min: 0, max: 32 }), (some) => {
         expect(parseCidr(formatCidr(some))).toEqual(some);
@@ -41,7 +41,7 @@ describe("networks as text", () => {
     );
   });
 
-  test("overlap is containment one way or the other, as networks are aligned", () => {
+  test("two networks overlap only if one contains the other", () => {
     fc.assert(
       fc.property(network({ min: 4, max: 12 }), network({ min: 4, max: 12 }), (a, b) => {
         expect(overlaps(a, b)).toBe(contains(a, b) || contains(b, a));
@@ -50,7 +50,7 @@ describe("networks as text", () => {
     );
   });
 
-  test("every overlapping pair is named once", () => {
+  test("each overlapping pair is listed once", () => {
     expect(overlappingPairs({ x: "10.0.0.0/8", y: "10.1.0.0/16", z: "192.168.0.0/16", bad: "?" })).toEqual([
       ["x", "y"],
     ]);
@@ -58,7 +58,7 @@ describe("networks as text", () => {
 });
 
 describe("subnets over zones", () => {
-  test("lie inside the network and apart from each other", () => {
+  test("are inside the network and do not overlap", () => {
     fc.assert(
       fc.property(network({ min: 16, max: 20 }), zones, (vpc, letters) => {
         const subnets = layOutSubnets(formatCidr(vpc), letters).flatMap((subnet) => [subnet.public, subnet.private]);
@@ -73,7 +73,7 @@ describe("subnets over zones", () => {
     );
   });
 
-  test("stay where they are when a zone is appended, up to three and from four to seven", () => {
+  test("do not change when a zone is appended, within one to three and four to seven zones", () => {
     fc.assert(
       fc.property(network({ min: 16, max: 20 }), zones, (vpc, letters) => {
         if (letters.length === 1 || letters.length === 4) return;
@@ -91,7 +91,7 @@ describe("subnets over zones", () => {
     ]);
   });
 
-  test("are refused where they would be smaller than EKS takes", () => {
+  test("smaller than EKS's minimum are an error", () => {
     expect(() => layOutSubnets("10.0.0.0/25", ["a", "b"])).toThrow("write a network of /24 or larger");
     expect(() => layOutSubnets("10.0.0.0/23", ["a", "b", "c", "d"])).toThrow("write a network of /22 or larger");
     expect(() => layOutSubnets("10.0.0.0/16", [])).toThrow("0 zones");
@@ -100,7 +100,7 @@ describe("subnets over zones", () => {
 });
 
 describe("the rest of an AWS network", () => {
-  test("Services never get a range that the VPC overlaps", () => {
+  test("the Service network never overlaps the VPC", () => {
     fc.assert(
       fc.property(network({ min: 16, max: 28 }), (vpc) => {
         expect(overlaps(vpc, parsed(serviceCidr(formatCidr(vpc))))).toBe(false);
@@ -108,14 +108,14 @@ describe("the rest of an AWS network", () => {
     );
   });
 
-  test("each zone goes out through its own gateway, the first zone's, or none", () => {
+  test("each zone routes to its own gateway, the first zone's, or none", () => {
     const letters = ["a", "b", "c"];
     expect(letters.map((zone) => natZone("zone", zone, letters))).toEqual(["a", "b", "c"]);
     expect(letters.map((zone) => natZone("single", zone, letters))).toEqual(["a", "a", "a"]);
     expect(letters.map((zone) => natZone("none", zone, letters))).toEqual([undefined, undefined, undefined]);
   });
 
-  test("nodes without NAT reach what joining a cluster and pulling images take", () => {
+  test("nodes without NAT reach the services for joining a cluster and pulling images", () => {
     expect(interfaceEndpointServices).toEqual(expect.arrayContaining(["ec2", "ecr.api", "ecr.dkr", "eks", "sts"]));
   });
 });

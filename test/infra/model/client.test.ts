@@ -29,7 +29,7 @@ function refusal(memory: unknown): string {
 }
 
 describe("the client's parameters", () => {
-  test("have the documents' names, and the defaults that the client has itself", () => {
+  test("have the documented names, and the client's own defaults", () => {
     const found = parameters();
     expect(Object.keys(found)).toEqual([
       "name",
@@ -52,12 +52,12 @@ describe("the client's parameters", () => {
     expect(found.head_group).toMatchObject({ service_account: "geneva-service-account", num_cpus: 4, memory: 2 ** 33 });
   });
 
-  test("name no cluster that the stack owns, since the client deletes what it names", () => {
+  test("never name the stack's own RayCluster, because the client deletes its cluster", () => {
     expect(parameters().name).toBe("geneva-client");
     expect(parameters({ ray: { create: false } }).name).toBe("geneva");
   });
 
-  test("leave out what is of EKS alone on another cluster", () => {
+  test("have no region and role on an existing cluster", () => {
     const { config, cluster } = modelOf("kubeconfig");
     const found = clientParameters(config, cluster, { configMethod: "LOCAL" });
     expect(found).not.toHaveProperty("role_name");
@@ -65,25 +65,25 @@ describe("the client's parameters", () => {
     expect(found.worker_groups.map(({ name }) => name)).toEqual(["cpu"]);
   });
 
-  test("carry a toleration exactly when the head's taint needs one", () => {
+  test("have a toleration only when the head's taint needs one", () => {
     expect(parameters().head_group.tolerations).toBeUndefined();
     const { config, cluster } = modelOf("aws", { nodes: { head: { taint: "NoSchedule" } } });
     const tolerated = clientParameters(config, cluster, eks).head_group.tolerations?.map(({ key }) => key);
     expect(tolerated).toEqual(nodeTaints("ray-head", cluster.roles).map(({ key }) => key));
   });
 
-  test("refuse names that they do not have", () => {
+  test("reject unknown names", () => {
     expect(() => clientParametersSchema.parse({ ...parameters(), clusterName: "x" })).toThrow("clusterName");
   });
 });
 
 describe("memory in bytes", () => {
-  test("2048, the documents' own example, is refused with what was meant", () => {
+  test("2048, the documented example, is rejected with the value in bytes", () => {
     expect(refusal(2048)).toBe("2048 means 2048 bytes, too little for a Ray pod; for 2048 MiB write 2147483648");
     expect(refusal(8)).toBe("8 means 8 bytes, too little for a Ray pod; for 8 GiB write 8589934592");
   });
 
-  test("every value below 64 MiB is refused, with a value that is accepted", () => {
+  test("every value below 64 MiB is rejected, with a value that is accepted", () => {
     fc.assert(
       fc.property(fc.integer({ min: 64, max: 2 ** 26 - 1 }), (value) => {
         const meant = Number(/write (\d+)$/.exec(refusal(value))?.[1]);
@@ -98,7 +98,7 @@ describe("memory in bytes", () => {
 });
 
 describe("the Python snippet", () => {
-  test("is what a person pastes", () => {
+  test("is a complete program", () => {
     expect(clientSnippet(parameters({ nodes: { gpu: { enabled: false } } }))).toBe(`import ray
 from geneva.cluster import K8sConfigMethod
 from geneva.runners.ray._mgr import ray_cluster
@@ -155,7 +155,7 @@ describe("the RayCluster", () => {
     return rayClusterSpec(config, cluster);
   };
 
-  test("asks for what the client's parameters ask for", () => {
+  test("has the same requests as the client's parameters", () => {
     const found = parameters();
     const { headGroupSpec, workerGroupSpecs } = spec();
     const pods = [headGroupSpec, ...workerGroupSpecs].map(({ template }) => template.spec);
@@ -168,7 +168,7 @@ describe("the RayCluster", () => {
     expect(pods.map(({ containers }) => containers[0]?.image)).toEqual(asked.map(({ image }) => image));
   });
 
-  test("requests equal limits in every container, and GPUs are asked for where there are any", () => {
+  test("has equal requests and limits in every container, with GPUs only in the GPU group", () => {
     const { headGroupSpec, workerGroupSpecs, autoscalerOptions } = spec();
     const containers = [headGroupSpec, ...workerGroupSpecs].flatMap(({ template }) => template.spec.containers);
     for (const { resources } of [...containers, autoscalerOptions])
@@ -178,13 +178,13 @@ describe("the RayCluster", () => {
     ).toEqual([undefined, "1"]);
   });
 
-  test("schedules no work on the head, and keeps it from being evicted", () => {
+  test("schedules no work on the head, and prevents its eviction", () => {
     const { rayStartParams, template } = spec().headGroupSpec;
     expect(rayStartParams["num-cpus"]).toBe("0");
     expect(template.metadata.annotations["cluster-autoscaler.kubernetes.io/safe-to-evict"]).toBe("false");
   });
 
-  test("leaves replicas to the autoscaler and the restart policy unset, which autoscaler v2 demands", () => {
+  test("sets neither replicas nor a restart policy, as autoscaler v2 requires", () => {
     expect(JSON.stringify(spec())).not.toMatch(/"(replicas|restartPolicy)"/);
   });
 
@@ -198,12 +198,12 @@ describe("the RayCluster", () => {
     expect(found.autoscalerOptions.version).toBe("version" in autoscaler ? autoscaler.version : undefined);
   });
 
-  test("asks for tokens when told to", () => {
+  test("requires tokens with ray.auth token", () => {
     expect(spec().authOptions).toBeUndefined();
     expect(spec({ ray: { auth: "token" } }).authOptions).toEqual({ mode: "token" });
   });
 
-  test("takes the image for ARM nodes when all Ray nodes are ARM", () => {
+  test("uses the ARM image when all Ray nodes are ARM", () => {
     const found = parameters({
       nodes: {
         head: { instanceTypes: ["m7g.2xlarge"] },

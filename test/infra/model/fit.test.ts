@@ -25,7 +25,7 @@ const pod: fc.Arbitrary<Amount> = fc.record({
   gpus: fc.constantFrom(0, 0, 1, 4),
 });
 
-describe("what a node has for pods", () => {
+describe("the allocatable capacity of a node", () => {
   test("is less than the machine has, and never negative on a machine of 4 CPUs or more", () => {
     fc.assert(
       fc.property(anyMachine, ({ catalogue, found }) => {
@@ -38,7 +38,7 @@ describe("what a node has for pods", () => {
     );
   });
 
-  test("a head of 4 CPUs with its sidecar fits no node of 4 CPUs, and one of 8", () => {
+  test("a head of 4 CPUs with its sidecar fits a node with 8 CPUs but none with 4", () => {
     expect(podsPerNode(head, capacity("aws", "m7i.xlarge"))).toBe(0);
     expect(podsPerNode(head, capacity("aws", "m7i.2xlarge"))).toBe(1);
     expect(podsPerNode(head, capacity("gcp", "n2-standard-4"))).toBe(0);
@@ -60,7 +60,7 @@ describe("what a node has for pods", () => {
     expect(podsPerNode(gpuWorker, capacity(cloud, name))).toBe(1);
   });
 
-  test("EKS's own reservation of CPUs is what its nodes report: 3.92 of 4, 7.91 of 8", () => {
+  test("EKS nodes report 3.92 of 4 and 7.91 of 8 CPUs", () => {
     const daemons = 0.25;
     expect(capacity("aws", "m7i.xlarge").cpus + daemons).toBeCloseTo(3.92, 5);
     expect(capacity("aws", "m7i.2xlarge").cpus + daemons).toBeCloseTo(7.91, 5);
@@ -68,7 +68,7 @@ describe("what a node has for pods", () => {
 });
 
 describe("pods per node", () => {
-  test("that many fit, and one more does not", () => {
+  test("is the largest number that fits", () => {
     fc.assert(
       fc.property(pod, anyMachine, (some, { catalogue, found }) => {
         const node = catalogue.allocatable(found);
@@ -83,13 +83,13 @@ describe("pods per node", () => {
     );
   });
 
-  test("a pod that asks for nothing is no pod", () => {
+  test("is zero for a pod without requests", () => {
     expect(podsPerNode({ cpus: 0, memoryBytes: 0, gpus: 0 }, head)).toBe(0);
   });
 });
 
-describe("the smallest machine that would do", () => {
-  test("holds the pod, and no other of its kind with fewer GPUs, CPUs or memory does", () => {
+describe("the smallest machine for a pod", () => {
+  test("fits the pod, and no smaller machine of its family does", () => {
     fc.assert(
       fc.property(pod, fc.constantFrom(...Object.values(catalogues)), (some, catalogue) => {
         const best = smallestMachine(catalogue, some);
@@ -105,7 +105,7 @@ describe("the smallest machine that would do", () => {
     );
   });
 
-  test("is named by cloud and architecture", () => {
+  test("depends on cloud and architecture", () => {
     expect(smallestMachine(awsMachines, head)?.name).toBe("c7i.2xlarge");
     expect(smallestMachine(awsMachines, head, "arm64")?.name).toBe("c7g.2xlarge");
     expect(smallestMachine(gcpMachines, head)?.name).toBe("n2-standard-8");
@@ -116,7 +116,7 @@ describe("the smallest machine that would do", () => {
 });
 
 describe("the catalogue", () => {
-  test("names only instance types that EC2 has", () => {
+  test("lists only instance types of EC2's SDK", () => {
     const real = new Set<string>(Object.values(_InstanceType));
     expect(awsMachines.machines.filter(({ name }) => !real.has(name))).toEqual([]);
   });
@@ -127,7 +127,7 @@ describe("the catalogue", () => {
     expect(awsMachines.find("m7i.99xlarge")).toBeUndefined();
   });
 
-  test("names the accelerator that a GPU type has built in, or the given one", () => {
+  test("has the built-in accelerator of a GPU type, unless one is configured", () => {
     expect(acceleratorOf("g2-standard-24")).toEqual({ type: "nvidia-l4", count: 2 });
     expect(acceleratorOf("n1-standard-8", { type: "nvidia-tesla-t4", count: 1 })).toEqual({
       type: "nvidia-tesla-t4",
@@ -138,7 +138,7 @@ describe("the catalogue", () => {
 });
 
 describe("quantities", () => {
-  test("are read back as they were written", () => {
+  test("are parsed as they were formatted", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 2 ** 45 }), (bytes) => {
         expect(parseMemory(formatMemory(bytes))).toBe(bytes);

@@ -37,7 +37,7 @@ const statement = (document: PolicyDocument, sid: string): Statement | undefined
   document.Statement.find(({ Sid }) => Sid === sid);
 
 describe("every document", () => {
-  test("has no wildcard beyond the written list, for any bucket and prefix", () => {
+  test("has only the listed wildcards, for any bucket and prefix", () => {
     fc.assert(
       fc.property(scopes, (reach) => {
         expect(documents(place, reach).flatMap(wildcardViolations)).toEqual([]);
@@ -45,16 +45,16 @@ describe("every document", () => {
     );
   });
 
-  test("names actions that exist: HeadObject is none, it is authorised by GetObject", () => {
+  test("names only existing actions: s3:GetObject authorizes HeadObject", () => {
     for (const document of documents(place, scope)) expect(actions(document)).not.toContain("s3:HeadObject");
   });
 
-  test("has statements with ids of their own", () => {
+  test("has statements with unique ids", () => {
     for (const { Statement } of documents(place, scope))
       expect(new Set(Statement.map(({ Sid }) => Sid)).size).toBe(Statement.length);
   });
 
-  test("fits an inline policy of a role, 10 240 characters", () => {
+  test("fits the 10 240 characters of a role's inline policy", () => {
     for (const document of documents(place, scope)) expect(JSON.stringify(document).length).toBeLessThan(10_240);
   });
 
@@ -83,7 +83,7 @@ describe("the wildcard rule finds", () => {
 });
 
 describe("access to the tables", () => {
-  test("reads, writes and deletes below the prefix and nowhere else", () => {
+  test("allows reads, writes and deletes only below the prefix", () => {
     fc.assert(
       fc.property(scopes, (reach) => {
         const objects = statement(runtimePolicy(place, reach), "ReadWriteTables");
@@ -93,7 +93,7 @@ describe("access to the tables", () => {
     );
   });
 
-  test("takes what uploads in parts and finding the region take", () => {
+  test("allows multipart uploads and the lookup of the region", () => {
     expect(actions(tableServicePolicy(place, scope)).sort()).toEqual([
       "s3:AbortMultipartUpload",
       "s3:DeleteObject",
@@ -105,14 +105,14 @@ describe("access to the tables", () => {
     ]);
   });
 
-  test("lists the prefix alone, and the whole bucket when there is none", () => {
+  test("lists only the prefix, or the whole bucket without one", () => {
     expect(statement(runtimePolicy(place, scope), "ListTables")?.Condition).toEqual({
       StringLike: { "s3:prefix": ["lance/prod", "lance/prod/*"] },
     });
     expect(statement(runtimePolicy(place, { ...scope, prefix: "" }), "ListTables")?.Condition).toBeUndefined();
   });
 
-  test("uses the key with SSE-KMS, through S3 only, and no key without", () => {
+  test("uses the key with SSE-KMS, only through S3, and no key otherwise", () => {
     const kmsKeyArn = "arn:aws:kms:eu-central-1:111122223333:key/1";
     expect(statement(runtimePolicy(place, { ...scope, kmsKeyArn }), "UseKey")).toMatchObject({
       Action: ["kms:Decrypt", "kms:GenerateDataKey"],
@@ -123,8 +123,8 @@ describe("access to the tables", () => {
   });
 });
 
-describe("who may do what", () => {
-  test("the runtime and the client may describe this cluster; the table service only reaches the tables", () => {
+describe("the permissions of each identity", () => {
+  test("the runtime and the client can describe this cluster; the table service reaches only the tables", () => {
     for (const document of [runtimePolicy(place, scope), clientPolicy(place, scope)])
       expect(statement(document, "DescribeCluster")).toMatchObject({
         Action: ["eks:DescribeCluster"],
@@ -133,7 +133,7 @@ describe("who may do what", () => {
     expect(actions(tableServicePolicy(place, scope)).filter((action) => !action.startsWith("s3:"))).toEqual([]);
   });
 
-  test("a service account's trust names its subject and its audience, and the issuer without a scheme", () => {
+  test("a service account's trust policy names its subject, its audience and the issuer without a scheme", () => {
     const arn = "arn:aws:iam::111122223333:oidc-provider/oidc.eks.eu-central-1.amazonaws.com/id/ABC";
     expect(serviceAccountTrust(arn, "lancedb", "geneva-service-account").Statement).toEqual([
       {
@@ -152,20 +152,20 @@ describe("who may do what", () => {
     expect(() => serviceAccountTrust("arn:aws:iam::1:role/x", "a", "b")).toThrow("is not the ARN of an OIDC provider");
   });
 
-  test("the client role is assumed by the listed principals, once each, and by somebody", () => {
+  test("the listed principals can assume the client role, each once, and an empty list is an error", () => {
     const [a, b] = ["arn:aws:iam::1:role/a", "arn:aws:iam::1:role/b"];
     expect(principalsTrust([b, a, b]).Statement[0]?.Principal).toEqual({ AWS: [a, b] });
     expect(() => principalsTrust([])).toThrow("nobody may assume");
   });
 
-  test("the autoscaler changes groups with this cluster's tag only", () => {
+  test("the autoscaler can change only groups with this cluster's tag", () => {
     const scale = statement(autoscalerPolicy(place), "Scale");
     expect(scale?.Condition).toEqual({
       StringEquals: { "aws:ResourceTag/k8s.io/cluster-autoscaler/lancedb": "owned" },
     });
   });
 
-  test("the load balancer controller touches no security group, web firewall or certificate", () => {
+  test("the load balancer controller has no permission for security groups, web firewalls and certificates", () => {
     const foreign = actions(loadBalancerControllerPolicy(place)).filter((action) =>
       /SecurityGroup(Ingress|Egress)|CreateSecurityGroup|DeleteSecurityGroup|^(waf|shield|acm|cognito)/.test(action),
     );

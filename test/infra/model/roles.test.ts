@@ -58,7 +58,7 @@ describe("selectors, labels and taints", () => {
     expect(nodeTaints("system")).toEqual([]);
   });
 
-  test("a client whose CPU workers tolerate nothing finds nodes for them", () => {
+  test("CPU worker nodes have no taint, as the client's CPU workers have no toleration", () => {
     expect(nodeTaints("ray-worker-cpu")).toEqual([]);
   });
 });
@@ -96,7 +96,7 @@ describe("node groups on EKS", () => {
     ]);
   });
 
-  test("the tags tell the autoscaler all that an empty group's nodes would have", () => {
+  test("the autoscaler tags describe the labels, taints, GPUs and disk of an empty group's nodes", () => {
     const gpu = group("ray-worker-gpu");
     expect(gpu?.autoscalerTags).toEqual({
       "k8s.io/cluster-autoscaler/enabled": "true",

@@ -33,7 +33,7 @@ export function describeStack(stack: ExampleStack): () => StackCaptures {
   });
 
   describe("structure", () => {
-    it("has the same resources in an update as in a preview: none is made inside an apply", () => {
+    it("has the same resources in an update as in a preview", () => {
       expect(parity(captures)).toEqual([]);
       expect(captures.preview.resources.length).toBeGreaterThan(30);
     });
@@ -41,9 +41,10 @@ export function describeStack(stack: ExampleStack): () => StackCaptures {
     it("has components that name their kind and register their outputs", () =>
       expect(components(captures.update)).toEqual([]));
     it("uses no default provider", () => expect(providers(captures.update)).toEqual([]));
-    it("ties its Kubernetes providers to one cluster", () => expect(kubernetesProviders(captures.update)).toEqual([]));
-    it("gives no two resources one name", () => expect(names(captures.update)).toEqual([]));
-    it("asks no cloud anything while it runs", () => expect(captures.preview.invocations).toEqual([]));
+    it("identifies the cluster of its Kubernetes providers", () =>
+      expect(kubernetesProviders(captures.update)).toEqual([]));
+    it("gives each resource a unique name", () => expect(names(captures.update)).toEqual([]));
+    it("calls no provider function", () => expect(captures.preview.invocations).toEqual([]));
   });
 
   describe("order of creation and, reversed, of deletion", () => {
@@ -58,11 +59,11 @@ export function describeStack(stack: ExampleStack): () => StackCaptures {
   });
 
   if (cloud !== "local")
-    it("is ready, and gone, about as soon as the cloud allows: nothing waits that need not", () =>
+    it("creates and deletes the stack in nearly the minimum time of the cloud", () =>
       expect(delays(captures.update, cloud)).toEqual([]));
 
   describe("protection", () => {
-    it("is on what holds data where the stack asks for it, and nowhere else", () => {
+    it("is on the resources with data, only with protect", () => {
       const { values } = readStackConfig(readProject(root), stack);
       const { update } = captures;
       if (values["lakehead:protect"] === "false")
@@ -75,7 +76,7 @@ export function describeStack(stack: ExampleStack): () => StackCaptures {
   });
 
   describe("secrets", () => {
-    it("stand nowhere in the open", () => {
+    it("are encrypted everywhere", () => {
       for (const capture of [captures.preview, captures.update]) {
         expect(leaks(capture, ["certificate of"])).toEqual([]);
         expect(openSecrets(capture)).toEqual([]);
@@ -85,22 +86,20 @@ export function describeStack(stack: ExampleStack): () => StackCaptures {
   });
 
   describe("identities", () => {
-    it("hold no wildcard beyond the written list", () =>
-      expect(documents(captures.update).flatMap(wildcards)).toEqual([]));
-    it("are trusted by one subject and audience each", () =>
-      expect(documents(captures.update).flatMap(looseTrust)).toEqual([]));
-    it("name actions that exist", () => expect(documents(captures.update).flatMap(notActions)).toEqual([]));
+    it("have only the listed wildcards", () => expect(documents(captures.update).flatMap(wildcards)).toEqual([]));
+    it("trust one subject and audience each", () => expect(documents(captures.update).flatMap(looseTrust)).toEqual([]));
+    it("name only existing actions", () => expect(documents(captures.update).flatMap(notActions)).toEqual([]));
     it("have none of AWS's broad policies", () => expect(broadManagedPolicies(captures.update)).toEqual([]));
     it("have no broad role on Google Cloud", () => expect(broadGoogleRoles(captures.update)).toEqual([]));
   });
 
   describe("values", () => {
-    it("are ones that the clouds' own SDKs know", () => {
+    it("are in the enumerations of the clouds' SDKs", () => {
       const { findings, compared } = unknownValues(captures.update);
       expect(findings).toEqual([]);
       if (cloud !== "local") expect(compared).toBeGreaterThan(10);
     });
-    it("of Kubernetes objects fit their schemas", async () => {
+    it("of Kubernetes objects match their schemas", async () => {
       const objects = manifests(captures.update);
       expect(objects.length).toBeGreaterThan(15);
       expect((await Promise.all(objects.map(schemaErrors))).flat()).toEqual([]);
@@ -119,7 +118,7 @@ export function describeStack(stack: ExampleStack): () => StackCaptures {
   });
 
   describe("the client's parameters", () => {
-    it("name only what the stack has", () => {
+    it("name only objects of the stack", () => {
       for (const capture of [captures.preview, captures.update]) {
         const parameters = parametersOf(capture);
         expect(unknownToStack(capture, parameters)).toEqual([]);
@@ -131,13 +130,13 @@ export function describeStack(stack: ExampleStack): () => StackCaptures {
 
   describe("the plan", () => {
     if (!stack.endsWith("-dev"))
-      it("is the committed one", async () => {
+      it("equals the golden plan", async () => {
         await expect(
           renderGolden(planOf(captures.preview)),
           `the golden plan of ${stack} is stale; if the change is intended: npx vitest run test/infra/program --update`,
         ).toMatchFileSnapshot(join(root, `test/infra/golden/${stack}.yaml`));
       });
-    it("knows which inputs replace each of its cloud resources", () => {
+    it("has a replacement table for each type of cloud resource", () => {
       const types = captures.preview.resources.map(({ type }) => type).filter((type) => /^(aws|gcp):/.test(type));
       expect([...new Set(types)].filter((type) => !knownTypes.has(type))).toEqual([]);
     });
