@@ -21,7 +21,7 @@ function example(stack: string): Record<string, unknown> {
 }
 
 describe("the example stacks", () => {
-  test("are the five, beside which a team's own may stand", () => {
+  test("include the five of the documentation", () => {
     expect(stacks).toEqual(expect.arrayContaining(["aws-dev", "aws-prod", "gcp-dev", "gcp-prod", "local"]));
   });
 
@@ -29,11 +29,14 @@ describe("the example stacks", () => {
     expect(parseConfig(stackDefinition, example(stack), { today: someDay }).warnings).toEqual([]);
   });
 
-  test.each(["aws-prod", "gcp-prod"])("%s is protected and not open to the internet where it need not be", (stack) => {
-    const { config } = parseConfig(stackDefinition, example(stack), { today: someDay });
-    expect(config.protect).toBe(true);
-    expect(config.cloud === "kubeconfig" ? [] : config.endpoint.publicCidrs).not.toContain("0.0.0.0/0");
-  });
+  test.each(["aws-prod", "gcp-prod"])(
+    "%s is protected, and its Kubernetes API is not open to the internet",
+    (stack) => {
+      const { config } = parseConfig(stackDefinition, example(stack), { today: someDay });
+      expect(config.protect).toBe(true);
+      expect(config.cloud === "kubeconfig" ? [] : config.endpoint.publicCidrs).not.toContain("0.0.0.0/0");
+    },
+  );
 });
 
 describe("the schema", () => {
@@ -52,7 +55,7 @@ describe("the schema", () => {
     }
   });
 
-  test("refuses keys that it does not know, at every depth", () => {
+  test("rejects unknown keys at every depth", () => {
     const json = JSON.stringify(z.toJSONSchema(configSchema, { io: "input" }));
     const objects = json.match(/"type":"object","properties"/g)?.length ?? 0;
     expect(objects).toBeGreaterThan(50);
@@ -67,8 +70,8 @@ interface JsonSchema {
   readonly anyOf?: JsonSchema[];
 }
 
-describe("what the engine hands over", () => {
-  test("is decoded, while what is text stays text", () => {
+describe("the engine's values", () => {
+  test("are decoded, except keys whose type is text", () => {
     expect(
       rawConfig(
         stackDefinition,
@@ -93,7 +96,7 @@ describe("what the engine hands over", () => {
     });
   });
 
-  test("never carries a secret into the schema, and what is no JSON is shown as it is", () => {
+  test("never pass a secret to the schema, and keep invalid JSON as text", () => {
     expect(
       rawConfig(stackDefinition, { "lakehead:staticTokens": "s3cret", "lakehead:nodes": "{" }, "lakehead"),
     ).toEqual({ nodes: "{" });

@@ -155,7 +155,7 @@ describe("the permissions of each identity", () => {
   test("the listed principals can assume the client role, each once, and an empty list is an error", () => {
     const [a, b] = ["arn:aws:iam::1:role/a", "arn:aws:iam::1:role/b"];
     expect(principalsTrust([b, a, b]).Statement[0]?.Principal).toEqual({ AWS: [a, b] });
-    expect(() => principalsTrust([])).toThrow("nobody may assume");
+    expect(() => principalsTrust([])).toThrow("list at least one role or user");
   });
 
   test("the autoscaler can change only groups with this cluster's tag", () => {
