@@ -8,7 +8,7 @@ export type Row = Readonly<Record<string, string | number | bigint | Date | read
 
 export type IndexKind = "ivf_pq" | "hnsw_sq" | "full_text" | "btree" | "bitmap";
 
-/** A table as data: what quickstart and tests make theirs from. */
+/** A table as data, for the quick start, tests and measurements. */
 export interface TableDefinition {
   readonly namespace: readonly string[];
   readonly name: string;
@@ -44,7 +44,7 @@ const makeNamespaces = async (connection: Connection, path: readonly string[]): 
     try {
       await connection.createNamespace(path.slice(0, depth));
     } catch (error) {
-      // The SDK has a mode for this and does not honour it.
+      // The SDK ignores its own mode `exist_ok`.
       if (!/Namespace already exists/.test(String(error))) throw error;
     }
 };

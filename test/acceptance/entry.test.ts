@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-/** The entry point as a container runs it: known by exit code and output. */
+/** Runs the entry point as a container does; observes exit code and output. */
 const run = (environment: Readonly<Record<string, string>>, ...rest: string[]) =>
   new Promise<{ readonly code: number; readonly output: string }>((resolve) => {
     const env = { PATH: process.env.PATH ?? "", ...environment };
@@ -29,13 +29,13 @@ test.each(["127.0.0.1", "0.0.0.0", ""])("--health finds a service that listens o
   });
 });
 
-test("--health of a service that does not live is exit code 1 and the reason", async () => {
+test("--health of a service that is not live: exit code 1 and the reason", async () => {
   status = 500;
   const { code, output } = await run({ LAKEHEAD_OPERATIONS_PORT: port }, "--health");
   expect({ code, output }).toEqual({ code: 1, output: `lakehead: http://127.0.0.1:${port}/livez answered 500\n` });
 });
 
-test("--health without a service is exit code 1 and the reason", async () => {
+test("--health without a service: exit code 1 and the reason", async () => {
   const gone = createServer();
   await new Promise<void>((resolve) => gone.listen(0, "127.0.0.1", resolve));
   const free = (gone.address() as AddressInfo).port;
@@ -47,7 +47,7 @@ test("--health without a service is exit code 1 and the reason", async () => {
   });
 });
 
-test("a place for temporary files that cannot be written is told of, before the engine falls over it", async () => {
+test("a temporary directory that cannot be written is an error at the start", async () => {
   const { code, output } = await run({
     LAKEHEAD_DATABASE: "/nowhere",
     LAKEHEAD_PORT: "0",

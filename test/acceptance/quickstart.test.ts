@@ -79,7 +79,7 @@ describe("npm start", () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
   });
 
-  test("has the tables that it promises", async () => {
+  test("has the documented tables", async () => {
     const ask = async (table: string, operation: string, body: object) => {
       const response = await fetch(`${base}/v1/table/${table}/${operation}`, {
         method: "POST",
@@ -95,7 +95,7 @@ describe("npm start", () => {
     expect(await ask("earthquakes", "analyze_plan", { k: 3, full_text_query: text })).toMatch(/output_rows=3/);
   });
 
-  test("a taken port is a clear error", async () => {
+  test("a port in use is an error that names it", async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
     const { port } = taken.address() as { port: number };
@@ -107,14 +107,14 @@ describe("npm start", () => {
     taken.close();
   });
 
-  test("a wrong environment ends with all faults and its own exit code", async () => {
+  test("an invalid environment: all errors and exit code 2", async () => {
     const second = workplace.start({ LAKEHEAD_PORT: "http", LAKEHEAD_LOG_LEVEL: "chatty" });
     expect(await second.exited()).toBe(2);
     expect(second.output()).toMatch(/LAKEHEAD_PORT="http" must be a whole number/);
     expect(second.output()).toMatch(/LAKEHEAD_LOG_LEVEL="chatty" must be one of/);
   });
 
-  test("started again, it finds its data, its tags and its token", async () => {
+  test("a second start keeps data, tags and token", async () => {
     first.child.kill("SIGTERM");
     expect(await first.exited()).toBe(0);
     const again = workplace.start();

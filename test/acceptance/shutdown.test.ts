@@ -11,12 +11,12 @@ const start = async (environment: Readonly<Record<string, string>>) => {
   const running = workplace.start(environment);
   const [, base = "", health = ""] = await running.printed(/table service\s+(http:\/\/\S+)\s+\(health: (\S+),/);
   const [, token = ""] = await running.printed(/token for local use\s+(\S+)/);
-  // It listens before it is ready: the database is connected meanwhile.
+  // It listens before it is ready, while the database connects.
   while ((await fetch(health)).status !== 200);
   return { running, base, health, token };
 };
 
-/** A request whose acceptance can be told from its answer: a connection that was refused was never accepted. */
+/** Sends a request; `refused` means that the connection was never accepted. */
 const post = (url: string, token: string, body: object, agent: Agent): Promise<number | "refused"> =>
   new Promise((resolve, reject) => {
     const text = JSON.stringify(body);
@@ -42,7 +42,7 @@ const requestLines = (running: Running) =>
     .split("\n")
     .filter((line) => line.includes('"msg":"request"'));
 
-/** Requests that the process has answered, and those that it has seen at all, by its own metrics. */
+/** Requests answered and requests received, by the service's metrics. */
 const arrived = async (metrics: string): Promise<{ readonly answered: number; readonly arrived: number }> => {
   const text = await (await fetch(metrics)).text();
   const sum = (pattern: RegExp): number =>
@@ -52,10 +52,10 @@ const arrived = async (metrics: string): Promise<{ readonly answered: number; re
   return { answered, arrived: answered + open };
 };
 
-test("SIGTERM with 200 requests in flight: every accepted one is answered, exit code 0", async () => {
+test("SIGTERM with 200 requests in flight: every accepted one gets a response, exit code 0", async () => {
   const { running, base, health, token } = await start({
     LAKEHEAD_ANALYZE_QUEUE: "500",
-    // A busy machine needs its time for 200 analyses: none is to be refused for having waited.
+    // On a busy machine 200 analyses take long: none may be refused for its time in the queue.
     LAKEHEAD_QUEUE_SECONDS: "120",
     LAKEHEAD_SHUTDOWN_SECONDS: "120",
     LAKEHEAD_MAX_IN_FLIGHT_PER_PRINCIPAL: "500",
@@ -65,7 +65,7 @@ test("SIGTERM with 200 requests in flight: every accepted one is answered, exit 
   const answers = Array.from({ length: 200 }, () =>
     post(`${base}/v1/table/earthquakes/analyze_plan`, token, query, agent),
   );
-  // A connection that the kernel has taken and the process has not yet is not accepted: wait until it has seen them all.
+  // A connection in the kernel's backlog is not accepted yet: wait until the process has received all requests.
   const metrics = health.replace("readyz", "metrics");
   let seen = await arrived(metrics);
   while (seen.arrived < 200) seen = await arrived(metrics);
@@ -79,7 +79,7 @@ test("SIGTERM with 200 requests in flight: every accepted one is answered, exit 
   expect(running.output()).toMatch(/"msg":"draining"[\s\S]*"msg":"stopped"/);
 });
 
-test("while it drains it is not ready, lives, and still answers", async () => {
+test("while it drains it is live, not ready, and serves requests", async () => {
   const { running, base, health, token } = await start({ LAKEHEAD_DRAIN_SECONDS: "60" });
   const agent = new Agent();
   running.child.kill("SIGTERM");

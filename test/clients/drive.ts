@@ -12,7 +12,7 @@ import { type Facts, keys, writeWorld } from "./world.ts";
 
 const secondsForAClient = 180;
 
-/** What became of a client's program. */
+/** Results of a client's program. */
 export interface Run {
   readonly introduction: Introduction;
   readonly results: readonly CaseResult[];
@@ -26,7 +26,7 @@ const broken = (client: string, name: string, detail: string): CaseResult => ({
   detail,
 });
 
-/** Runs a client's program to its end; one that ends badly or falls silent has a failed case more. */
+/** Runs a client's program; an error exit or a timeout counts as a failed case. */
 const drive = async ({ name, command, arguments: rest }: Program, world: string, recorder: Recorder): Promise<Run> => {
   const child = spawn(command, [...rest, world], {
     stdio: ["pipe", "pipe", "pipe"],
@@ -36,7 +36,7 @@ const drive = async ({ name, command, arguments: rest }: Program, world: string,
   child.stderr.on("data", (chunk: Buffer) => {
     errors += chunk.toString();
   });
-  // A program that has ended reads no acknowledgement.
+  // A program that has exited reads no acknowledgement.
   child.stdin.on("error", () => undefined);
   const ended = new Promise<string | undefined>((resolve) => {
     child.once("error", (error) => resolve(error.message));
@@ -58,7 +58,7 @@ const drive = async ({ name, command, arguments: rest }: Program, world: string,
 };
 
 interface Place {
-  /** A directory of the run's own. */
+  /** Temporary directory of the run. */
   readonly home: string;
   /** The database that each client gets a copy of. */
   readonly database: string;
@@ -81,7 +81,7 @@ const driveAlone = async (program: Program, { home, database, truth }: Place): P
   }
 };
 
-/** Drives a client against a service of its own. A service that does not start is the client's failure. */
+/** Runs a client against a service of its own. If the service does not start, the client's run fails. */
 export const runClient = async (program: Program, place: Place): Promise<Run> =>
   driveAlone(program, place).catch((error: unknown) => ({
     introduction: { client: program.name, version: "" },

@@ -1,7 +1,7 @@
 import type { Exchange } from "./recorder.ts";
 import { addressOf, type CaseResult } from "./result.ts";
 
-/** The one operation that is no request: that no method of the client was forgotten. */
+/** The pseudo-operation whose case checks that every method of the client was called. */
 export const methods = "methods";
 
 const words = ({ method, path, status, requestBody, body }: Exchange): string =>
@@ -16,8 +16,8 @@ const codeOf = (body: string): unknown => {
 };
 
 /**
- * What a case shows on the wire that its program cannot see; undefined where all is well. The client's own opinion is
- * no proof: it must have asked the service, been answered without a fault of the service, and not again and again.
+ * Fault of a case in its requests; undefined if there is none. The client's own result is not enough: it must have called
+ * the service, without a server error and without many retries.
  */
 const wireFault = (operation: string, exchanges: readonly Exchange[], served: boolean): string | undefined => {
   if (operation === methods) return undefined;
@@ -32,7 +32,7 @@ const wireFault = (operation: string, exchanges: readonly Exchange[], served: bo
   return refused ? undefined : `one 406 with code 0 was expected: ${own.map(words).join("; ")}`;
 };
 
-/** The result of a case once the wire has had its say. */
+/** The result of a case, corrected by its requests. */
 export const judged = (result: CaseResult, exchanges: readonly Exchange[], served: boolean): CaseResult => {
   const fault = wireFault(result.operation, exchanges, served);
   const last = exchanges.at(-1);

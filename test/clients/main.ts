@@ -1,6 +1,6 @@
 /**
- * `npm run test:clients`: drives the service, a process on a data directory of its own for each client, with every
- * client that can be had, in every operation that it offers. `-- --write` stores the matrix that docs/compatibility.md shows;
+ * `npm run test:clients`: calls the service with every available client, in every operation of the client. Each client has
+ * a service process and data directory of its own. `-- --write` stores the matrix that docs/compatibility.md shows;
  * `-- --only <part of a name>` runs some clients alone.
  */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -34,7 +34,7 @@ const printTable = (rows: readonly (readonly string[])[]): void => {
   for (const cells of rows) log(cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join("  "));
 };
 
-/** Runs every client that was asked for and can be had. */
+/** Runs every requested client that is available. */
 const runAll = async (): Promise<{ readonly runs: readonly Run[]; readonly skipped: number }> => {
   const { only } = options;
   const programs = (await findPrograms(log)).filter(({ name }) => only === undefined || name.includes(only));
@@ -55,7 +55,7 @@ const runAll = async (): Promise<{ readonly runs: readonly Run[]; readonly skipp
   return { runs, skipped: programs.length - runs.length };
 };
 
-/** @returns whether all is well. */
+/** @returns whether everything passed. */
 const main = async (): Promise<boolean> => {
   const { runs, skipped } = await runAll();
   const results = runs.flatMap((run) => run.results);
@@ -71,7 +71,7 @@ const main = async (): Promise<boolean> => {
   const failures = [
     ...failed.map(({ client, operation, case: name, detail }) => `${client}, ${operation}: ${name}\n    ${detail}`),
     ...(complete ? gaps(matrix) : []),
-    // A case that failed is missing from its cell: saying so twice would bury it.
+    // A failed case is also missing from the matrix: report it once.
     ...(golden === undefined || failed.length > 0 ? [] : differences(golden, matrix)),
   ];
   if (failures.length > 0) log(`\nFailures:\n${failures.map((text) => `- ${text}`).join("\n")}`);

@@ -2,7 +2,7 @@ import { operations } from "../../service/operations/index.ts";
 import { methods } from "./judge.ts";
 import type { CaseResult, Introduction } from "./result.ts";
 
-/** Which client did which operation in how many ways. Rows are the operations' names, columns the clients'. */
+/** Passed cases by operation (row) and client (column). */
 export interface Matrix {
   readonly clients: readonly Introduction[];
   /** Numbers of cases, by operation and client. */
@@ -29,10 +29,10 @@ export const makeMatrix = (clients: readonly Introduction[], results: readonly C
   return { clients, cases };
 };
 
-/** Two clients that are generated from one specification: what one can ask, the other can. */
+/** Two clients generated from one specification: both have the same operations. */
 const generated = ["Python generated", "Rust generated"] as const;
 
-/** What a complete matrix lacks: served operations that no client asked, and what one generated client asked alone. */
+/** Gaps of a complete matrix: served operations that no client called, and operations that only one generated client called. */
 export const gaps = ({ cases }: Matrix): string[] => [
   ...served
     .filter((operation) => cases[operation] === undefined)
@@ -43,7 +43,7 @@ export const gaps = ({ cases }: Matrix): string[] => [
   }),
 ];
 
-/** Where two matrices differ, for the clients that both have. */
+/** Differences of two matrices, for the clients in both. */
 export const differences = (before: Matrix, now: Matrix): string[] => {
   const both = now.clients.filter(({ client }) => before.clients.some((other) => other.client === client));
   const rows = [...new Set([...Object.keys(before.cases), ...Object.keys(now.cases)])];
@@ -59,7 +59,7 @@ export const differences = (before: Matrix, now: Matrix): string[] => {
 
 const count = ({ cases }: Matrix, operation: string, client: string): number => cases[operation]?.[client] ?? 0;
 
-/** How many cases passed; of how many, where some failed. */
+/** Number of passed cases, with the total if some failed. */
 const cell = (passed: number, failed: number): string => {
   if (failed > 0) return `${passed}/${passed + failed}`;
   return passed === 0 ? "–" : String(passed);
@@ -67,7 +67,7 @@ const cell = (passed: number, failed: number): string => {
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
-/** Rows of the matrix as text: a head, each served operation, and the number of others whose refusal was understood. */
+/** Rows of the matrix: a header, each served operation, and the number of others whose refusal the client understood. */
 export const matrixRows = (
   passed: Matrix,
   failed: Matrix = { clients: [], cases: {} },
@@ -88,7 +88,7 @@ export const matrixRows = (
   ];
 };
 
-/** What the columns are, in a sentence: clients that come in one package together. */
+/** Description of the columns, with clients of one package together. */
 export const clientVersions = ({ clients }: Matrix): string =>
   Object.entries(Object.groupBy(clients, ({ version }) => version))
     .map(([version, of = []]) => `${of.map(({ client }) => client).join(", ")}: ${version}`)

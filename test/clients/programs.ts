@@ -8,7 +8,7 @@ export interface Program {
   readonly arguments: readonly string[];
 }
 
-/** A client that this machine cannot run, and why. */
+/** A client that cannot run on this machine, and the reason. */
 export interface Missing {
   readonly name: string;
   readonly missing: string;
@@ -32,7 +32,7 @@ const pythonPrograms = {
 
 const rustName = "Rust generated";
 
-/** Every client, as a program or with what it lacks. Installs and builds what npm does not bring, once. */
+/** Every client, as a program or with what is missing for it. Installs and builds once what npm does not install. */
 export const findPrograms = async (log: (line: string) => void): Promise<(Program | Missing)[]> => {
   const [python, rust] = await Promise.all([
     pythonWith(here("python/requirements.txt"), log),

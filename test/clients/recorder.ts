@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 
-/** One request of a client and what the service answered, as they were on the wire. */
+/** A request of a client and its response, as sent over the network. */
 export interface Exchange {
   readonly method: string;
   /** Path and query string, as sent. */
@@ -13,10 +13,10 @@ export interface Exchange {
   readonly body: string;
 }
 
-/** Stands between a client and the service, changes nothing and remembers everything. */
+/** A proxy between a client and the service that records every request and changes nothing. */
 export interface Recorder {
   readonly endpoint: string;
-  /** What was exchanged since the last time. */
+  /** Exchanges since the last call. */
   take(): Exchange[];
   close(): void;
 }

@@ -1,6 +1,6 @@
 /**
- * What a client's program prints, one JSON object a line: first itself, then each case when it has run. After each
- * line it waits for one on its standard input, so that what was on the wire until then belongs to the case.
+ * Output of a client's program, one JSON object a line: first the client, then each case when it has run. After each line
+ * the program waits for one on its standard input, so that all requests until then belong to the case.
  */
 export interface Introduction {
   readonly client: string;
@@ -9,11 +9,11 @@ export interface Introduction {
 
 export interface CaseResult {
   readonly client: string;
-  /** What the client asks of the service, named as in `addressOf`. */
+  /** The operation that the client calls, named as in `addressOf`. */
   readonly operation: string;
   readonly case: string;
   readonly ok: boolean;
-  /** What went wrong, in the client's words. */
+  /** The client's error text. */
   readonly detail: string;
 }
 
@@ -43,7 +43,7 @@ const parsed = (line: string): unknown => {
   }
 };
 
-/** A line of a program; undefined for what is none, such as a library's warning. */
+/** A parsed line of a program; undefined for other text, such as a library's warning. */
 export const readLine = (line: string): Introduction | CaseResult | undefined => {
   const value = parsed(line);
   if (!isObject(value) || typeof value.client !== "string") return undefined;

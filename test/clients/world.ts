@@ -7,19 +7,19 @@ import { docs, nested, plain, vectorOf } from "../support/tables.ts";
 /** Keys of the started service: one with every permission, one that may read the statistics of one table. */
 export const keys = { all: testToken, docsStats: "key-for-the-statistics-of-docs" } as const;
 
-/** What a client's program is told: where the service is, and what is true of its tables. */
+/** Input of a client's program: the service's address and the expected facts about its tables. */
 export interface World extends Facts {
   readonly endpoint: string;
   readonly keys: typeof keys;
 }
 
-/** What is true of the tables. */
+/** Expected facts about the tables. */
 export type Facts = Awaited<ReturnType<typeof facts>>;
 
-/** A table with letters in its id that clients write in different ways, and one row. */
+/** A table of one row whose id has characters that clients encode differently. */
 const awkward = { namespace: ["prod", "vectors", "a b+c ü"], name: "t.1-x" } as const;
 
-/** The test tables, and the awkward one. */
+/** Writes the test tables and the one with special characters. */
 export const makeDatabase = async (directory: string): Promise<void> => {
   await makeTestDatabase(directory);
   const connection = await connect(directory);
@@ -44,7 +44,7 @@ const nearestIds = (table: Table, vector: readonly number[]): Promise<number[]> 
     "id",
   );
 
-/** What the embedded database says of the tables: no client may see anything else. */
+/** Facts from the embedded database, which every client must see as well. */
 export const facts = async (database: string) => {
   const connection = await connect(database);
   const table = await connection.openTable("docs");

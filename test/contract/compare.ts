@@ -1,7 +1,7 @@
 import type { Described } from "./document.ts";
 import type { Shapes } from "./shapes.ts";
 
-/** Where the two sides differ in one operation. */
+/** Differences in one operation. */
 export type Part =
   | "operation"
   | "parameter"
@@ -12,22 +12,22 @@ export type Part =
   | "error"
   | "status";
 
-/** `absent`: the specification has it and we have not; `added`: the other way round. */
+/** `absent`: only the specification has it; `added`: only the service has it. */
 export type Kind = "absent" | "added" | "optional" | "required" | "type";
 
 export interface Difference {
   readonly operation: string;
   readonly part: Part;
-  /** The field's place, the status or the media type; the method, for a whole operation. */
+  /** The field's path, the status or the media type; the method, for a whole operation. */
   readonly field: string;
   readonly kind: Kind;
-  /** What both say, where the kind alone does not tell. */
+  /** Both values, if the kind alone is not enough. */
   readonly detail?: string;
 }
 
 type Found = Omit<Difference, "operation">;
 
-/** A field within one that is absent or added is no difference of its own. */
+/** A field inside an absent or added one is not a separate difference. */
 const isWithin = (place: string, outer: Shapes): boolean =>
   [...place.matchAll(/\.|\[\]/g)].some(({ index }) => index > 0 && !outer.has(place.slice(0, index)));
 
@@ -73,12 +73,12 @@ const compareOperation = (theirs: Described, ours: Described): readonly Found[] 
 export interface Comparison {
   readonly operation: string;
   readonly method: string;
-  /** Whether the service has it at all. */
+  /** Whether the service has the operation. */
   readonly served: boolean;
   readonly differences: readonly Difference[];
 }
 
-/** Operation by operation: first the specification's, then what the service has beyond it. */
+/** By operation: first those of the specification, then those that only the service has. */
 export const compare = (theirs: readonly Described[], ours: readonly Described[]): readonly Comparison[] => {
   const key = ({ method, address }: Described): string => `${method} ${address}`;
   const own = new Map(ours.map((operation) => [key(operation), operation]));

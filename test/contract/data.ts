@@ -2,14 +2,14 @@ import { connect } from "@lancedb/lancedb";
 import { writeTables } from "../../tools/lance-tables.ts";
 import { dimensions, docs } from "../support/tables.ts";
 
-/** Tables of one shape in three places, so that a query that fits one fits all. */
+/** Three tables of one schema in different namespaces, so that a query fits all. */
 const places = [[], ["prod"], ["prod", "vectors"]] as const;
 
 const branch = "experiment";
-/** Tags that stay: nothing that deletes is pointed at them. */
+/** Tags that no generated request deletes. */
 const kept = ["golden", "v1.0", "release-2026"];
 
-/** What is really there, for steering generated requests towards it. */
+/** Existing names, for generated requests that should reach data. */
 export interface Real {
   readonly tables: readonly (readonly string[])[];
   readonly namespaces: readonly (readonly string[])[];

@@ -1,18 +1,18 @@
 import { type Resolve, type Schema, type Shapes, shapesOf } from "./shapes.ts";
 
-/** One operation in the form that both sides are brought into before they are compared. */
+/** An operation in the normal form in which both sides are compared. */
 export interface Described {
   readonly method: string;
-  /** With the names of its parameters taken out, for finding the same one on the other side. */
+  /** The path without parameter names, to find the operation on the other side. */
   readonly address: string;
-  /** What it is called in differences: the path without what all share. */
+  /** Its name in differences: the path without the common prefix. */
   readonly label: string;
   readonly path: string;
   readonly parameters: Shapes;
   readonly request: Shapes;
   readonly requestTypes: readonly string[];
   readonly answer: Shapes;
-  /** Of every answer, errors too: that is what a client accepts. */
+  /** Media types of all responses, errors included: those that a client accepts. */
   readonly answerTypes: readonly string[];
   readonly error: Shapes;
   /** Statuses: numbers, or a class such as `5XX`. */

@@ -1,4 +1,4 @@
-"""Steers generated requests towards what is really there.
+"""Directs generated requests towards existing data.
 
 A schema cannot say which tables exist, what is a valid SQL expression or that a query vector has as many dimensions as its
 column. Left alone, nearly every request would end at "no such table". Three in four requests are therefore fitted: where a
@@ -34,7 +34,7 @@ FILTERS = [
 EXPRESSIONS = ["id", "id + 1", "score * 2.0", "upper(category)", "coalesce(score, 0.0)"]
 WORDS = ["hello", "hello world", "puppy number", "title", "nothing of the kind"]
 
-# They mean something only beside a vector, and are refused without one.
+# They are refused without a vector.
 VECTOR_KEYS = [
     "bypass_vector_index",
     "vector_column",
@@ -53,13 +53,13 @@ fitted: set[str] = set()
 
 
 def own_random(case: Any) -> random.Random:
-    """Depends on nothing but what was generated, so that a seed makes the same run again."""
+    """Depends only on the generated request, so that a seed reproduces a run."""
     text = json.dumps([case.operation.label, case.path_parameters, case.query, case.body], default=str, sort_keys=True)
     return random.Random(zlib.crc32(text.encode("utf-8", "surrogatepass")))
 
 
 def bounded(value: Any, least: int, most: int) -> Any:
-    """A number as it is where it is small enough, else brought between the bounds."""
+    """The number if it is within the bounds, else a number within them."""
     if not isinstance(value, (int, float)) or isinstance(value, bool) or least <= value <= most:
         return value
     return least + int(abs(value)) % (most - least + 1)
@@ -71,13 +71,13 @@ def resized(vector: list, size: int) -> list:
 
 
 class Fitter:
-    """Fits the parts of one request."""
+    """Adjusts the parts of one request."""
 
     def __init__(self, chance: random.Random) -> None:
         self.chance = chance
 
     def name(self, real: list[str], value: Any) -> Any:
-        """A real name, or now and then the generated one, where that is possible at all."""
+        """An existing name, or sometimes the generated one if it is valid."""
         possible = not isinstance(value, str) or (len(value) <= 30 and ".." not in value and not value.endswith(".lock"))
         return value if possible and self.chance.random() < UNKNOWN_SHARE else self.chance.choice(real)
 
@@ -89,7 +89,7 @@ class Fitter:
         if not isinstance(value, list) or not value:
             return value
         if isinstance(value[0], list):
-            # Several vectors are searched as one multi-vector, which only a column of multi-vectors takes.
+            # Several vectors form one multi-vector, which only a multi-vector column accepts.
             return resized(value[0], size)
         return resized(value, size)
 
@@ -142,7 +142,7 @@ class Fitter:
         return [{**item, "column_name": self.chance.choice(["id", "category", "score"])} for item in value[:3]]
 
     def query(self, query: dict) -> dict:
-        """Brings the fields of a query into agreement with each other."""
+        """Makes the fields of a query consistent."""
         fitted = dict(query)
         vector = fitted.get("vector")
         has_vector = bool(vector.get("single_vector") or vector.get("multi_vector") if isinstance(vector, dict) else vector)
@@ -160,7 +160,7 @@ class Fitter:
                 fitted.pop(key, None)
         ranks = has_vector or bool(fitted.get("full_text_query")) or bool(fitted.get("order_by"))
         if fitted.get("order_by"):
-            # The database sorts by a column that it does not return only where it has the row ids.
+            # The database sorts by a column that it does not return only if it has the row ids.
             fitted["with_row_id"] = True
         if fitted.get("full_text_query"):
             fitted.pop("prefilter", None)
@@ -172,7 +172,7 @@ class Fitter:
             ("offset", 0, 1000),
             ("nprobes", 1, 16),
             ("minimum_nprobes", 1, 20),
-            # Not below the other one, which is 20 where it is not sent.
+            # At least the other one, which is 20 by default.
             ("maximum_nprobes", 20, 100),
             ("ef", 100, 1000),
             ("refine_factor", 1, 10),
@@ -209,28 +209,28 @@ class Fitter:
 
 
 def with_id(body: dict, parts: list[str] | None) -> dict:
-    """The body with the id of the path, where it has one."""
+    """The body with the id of the path, if it has an id."""
     if body.get("id") is None:
         return body
     return {key: value for key, value in body.items() if key != "id"} if parts is None else {**body, "id": parts}
 
 
 def agree(body: dict, case: Any) -> dict:
-    """Brings what the body says into agreement with the address, and with itself."""
+    """Makes the body consistent with the path and with itself."""
     own = dict(body)
     if "branch" in (case.query or {}):
         own.pop("branch", None)
     if own.get("index_name") is not None:
         own["index_name"] = (case.path_parameters or {}).get("index_name")
     if case.path.endswith("{id}/describe") and own.get("tag") is not None:
-        # A tag stands for both.
+        # A tag replaces both.
         own.pop("version", None)
         own.pop("branch", None)
     return own
 
 
 def steer_path(case: Any, chance: random.Random) -> list[str] | None:
-    """Points the path at something real; returns the parts of its id."""
+    """Sets the path to an existing name; returns the parts of its id."""
     parameters = dict(case.path_parameters or {})
     if "index_name" in parameters and chance.random() >= UNKNOWN_SHARE:
         parameters["index_name"] = chance.choice(REAL["indices"])
@@ -243,7 +243,7 @@ def steer_path(case: Any, chance: random.Random) -> list[str] | None:
 
 
 def join(parts: list[str], case: Any) -> str:
-    """The id as the request's own delimiter has it; the default one, where that is among the letters of a name."""
+    """The id with the request's delimiter, or with the default one if a name contains that delimiter."""
     delimiter = (case.query or {}).get("delimiter", "$")
     fits = isinstance(delimiter, str) and 0 < len(delimiter) <= 8 and delimiter not in (".", "..")
     if not fits or any(letter in "".join(parts) for letter in delimiter):
@@ -280,5 +280,5 @@ def before_call(context: Any, case: Any, kwargs: Any) -> None:
 
 @schemathesis.hook
 def filter_failure(context: Any, failure: Any, case: Any, response: Any) -> bool:
-    """What was left as generated may break rules that no schema has, so it need not be accepted."""
+    """A request left as generated may break rules that a schema cannot express, so it need not be accepted."""
     return not (isinstance(failure, RejectedPositiveData) and case.id in wild)

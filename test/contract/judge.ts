@@ -1,7 +1,7 @@
 import type { Comparison, Difference } from "./compare.ts";
 import type { Deviation } from "./deviations.ts";
 
-/** A difference's field as the list names it. Explaining a plan nests in `query` what the other operations have flat. */
+/** A difference's field as the list names it. `explain_plan` nests in `query` what other operations have at the top level. */
 export const fieldOf = ({ part, field, detail }: Difference): string =>
   `${part === "request" ? field.replace(/^query\./, "") : field}${detail === undefined ? "" : ` (${detail})`}`;
 
@@ -11,13 +11,13 @@ export const textOf = (difference: Difference): string =>
 export interface Judgement {
   /** Differences that no entry of the list covers. */
   readonly unlisted: ReadonlySet<Difference>;
-  /** What the list says and is not so (any more). */
+  /** Entries of the list without a difference. */
   readonly stale: readonly string[];
   /** How many differences are covered. */
   readonly listed: number;
 }
 
-/** Holds what differs against the list of what may differ. Both must say the same. */
+/** Compares the differences with the list of permitted ones. Both must match. */
 export const judge = (comparisons: readonly Comparison[], list: readonly Deviation[]): Judgement => {
   const differences = comparisons.flatMap((comparison) => comparison.differences);
   const covers = (entry: Deviation, field: string, { operation, part, kind, ...rest }: Difference): boolean =>

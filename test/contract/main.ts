@@ -24,7 +24,7 @@ const { values } = parseArgs({ options: { seed: { type: "string", default: "1" }
 const print = (line: string): boolean => process.stdout.write(`${line}\n`);
 const count = { passed: 0, failed: 0, skipped: 0 };
 
-/** One finding more: a fault is printed, nothing is a pass. */
+/** Counts a check: prints a fault, or counts a pass. */
 const note = (fault: string | undefined): void => {
   if (fault === undefined) count.passed++;
   else {
@@ -47,16 +47,16 @@ const compareWithUpstream = async (python: string, service: ServiceProcess): Pro
     note(
       faults.length === 0
         ? undefined
-        : `${method} ${operation} deviates, which is not listed:\n  ${faults.join("\n  ")}`,
+        : `${method} ${operation} deviates, and the deviation is not listed:\n  ${faults.join("\n  ")}`,
     );
   }
-  for (const entry of stale) note(`listed as a deviation, which it is not any more: ${entry}`);
+  for (const entry of stale) note(`listed as a deviation, but it no longer deviates: ${entry}`);
 
   const documented = new Set(Object.keys(document.paths));
   const others = upstream.operations.filter(({ path }) => !documented.has(path));
   for (const operation of others) note(await routeFault(service.base, token, operation));
   print(
-    `${upstream.operations.length - others.length} of them are served; of the ${others.length} others each was asked`,
+    `${upstream.operations.length - others.length} of them are served; each of the ${others.length} others was called`,
   );
 };
 

@@ -1,6 +1,6 @@
 import type { Described } from "./document.ts";
 
-/** Asks for an operation of the specification that this service has not: clients read 404 as "no such table". */
+/** Calls an operation that this service does not implement: it must not return 404, which clients read as "no such table". */
 export const routeFault = async (base: string, token: string, operation: Described): Promise<string | undefined> => {
   const { method, path } = operation;
   const address = `${base}${path.replaceAll("{id}", "docs").replaceAll(/\{\w+\}/g, "any")}`;

@@ -4,13 +4,13 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Real } from "./data.ts";
 
-/** Checks that are not run, each with its reason. Every other check of this version of Schemathesis is. */
+/** Checks that are not run, each with its reason. All other checks of this version of Schemathesis run. */
 export const excludedChecks: Readonly<Record<string, string>> = {
   object_level_authorization:
     "asks whether one caller sees what another one made; tables here belong to no caller: which ones a token may name is tested by test/service/auth",
 };
 
-/** The run fails below it: a change of the document could leave little to generate from. */
+/** Minimum number of requests: a change of the document could leave little to generate from. */
 export const leastCalls = 5000;
 
 interface Report {
@@ -20,7 +20,7 @@ interface Report {
     readonly generated: number;
     readonly with_failures: number;
     readonly errored: number;
-    /** Requests of a check of its own: does the operation answer without credentials, or with wrong ones? */
+    /** Requests without credentials or with wrong ones. */
     readonly without_checks: number;
   };
 }
@@ -28,7 +28,7 @@ interface Report {
 export interface Outcome {
   readonly passed: number;
   readonly failed: number;
-  /** What is wrong with the run as a whole. */
+  /** Faults of the run as a whole. */
   readonly faults: readonly string[];
 }
 
@@ -62,13 +62,13 @@ export const runSchemathesis = async ({ python, home, base, token, real, seed }:
     ["--max-examples", "100"],
     ["--seed", String(seed)],
     ["--continue-on-failure"],
-    // What an earlier run found would change what this one generates.
+    // Findings of an earlier run would change the generated requests.
     ["--generation-database", "none"],
     ["--report", "json"],
     ["--report-json-path", reportFile],
   ];
   const child = spawn(join(dirname(python), "st"), ["run", `${base}/openapi.json`, ...parameters.flat()], {
-    // It keeps files in the directory that it runs in.
+    // It writes files to its working directory.
     cwd: home,
     stdio: ["ignore", "inherit", "inherit"],
     env: {

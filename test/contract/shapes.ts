@@ -15,13 +15,13 @@ export interface Schema {
   readonly $defs?: Readonly<Record<string, Schema>>;
 }
 
-/** What is compared of one field. Whether it may be null is not: the upstream's models take null for every optional one. */
+/** Compared properties of a field. Nullability is not compared: the upstream models accept null for every optional field. */
 export interface Shape {
   readonly type: string;
   readonly required: boolean;
 }
 
-/** Fields by their place: `query.vector.single_vector[]`, `tags.*.version`; the whole is `""`. */
+/** Fields by path: `query.vector.single_vector[]`, `tags.*.version`; the root is `""`. */
 export type Shapes = ReadonlyMap<string, Shape>;
 
 export type Resolve = (reference: string) => Schema;
@@ -36,7 +36,7 @@ const typesOf = ({ type, enum: words, const: word, ...schema }: Schema): string[
   return ["any"];
 };
 
-/** The schemas that a value may fit: references followed, alternatives spread out, null left out. */
+/** The alternatives of a schema: references resolved, unions expanded, null removed. */
 const alternatives = (schema: Schema, resolve: Resolve, seen: readonly string[]): [Schema, readonly string[]][] => {
   if (schema.$ref !== undefined)
     return seen.includes(schema.$ref)
@@ -50,7 +50,7 @@ const alternatives = (schema: Schema, resolve: Resolve, seen: readonly string[])
 
 const nameOf = (schemas: readonly Schema[]): string => {
   const names = new Set(schemas.flatMap(typesOf).filter((name) => name !== "null"));
-  // Whole numbers are numbers: a client that may send both is told so once.
+  // An integer is a number, so both together count as a number.
   if (names.has("number")) names.delete("integer");
   return [...names].sort().join(" or ") || "null";
 };
@@ -58,14 +58,14 @@ const nameOf = (schemas: readonly Schema[]): string => {
 const isSchema = (value: boolean | Schema | undefined): value is Schema =>
   typeof value === "object" && Object.keys(value).length > 0;
 
-/** All fields of a schema, those within fields too; a schema within itself is not followed twice. */
+/** All fields of a schema, nested ones included; a recursive schema is entered once. */
 export const shapesOf = (schema: Schema, resolve: Resolve, required = true): Shapes => {
   const shapes = new Map<string, Shape>();
   const walk = (place: string, entry: Schema, isRequired: boolean, seen: readonly string[]): void => {
     const found = alternatives(entry, resolve, seen);
     const known = shapes.get(place);
     const type = nameOf(found.map(([alternative]) => alternative));
-    // The same field in two alternatives: it is required where all say so.
+    // A field of two alternatives is required if both require it.
     const merged = known === undefined || known.type === type ? type : [known.type, type].sort().join(" or ");
     shapes.set(place, { type: merged, required: isRequired && (known?.required ?? true) });
     for (const [alternative, path] of found) {

@@ -19,7 +19,7 @@ const whatOf = ({ part, kind, fields }: Deviation): string =>
 const operationsOf = ({ operations }: Deviation): string =>
   operations === "every" ? "every" : operations.map(code).join(", ");
 
-/** The list of deviations as rows of a table: operations, what differs, reason. Entries with one reason share a row. */
+/** The deviations as table rows: operations, difference, reason. Entries with the same reason share a row. */
 export const deviationRows = (list: readonly Deviation[] = deviations): readonly (readonly string[])[] => {
   const rows = new Map<string, readonly [operations: string, what: string, reason: string]>();
   for (const entry of list) {

@@ -20,7 +20,7 @@ PACKAGE = "lance-namespace-urllib3-client"
 
 
 class Recorder(client.ApiClient):
-    """Takes down what an operation would send and how it would read the answer."""
+    """Records what an operation would send and how it would read the response."""
 
     def param_serialize(self, **sent: Any) -> tuple:
         self.sent = sent
@@ -64,7 +64,7 @@ def schema_of(annotation: Any) -> dict[str, Any]:
     return TypeAdapter(annotation).json_schema(by_alias=True, ref_template="#/models/{model}")
 
 
-# The client names the types of answers by strings.
+# The client names response types by strings.
 ANSWER_NAMES = {**vars(client), "Dict": dict, "List": list, "str": str, "int": int, "bytearray": bytes}
 
 

@@ -21,7 +21,7 @@ interface Dumped {
 }
 
 export interface Upstream {
-  /** Package and version, for people. */
+  /** Package and version, for the output. */
   readonly source: string;
   readonly operations: readonly Described[];
 }

@@ -8,11 +8,11 @@ import { type ServiceProcess, startReadyServiceProcess } from "../support/servic
 import { canaryRequests, fraction, whole, word } from "./support/canary.ts";
 
 /**
- * A canary token, filter, vector and every other word and number of a caller, through every operation that the registry
- * has: what the process prints, its metrics, its traces as they are sent, and what it answers to a request that fails.
+ * Sends canary values in every string and number of a request (token, filter, vector and all others) through every
+ * operation. Searches for them in the output, the metrics, the exported traces and the error responses.
  */
 
-/** A token that nobody has; the one that is right must not come out either. */
+/** An unknown token; the valid one must not appear either. */
 const wrongToken = `${word}-token`;
 const requestsAtOnce = 8;
 
@@ -34,7 +34,7 @@ afterAll(() => {
   for (const server of receivers) server.close();
 });
 
-/** What OpenTelemetry's exporter sends, as bytes of a real request. */
+/** Receives the requests of OpenTelemetry's exporter. */
 const receiveTraces = async (into: string[]): Promise<string> => {
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -96,7 +96,7 @@ const drive = async (environment: Readonly<Record<string, string>>): Promise<See
   });
   try {
     const waiting = everyRequest().flatMap((request, index) =>
-      // One in ten also with a token that is wrong: what follows is then never reached.
+      // Every tenth request is also sent with a wrong token, which ends it at authentication.
       (index % 10 === 0 ? [testToken, wrongToken] : [testToken]).map((token) => ({ request, token })),
     );
     const requests = waiting.length;
@@ -118,21 +118,21 @@ const drive = async (environment: Readonly<Record<string, string>>): Promise<See
 
 const secrets: readonly string[] = [word, String(fraction), String(whole), testToken];
 
-/** What stands around a secret; empty where there is none. The whole text would fill the screen. */
+/** The text around each secret found; empty without any. The whole text would be too long to print. */
 const around = (text: string): string[] =>
   secrets.flatMap((secret) => {
     const at = text.indexOf(secret);
     return at === -1 ? [] : [text.slice(Math.max(0, at - 200), at + 60)];
   });
 
-/** What an error may tell its caller again: which column is not there, and which number is too large. */
+/** Removes what an error may repeat: the name of an unknown column, and a number that is too large. */
 const withoutHints = (text: string): string =>
   text.replaceAll(`no column \\"${word}\\"`, "no column").replaceAll(/\w+ is \d+, at most \d+/g, "too large");
 
 describe.each([
   ["as it is by default", {}],
   [
-    "with the guard off, so that the engine's own words come up",
+    "with the guard off, so that errors of the engine occur",
     { LAKEHEAD_UNSAFE_GUARD: "off", LAKEHEAD_ISOLATION: "all" },
   ],
 ])("the service %s", (_, environment) => {
@@ -141,7 +141,7 @@ describe.each([
     seen = await drive(environment);
   }, 240_000);
 
-  it("was asked everything, and tells of it in every one of the places", () => {
+  it("every request appears in output, metrics and traces", () => {
     expect(seen.requests).toBeGreaterThan(1000);
     const lines = seen.output.split("\n").filter((line) => line.includes('"msg":"request"'));
     expect(lines).toHaveLength(seen.requests);
@@ -153,11 +153,11 @@ describe.each([
     expect(seen.failures.length).toBeGreaterThan(seen.requests / 4);
   });
 
-  it.each(["output", "metrics", "traces"] as const)("its %s has nothing of it", (place) => {
+  it.each(["output", "metrics", "traces"] as const)("no canary value in %s", (place) => {
     expect(around(seen[place])).toEqual([]);
   });
 
-  it("its errors tell their caller nothing of it but a column that is not there and a number that is too large", () => {
+  it("errors repeat only the name of an unknown column and a number that is too large", () => {
     const found = seen.failures.flatMap(({ what, text }) =>
       around(withoutHints(text)).map((part) => `${what}: ${part}`),
     );

@@ -11,7 +11,7 @@ const deadly = [
   ["explain_plan", "columns", "overflows the stack: casts"],
 ] as const;
 
-describe("with the guard off, to show what it is for", () => {
+describe("with the guard off", () => {
   it.each(deadly)("%s with one %s ends the process: %s", async (operation, field, killer) => {
     const service = await startReadyServiceProcess({
       copyOf: inject("tables"),

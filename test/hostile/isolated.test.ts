@@ -10,15 +10,15 @@ import { type ServiceProcess, startReadyServiceProcess } from "../support/servic
 import * as hostile from "./support/queries.ts";
 
 /**
- * Everything of the hostile suite that kills, with the guard off and isolation as it is by default: each ends a worker
- * process at the most, and meanwhile nobody else notices.
+ * Every query of the hostile suite that crashes the engine, with the guard off and default isolation: each ends at most a
+ * worker process, and other callers are not affected.
  */
 let directory: string;
 let service: ServiceProcess;
 const answers = new Map<string, Answer>();
 const innocent = new Map<string, number[]>();
 
-/** Wide enough for a query that means no harm, too short for one that does: memory and crashes come sooner or not at all. */
+/** Long enough for a normal query and too short for a hostile one: memory limits and crashes come sooner or never. */
 const deadlineSeconds = 0.3;
 const workers = 2;
 
@@ -37,7 +37,7 @@ const attacks: readonly Attack[] = [
   ...Object.entries(hostile.killing).map(([name, query]) => ({ name, table: "docs", query })),
 ];
 
-/** A panic that the SDK catches fails its own call; the process lives on. */
+/** A panic that the SDK catches fails only its call; the process continues. */
 const isCaught = (name: string): boolean => name.startsWith("panics: ");
 
 const deadly = attacks.filter(({ name }) => !isCaught(name));
@@ -45,7 +45,7 @@ const caught = attacks.filter(({ name }) => isCaught(name));
 
 const ask = (operation: string, table: string, body: unknown) => callOperation(service.base, operation, table, body);
 
-/** As many at once as there are workers, each begun when one before has been answered. */
+/** One concurrent query for each worker process. */
 const attack = async (): Promise<void> => {
   const waiting = [...attacks];
   const take = async (): Promise<void> => {
@@ -55,7 +55,7 @@ const attack = async (): Promise<void> => {
   await Promise.all(Array.from({ length: workers }, take));
 };
 
-/** What others ask all the while. */
+/** Requests of other callers during the attack. */
 const innocents: Readonly<Record<string, () => Promise<{ readonly status: number }>>> = {
   explain_plan: () => ask("explain_plan", "docs", { query: { k: 1, filter: "id = 7" } }),
   stats: () => ask("stats", "docs", {}),
@@ -94,7 +94,7 @@ afterAll(async () => {
 });
 
 describe("with the guard off and isolation on", () => {
-  it.each(deadly.map(({ name }) => [name]))("%s ends the process that runs it and is answered so", (name) => {
+  it.each(deadly.map(({ name }) => [name]))("%s ends its worker process, and the response says so", (name) => {
     const answer = answers.get(name);
     expect(answer?.body).toMatchObject({
       error: expect.stringMatching(/and was stopped|crashed its worker process/),
@@ -103,19 +103,19 @@ describe("with the guard off and isolation on", () => {
     expect([400, 503]).toContain(answer?.status);
   });
 
-  it.each(caught.map(({ name }) => [name]))("%s fails by itself, without a word of the engine's", (name) => {
+  it.each(caught.map(({ name }) => [name]))("%s fails without text of the engine", (name) => {
     const answer = answers.get(name);
     // On a machine under load, its deadline may come first.
     expect([500, 503]).toContain(answer?.status);
     expect(answer?.body.error).not.toMatch(/panic/);
   });
 
-  it.each(Object.keys(innocents))("%s of others was answered well all the while", (name) => {
+  it.each(Object.keys(innocents))("%s of other callers succeeded throughout", (name) => {
     expect(innocent.get(name)?.length).toBeGreaterThan(10);
     expect(new Set(innocent.get(name))).toEqual(new Set([200]));
   });
 
-  it("the service lives, is ready, and has lost no more than the workers", async () => {
+  it("the service is live and ready, and only worker processes ended", async () => {
     expect(service.ended()).toBeNull();
     expect(await service.readiness()).toBe(200);
     const ends = service
@@ -127,8 +127,8 @@ describe("with the guard off and isolation on", () => {
     expect(["crash", "deadline", "memory", "recycled"]).toEqual(expect.arrayContaining([...new Set(ends)]));
   });
 
-  it("its workers run innocent queries again", async () => {
-    // The first ones may find a worker that has yet to open the table, for which the deadline is short.
+  it("its worker processes run normal queries again", async () => {
+    // The deadline is too short for the first queries, whose worker process must open the table.
     while ((await ask("analyze_plan", "docs", { k: 1, filter: "id = 7" })).status !== 200);
   });
 });

@@ -6,7 +6,7 @@ import * as hostile from "./support/queries.ts";
 
 let service: ServiceProcess;
 beforeAll(async () => {
-  // No worker process may end in the service's stead: the guard alone must do.
+  // Without worker processes, only the guard protects the service.
   service = await startReadyServiceProcess({ copyOf: inject("tables"), environment: { LAKEHEAD_ISOLATION: "off" } });
 });
 afterAll(() => service?.kill());
@@ -18,7 +18,7 @@ afterEach(async () => {
 
 const operations = ["explain_plan", "analyze_plan", "query"] as const;
 
-/** Every answer that is not 200 was held against the contract's error body by `callOperation`. */
+/** `callOperation` checks every error response against the OpenAPI document. */
 const ask = (operation: string, body: unknown, rawBody?: string) =>
   callOperation(service.base, operation, "docs", body, rawBody === undefined ? {} : { rawBody });
 
@@ -33,12 +33,12 @@ describe.each(operations)("%s lives and refuses", (operation) => {
     for (const query of queries) {
       const { status, body } = await ask(operation, hostile.bodyOf(operation, query));
       expect({ status, code: body.code }).toEqual({ status: 400, code: 13 });
-      // However long the request was, the answer is not.
+      // The response is short, however long the request is.
       expect(JSON.stringify(body).length).toBeLessThan(1000);
     }
   });
 
-  it.each([8193, 65_536, 1_048_000])("a filter of %i bytes that is right but too long", async (bytes) => {
+  it.each([8193, 65_536, 1_048_000])("a valid filter of %i bytes, which is too long", async (bytes) => {
     const filter = `id = 1 or text = '${"a".repeat(bytes - "id = 1 or text = ''".length)}'`;
     expect(filter.length).toBe(bytes);
     const { status, body } = await ask(operation, hostile.bodyOf(operation, { k: 5, vector: null, filter }));
@@ -66,7 +66,7 @@ describe.each(operations)("%s lives and answers", (operation) => {
     expect(status).toBeLessThan(500);
   });
 
-  it("an innocent query, after all of that", async () => {
+  it("a normal query afterwards", async () => {
     const { status, body } = await ask(operation, hostile.bodyOf(operation, { k: 5, vector: null, filter: "id < 3" }));
     expect(status).toBe(200);
     if (operation === "query") expect(tableFromIPC(body).numRows).toBe(3);
@@ -74,15 +74,15 @@ describe.each(operations)("%s lives and answers", (operation) => {
   });
 });
 
-describe("count_rows lives", () => {
-  it.each(Object.entries(hostile.expressions))("and refuses a predicate: %s", async (_, predicate) => {
+describe("count_rows", () => {
+  it.each(Object.entries(hostile.expressions))("refuses a predicate: %s", async (_, predicate) => {
     const { status, body } = await ask("count_rows", { predicate });
     expect({ status, code: body.code }).toEqual({ status: 400, code: 13 });
     expect(body.error).toMatch(/^predicate/);
     expect(JSON.stringify(body).length).toBeLessThan(1000);
   });
 
-  it("and answers an innocent one", async () => {
+  it("accepts a normal predicate", async () => {
     expect(await ask("count_rows", { predicate: "id < 3" })).toMatchObject({ status: 200, body: 3 });
   });
 });

@@ -28,7 +28,7 @@ describe("bodies", () => {
     "half a JSON text": ['{"k":5,', 400],
     "a megabyte of opening brackets": ["[".repeat(1_000_000), 400],
     "a megabyte of objects in objects": ['{"a":'.repeat(200_000), 400],
-    "a depth of 33 in a field that nobody reads": [`{"k":5,"vector":null,"x":${"[".repeat(33)}${"]".repeat(33)}}`, 400],
+    "a depth of 33 in an unused field": [`{"k":5,"vector":null,"x":${"[".repeat(33)}${"]".repeat(33)}}`, 400],
     "60,000 unknown keys": [`{${Array.from({ length: 60_000 }, (_, index) => `"x${index}":1`).join(",")}}`, 400],
     "a list": ["[]", 400],
     "a string": ['"x"', 400],
@@ -46,7 +46,7 @@ describe("bodies", () => {
     expect(JSON.stringify(answer.body).length).toBeLessThan(4000);
   });
 
-  it("exactly as large as is allowed is taken", async () => {
+  it("accepts a body of exactly the maximum size", async () => {
     const rawBody = `${scan}${" ".repeat(1_048_576 - scan.length)}`;
     expect(await ask("analyze_plan", "docs", { rawBody })).toMatchObject({ status: 200 });
   });

@@ -3,14 +3,14 @@ import type { Container } from "./container.ts";
 import type { ContainerConfig } from "./dockerfile.ts";
 import { readProjectFile } from "./perform.ts";
 
-/** What a check looks at. */
+/** Input of a check. */
 export interface Subject {
   readonly container: Container;
   readonly config: ContainerConfig;
   readonly token: string;
 }
 
-/** @throws Error that says what is wrong. */
+/** @throws Error with the fault. */
 type Check = (subject: Subject) => Promise<void>;
 
 const require = (condition: boolean, fault: string): void => {
@@ -21,7 +21,7 @@ const until = async (condition: () => Promise<boolean>): Promise<void> => {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 200));
 };
 
-/** What a program of a few lines prints, inside the image. */
+/** Runs a short program inside the image; returns its output. */
 const evaluate = async ({ container }: Subject, program: string): Promise<string> => {
   const { code, output } = await container.run(["node", "--eval", program]);
   require(code === 0, `a program in the image ended with ${code}: ${output}`);
@@ -35,7 +35,7 @@ const ask = async ({ container, token }: Subject, table: string, operation: stri
     body: JSON.stringify(body),
   });
   const text = await response.text();
-  require(response.status === 200, `${operation} answered ${response.status}: ${text}`);
+  require(response.status === 200, `${operation} returned ${response.status}: ${text}`);
   return JSON.parse(text) as unknown;
 };
 
@@ -59,7 +59,7 @@ export const checks: Readonly<Record<string, Check>> = {
     const found = await evaluate(subject, 'console.log(fs.readdirSync(".").sort().join(" "))');
     require(found === "node_modules package.json service", `it holds ${found}`);
     const service = await evaluate(subject, 'console.log(fs.readdirSync("service").join(" "))');
-    require(!service.includes("quickstart"), "it holds the quick start, whose sample tables are no dependency");
+    require(!service.includes("quickstart"), "it holds the quick start, which is for development");
   },
   "it has every dependency and nothing that is for development": async (subject) => {
     const installed = (await evaluate(subject, installedPackages)).split("\n");
@@ -94,9 +94,9 @@ export const checks: Readonly<Record<string, Check>> = {
     const answer = await ask(subject, "plain", "tags/version", { tag: "image" });
     require(JSON.stringify(answer) === '{"version":1}', JSON.stringify(answer));
   },
-  "it has no page of the API: that is for development": async ({ container }) => {
+  "it has no API page, which is for development": async ({ container }) => {
     const { status } = await fetch(`${container.api}/docs`);
-    require(status === 404, `/docs answered ${status}`);
+    require(status === 404, `/docs returned ${status}`);
   },
   "it has written nothing outside the volume": async ({ container }) => {
     const written = await container.written();

@@ -1,7 +1,7 @@
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { delimiter, dirname } from "node:path";
 
-/** A search path on which the Node that runs this comes first: the pinned one, as in the base image. */
+/** A search path that starts with the Node of this process: the pinned one, as in the base image. */
 export const pinnedPath = [dirname(process.execPath), process.env.PATH ?? ""].join(delimiter);
 
 export interface Ended {
@@ -42,7 +42,7 @@ export const mustRun = async (command: readonly string[], options: SpawnOptions 
   return output;
 };
 
-/** Whether a program is there and answers well. */
+/** Whether a program exists and exits with 0. */
 export const works = async (command: readonly string[]): Promise<boolean> => {
   try {
     return (await run(command)).code === 0;

@@ -1,4 +1,4 @@
-/** A running container of the image, or what stands for one where no engine runs. */
+/** A running container of the image, or its replacement without a container engine. */
 export interface Container {
   /** Base addresses of the two ports, on this machine. */
   readonly api: string;
@@ -12,15 +12,15 @@ export interface Container {
   log(): Promise<string>;
   /** SIGTERM. @returns the exit code. */
   stop(): Promise<number>;
-  /** Whatever became of it, nothing of it is left. */
+  /** Removes it in any state. */
   remove(): Promise<void>;
 }
 
 /** The image, built. */
 export interface Image {
-  /** How it was built and is run, in words. */
+  /** How it was built and runs, as text. */
   readonly kind: string;
-  /** Its size, in words. */
+  /** Its size, as text. */
   readonly size: string;
   /**
    * Starts the image's own command on a read-only root file system.

@@ -46,7 +46,7 @@ export interface ProcessOptions {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Without the rights for a root file system of its own: this user, in the image's directory, made read-only. */
+/** Without the privileges for a separate root file system: as this user, in the image's directory, made read-only. */
 const startPlain = async ({ root, config, data, environment }: ProcessOptions): Promise<Process> => {
   const options = {
     cwd: join(root, config.workdir),
@@ -60,7 +60,7 @@ const setWritable = async (entries: readonly Entry[], writable: boolean): Promis
   for (const { path, isDirectory } of entries) if (isDirectory) await chmod(path, writable ? 0o755 : 0o555);
 };
 
-/** The Dockerfile's steps done in a directory, and its command started there. */
+/** Runs the Dockerfile's steps in a directory, and its command there. */
 export const directoryImage = async (log: (line: string) => void): Promise<Image> => {
   const home = await mkdtemp(join(tmpdir(), "lakehead-image-"));
   const { root, stage } = await performDockerfile(home, log).catch(async (error: unknown) => {
@@ -73,8 +73,8 @@ export const directoryImage = async (log: (line: string) => void): Promise<Image
   await (isolated ? prepareRoot(root, config) : setWritable(entries, false));
   return {
     kind: isolated
-      ? "its steps done in a directory, run there as a root file system of its own, read-only, as process 1"
-      : "its steps done in a directory, run there by this user, directories read-only (unshare as root would do more)",
+      ? "its steps run in a directory, which is then a read-only root file system with the command as process 1"
+      : "its steps run in a directory, its command by this user with read-only directories (unshare as root would isolate more)",
     size: megabytes(entries),
     async start(data, settings) {
       const [api = 0, operations = 0] = await freePorts(2);

@@ -1,4 +1,4 @@
-/** A Dockerfile as data: what of the format this project's file may use, and nothing else. */
+/** A Dockerfile as data: the instructions that this project's file may use. */
 export type Instruction =
   | { readonly kind: "workdir"; readonly path: string }
   | { readonly kind: "copy"; readonly from?: string; readonly sources: readonly string[]; readonly to: string }
@@ -89,7 +89,7 @@ export const parseDockerfile = (text: string): readonly [Stage, ...Stage[]] => {
   return [first, ...others];
 };
 
-/** What the last stage says of a container: the last instruction of each kind counts. */
+/** Container configuration of the last stage: the last instruction of each kind counts. */
 export interface ContainerConfig {
   readonly workdir: string;
   readonly environment: Readonly<Record<string, string>>;
@@ -115,7 +115,7 @@ export const containerConfig = ({ instructions }: Stage): ContainerConfig => {
   };
 };
 
-/** Whether a `.dockerignore` keeps a path of the build's context out: the last pattern that fits decides. */
+/** Whether a `.dockerignore` excludes a path of the build context: the last matching pattern decides. */
 export const isIgnored = (patterns: string, path: string): boolean => {
   const lines = patterns.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
   const fitting = lines.findLast((line) => {

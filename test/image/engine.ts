@@ -42,7 +42,7 @@ export const engineImage = async (engine: string, log: (line: string) => void): 
       const settings = Object.entries({ ...environment, [names.database]: databasePath });
       const flags = [
         "--read-only",
-        // Podman would make some places writable all the same.
+        // Podman would leave some paths writable.
         ...(engine === "podman" ? ["--read-only-tmpfs=false"] : []),
         "--cap-drop=ALL",
         "--security-opt=no-new-privileges",
@@ -56,7 +56,7 @@ export const engineImage = async (engine: string, log: (line: string) => void): 
           ),
         ),
       );
-      // What the engine itself puts in: places of volumes, the user's entry in /etc.
+      // Written by the engine: mount points of volumes, the user's entry in /etc.
       const before = await changes(id);
       const address = async (port: number): Promise<string> =>
         `http://${last(await mustRun([engine, "port", id, String(port)]))}`;

@@ -7,11 +7,11 @@ import { databasePath } from "./container.ts";
 import type { Process, ProcessOptions } from "./directory.ts";
 import type { ContainerConfig } from "./dockerfile.ts";
 
-/** Where the base image has Node, and the search path that it sets. */
+/** Path of Node in the base image, and its search path. */
 const nodePath = "/usr/local/bin/node";
 const searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/** Of the base image, Node needs its shared libraries: this machine's stand for them. Nothing else is there, no shell either. */
+/** Node needs shared libraries of the base image: this machine's replace them. Nothing else is present, not even a shell. */
 const libraries = ["lib", "lib64", "usr/lib", "usr/lib64"] as const;
 const devices = ["null", "zero", "random", "urandom"] as const;
 
@@ -45,7 +45,7 @@ const linkOf = async (path: string): Promise<string | undefined> => {
   return found?.isSymbolicLink() === true ? readlink(path) : undefined;
 };
 
-/** Adds to the image's files what stands for its base image, and the places of the mounts. */
+/** Adds the replacements of the base image's files and the mount points. */
 export const prepareRoot = async (root: string, { volumes }: ContainerConfig): Promise<void> => {
   for (const path of libraries) {
     const link = await linkOf(`/${path}`);

@@ -1,6 +1,6 @@
 /**
- * `npm run test:image`: builds the image and proves it. With Docker or Podman by the engine itself; where none runs, the
- * Dockerfile's very steps are done in a directory and its command is run there the way a container would.
+ * `npm run test:image`: builds the image and checks it. Without Docker or Podman, the Dockerfile's steps run in a directory,
+ * and its command runs there isolated like a container.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { chmod, chown, mkdtemp, readdir, rm } from "node:fs/promises";
@@ -17,7 +17,7 @@ import { containerConfig, parseDockerfile } from "./dockerfile.ts";
 import { engineImage, findEngine } from "./engine.ts";
 import { readProjectFile } from "./perform.ts";
 
-/** Longer than any check takes: one that waits for something that never comes is a failure. */
+/** Timeout of a check, longer than any takes. */
 const checkMs = 90_000;
 
 const log = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -29,7 +29,7 @@ const build = async (bases: readonly string[]): Promise<Image> => {
   return directoryImage(log);
 };
 
-/** A database that whoever the image runs as may write. */
+/** A database that any user may write. */
 const makeDatabase = async (): Promise<string> => {
   const data = await mkdtemp(join(tmpdir(), "lakehead-image-data-"));
   await writeTables(data, [plain]);
@@ -72,7 +72,7 @@ try {
     } catch (error) {
       failed++;
       log(`FAILED  ${title}: ${error instanceof Error ? error.message : String(error)}`);
-      // The first check is that it lives: without that the others say nothing.
+      // Without a running container the other checks mean nothing.
       if (passed === 0) break;
     }
   if (failed > 0) log(`what it printed:\n${(await container.log()).slice(-4000)}`);
@@ -82,5 +82,5 @@ try {
   await rm(data, { recursive: true, force: true });
 }
 log(`${passed} passed, ${failed} failed, 0 skipped`);
-// A check that was given up may still be waiting.
+// A check that timed out may still be pending.
 process.exit(failed === 0 ? 0 : 1);

@@ -8,7 +8,7 @@ const repository = join(import.meta.dirname, "..", "..");
 
 export const readProjectFile = (name: string): Promise<string> => readFile(join(repository, name), "utf8");
 
-/** A stage's root directory on this machine: it has what the steps made and nothing of the base image. */
+/** Root directory of a stage on this machine: the files of its steps, without the base image. */
 interface Place {
   readonly root: string;
   readonly stage: Stage;
@@ -18,7 +18,7 @@ interface Place {
 const inside = ({ root, workdir }: Place, path: string): string =>
   join(root, isAbsolute(path) ? path : join(workdir, path));
 
-/** What a COPY takes: from the repository without what `.dockerignore` keeps out, or from an earlier stage. */
+/** Sources of a COPY: from the repository without ignored files, or from an earlier stage. */
 const copySource = (source: string, from: Place | undefined, ignore: string) => {
   if (from === undefined)
     return {
@@ -26,7 +26,7 @@ const copySource = (source: string, from: Place | undefined, ignore: string) => 
       filter: (path: string) => !isIgnored(ignore, relative(repository, path)),
     };
   const path = inside(from, source);
-  // A file of the base image: this machine's own stands for it.
+  // A file of the base image: this machine's replaces it.
   return { path: existsSync(path) ? path : source, filter: () => true };
 };
 

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ServiceProcess } from "../support/service-process.ts";
 import { vectorOf } from "../support/tables.ts";
-import { type Place, serve, unhurried } from "./place.ts";
+import { type Place, serve, withLongTimeouts } from "./place.ts";
 import { fault, questions } from "./questions.ts";
 
-/** What the service does wherever its tables are: the same suite for every place. */
+/** Behaviour that does not depend on the store: the same suite for each kind of location. */
 export const acceptance = (place: () => Place): void => {
-  describe("the service answers right", () => {
+  describe("the service responds correctly", () => {
     let service: ServiceProcess;
     beforeAll(async () => {
-      service = await serve(unhurried(place()));
+      service = await serve(withLongTimeouts(place()));
       await service.ready();
     });
     afterAll(() => service.stop());
@@ -19,7 +19,7 @@ export const acceptance = (place: () => Place): void => {
       expect(fault(question, await service.ask(`/v1/${path}`, body, asking))).toBeUndefined();
     });
 
-    test.each(["docs", "prod$vectors$docs"])("keeps, moves, lists and removes tags of %s", async (table) => {
+    test.each(["docs", "prod$vectors$docs"])("creates, updates, lists and deletes tags of %s", async (table) => {
       const call = async (operation: string, body: object) => {
         const { status, body: answer } = await service.call(`tags/${operation}`, table, body);
         return { status, answer };
@@ -34,7 +34,7 @@ export const acceptance = (place: () => Place): void => {
       expect(await call("version", { tag: "kept" })).toMatchObject({ status: 404, answer: { code: 8 } });
     });
 
-    test("tells where a table lies to whoever asks for it, and nobody how to get there", async () => {
+    test("returns a table's location from describe alone, and never storage options", async () => {
       const query = { k: 3, vector: vectorOf(1), vector_column: "vector", filter: "id > 1" };
       const { uri, storageOptions } = place();
       const description = await service.call("describe", "docs");

@@ -10,8 +10,8 @@ import type { StoreServer } from "./store-server.ts";
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /**
- * All suites on a cloud's kind of store. Where the real server is missing that is said, a test of its name is skipped,
- * and the suites run on the store of `test/support` instead: they are about the service, not about the server.
+ * All suites on a cloud's kind of store. If the real server is not available, a test named after it is skipped with the
+ * reason, and the suites run on the in-memory store of `test/support`: they test the service, not the server.
  */
 export const onCloud = async (
   cloud: "s3" | "gs",

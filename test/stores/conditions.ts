@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { bucketName, type ObjectStore } from "../support/object-store.ts";
 
-/** "Only if there is no such object", and how each cloud's clients say so; moto refuses nobody who says who they are. */
+/** The header for "only if the object does not exist", by cloud. moto accepts every signature. */
 const conditions = {
   s3: {
     "if-none-match": "*",
@@ -11,9 +11,9 @@ const conditions = {
   gs: { "x-goog-if-generation-match": "0" },
 } as const;
 
-/** What the other tests stand on: the store itself lets one of many conditional puts win. */
+/** A precondition of the other tests: of many concurrent conditional puts, the store accepts one. */
 export const conditionalPuts = (cloud: keyof typeof conditions, store: () => ObjectStore): void => {
-  test("the store lets one of 64 conditional puts win, and keeps what that one put", async () => {
+  test("the store accepts one of 64 conditional puts, and keeps its content", async () => {
     for (let round = 1; round <= 3; round++) {
       const url = `${store().endpoint}/${bucketName}/race/${round}`;
       const headers = conditions[cloud];

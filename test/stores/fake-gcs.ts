@@ -22,7 +22,7 @@ interface StoredObject {
   readonly updated: string;
 }
 
-/** Metadata and content in one request: the only upload of fake-gcs-server that heeds a condition. */
+/** Metadata and content in one request: the only upload of fake-gcs-server that honours a condition. */
 const uploadOf = (key: string, content: Buffer = Buffer.alloc(0)): Buffer =>
   Buffer.concat([
     Buffer.from(`--${boundary}\r\ncontent-type: application/json\r\n\r\n${JSON.stringify({ name: key })}\r\n`),
@@ -68,7 +68,7 @@ const list = async (send: Send, { query }: Ask): Promise<Reply> => {
     answer.body.toString(),
   );
   const listed = (page.items ?? [])
-    // The XML interface begins after the key, the JSON interface with it.
+    // The XML interface starts after the key, the JSON interface at it.
     .filter(({ name }) => name !== after)
     .map(({ name, size, etag, updated }) => ({ key: name, size: Number(size), etag: `"${etag}"`, modified: updated }));
   return listingReply(parameters.get("prefix") ?? "", listed, page.prefixes ?? [], page.nextPageToken);
@@ -76,8 +76,8 @@ const list = async (send: Send, { query }: Ask): Promise<Reply> => {
 
 /**
  * Google's XML interface in front of fake-gcs-server's JSON interface. Lance writes, lists and sets conditions by the XML
- * interface, of which fake-gcs-server has downloads and a listing without pages: it answers an upload 400 and knows no
- * condition. Objects, generations, conditions and pages are its own.
+ * interface. fake-gcs-server implements only its downloads and a listing without pages: it rejects uploads with 400 and ignores
+ * conditions. Objects, generations, conditions and pages are those of fake-gcs-server.
  */
 const xmlInFront =
   (send: Send): Responder =>
@@ -88,7 +88,7 @@ const xmlInFront =
     if (method === "GET" || method === "HEAD") return send(method, `${addressOf(key)}?alt=media`, headers);
     if (method === "PUT" && whole) return upload(send, ask);
     if (method === "DELETE" && whole) return send(method, addressOf(key), headers, body);
-    // Uploads in parts begin at 5 MiB, which no test reaches.
+    // Multipart uploads start at 5 MiB, which no test reaches.
     return { status: 501 };
   };
 

@@ -11,7 +11,7 @@ import { questions } from "./questions.ts";
 const patience = { timeout: 60_000, interval: 100 };
 const nothing = (): Seen => ({ right: 0, refused: 0, wrong: [] });
 
-/** Rounds of all questions in one kind of weather, and tags made and removed meanwhile. */
+/** Rounds of all questions under one kind of fault, while tags are created and deleted. */
 const rounds = 2;
 const tags = 40;
 
@@ -22,7 +22,7 @@ const probe = async (service: ServiceProcess, path: string) => {
   return { status: response.status, body: await response.json() };
 };
 
-/** What stands between the service and its store fails; every request of this service asks the store. */
+/** Requests between the service and its store fail; every request of this service reaches the store. */
 export const faults = (store: () => ObjectStore): void => {
   describe("with a store that fails", () => {
     let service: ServiceProcess;
@@ -33,7 +33,7 @@ export const faults = (store: () => ObjectStore): void => {
     afterAll(() => service.stop());
     afterEach(() => store().set(fairWeather));
 
-    /** What holds of every fault: all is right again by itself, and what was said of tags is so. */
+    /** After every fault: the service recovers by itself, and the tags match its responses. */
     const expectRecovery = async (seen: Seen, ledger: Ledger): Promise<void> => {
       expect(seen.wrong).toEqual([]);
       await expect
@@ -67,13 +67,13 @@ export const faults = (store: () => ObjectStore): void => {
       };
       await Promise.all([load(service, seen, 8, () => ++round >= rounds), ...Array.from({ length: 4 }, makeTags)]);
       store().set(fairWeather);
-      // The SDK asks again before the service gives up: fewer answers are refused than requests of the store fail.
+      // The SDK retries before the service gives up: fewer responses are refusals than store requests fail.
       const asked = seen.right + seen.refused + ledger.size;
       expect(seen.refused + ledger.refused).toBeLessThan(asked * 0.05);
       await expectRecovery(seen, ledger);
     });
 
-    test("that loses its answers, what a refused call did is known by asking again", async () => {
+    test("with lost responses, a retry shows what a refused call did", async () => {
       const call = (operation: string, body: object) => service.call(`tags/${operation}`, "plain", body);
       store().set({ unanswered: 1, only: "PUT" });
       expect(refusalFault(await call("create", { tag: "unsure", version: 1 }))).toBeUndefined();
@@ -116,7 +116,7 @@ export const faults = (store: () => ObjectStore): void => {
             expect(await probe(service, "/livez")).toMatchObject({ status: 200 });
             expect(await probe(service, "/readyz")).toMatchObject({ status: 200, body: { databaseConnected: true } });
           }
-          // A silent store is known to be away only when the SDK's patience ends.
+          // A silent store counts as unavailable only after the SDK's timeout.
           await expect
             .poll(() => probe(service, "/readyz"), patience)
             .toMatchObject({ body: { databaseAnswers: false } });
@@ -130,7 +130,7 @@ export const faults = (store: () => ObjectStore): void => {
       },
     );
 
-    test("that is away, a service that starts lives, is not ready, says so, and comes up by itself", async () => {
+    test("unavailable at the start: the service is live, not ready, logs the reason, and recovers by itself", async () => {
       store().set({ presence: "away" });
       const late = await serve(store());
       try {

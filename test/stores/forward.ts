@@ -7,7 +7,7 @@ export interface Forwarded extends Reply {
   readonly body: Buffer;
 }
 
-/** What belongs to one connection and not to the message. */
+/** Headers of a connection, not of a message. */
 const hopByHop = new Set(["connection", "keep-alive", "transfer-encoding", "host", "content-length"]);
 
 const ofMessage = (headers: IncomingHttpHeaders, method: string): Record<string, string> =>
@@ -26,7 +26,7 @@ export type Send = (
   body?: Buffer,
 ) => Promise<Forwarded>;
 
-/** @returns what sends a request to a server behind and gives its answer. @param base its address without a slash. */
+/** @returns a function that forwards a request to a server. @param base its address without a trailing slash. */
 export const sendTo = (base: string): Send => {
   const agent = new Agent({ keepAlive: true });
   return (method, address, headers = {}, body = Buffer.alloc(0)) =>

@@ -1,11 +1,11 @@
 import type { ServiceProcess } from "../support/service-process.ts";
 import { refusalFault } from "./load.ts";
 
-/** A ledger of tags: what the service said of each, to be held against what is there when the weather is fair again. */
+/** Records the service's responses for each tag, to compare them with the tags once the store works again. */
 export class Ledger {
   readonly #service: ServiceProcess;
   readonly #prefix: string;
-  /** What was promised of each tag; `open` where a refusal leaves it open. */
+  /** Expected state of each tag; `open` after a refusal, which leaves it undefined. */
   readonly #promised = new Map<string, "there" | "gone" | "open">();
   readonly #wrong: string[] = [];
   #refused = 0;
@@ -27,7 +27,7 @@ export class Ledger {
     return 1 + (index % 10);
   }
 
-  /** Makes a tag of its own; every third is removed again. */
+  /** Creates a unique tag; deletes every third. */
   async work(): Promise<void> {
     const index = this.#promised.size;
     const tag = `${this.#prefix}-${index}`;
@@ -39,7 +39,7 @@ export class Ledger {
     if (await this.#call("delete", { tag })) this.#promised.set(tag, "gone");
   }
 
-  /** @returns what does not hold of all that was promised. */
+  /** @returns tags whose state differs from the responses. */
   async check(): Promise<readonly string[]> {
     const tags = [...this.#promised];
     const faults = await Promise.all(
@@ -54,7 +54,7 @@ export class Ledger {
     return [...this.#wrong, ...faults.flat()];
   }
 
-  /** @returns whether it was done; a proper refusal leaves it open. */
+  /** @returns whether it was done; undefined after a valid refusal. */
   async #call(operation: string, body: object): Promise<boolean> {
     const answer = await this.#service.call(`tags/${operation}`, "plain", body);
     if (answer.status === 200) return true;

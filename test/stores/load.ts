@@ -3,26 +3,26 @@ import type { Answer } from "../support/request.ts";
 import type { ServiceProcess } from "../support/service-process.ts";
 import { fault, questions } from "./questions.ts";
 
-/** What a load has seen so far. */
+/** Responses of a load so far. */
 export interface Seen {
   right: number;
-  /** Answers that say properly that the store cannot be reached. */
+  /** Valid refusals: the store is unavailable. */
   refused: number;
-  /** Everything else, in words. */
+  /** Everything else, as text. */
   readonly wrong: string[];
 }
 
-/** Parts of addresses and native errors that no answer may hold. */
+/** Parts of addresses and native errors that no response may contain. */
 const leaks = /127\.0\.0\.1|tables\/|_versions|manifest|\.rs:|object_store|\b(S3|GCS)\b/;
 
-/** What is wrong with a refusal; undefined where it is the contract's own: 503, code 17, when to retry, and no more. */
+/** What is wrong with a refusal; undefined for a valid one: 503, code 17, Retry-After, and no internals. */
 export const refusalFault = ({ status, headers, body }: Answer): string | undefined => {
   const proper = status === 503 && body?.code === 17 && Number(headers.get("retry-after")) > 0;
   if (proper && !leaks.test(JSON.stringify(body))) return undefined;
   return `${status} ${JSON.stringify(body)} retry-after ${headers.get("retry-after")}`;
 };
 
-/** Asks everything that has one right answer, many at once, until `done` says so after a whole round. */
+/** Sends all questions, several concurrently, until `done` returns true after a whole round. */
 export const load = async (service: ServiceProcess, seen: Seen, atOnce: number, done: () => boolean): Promise<void> => {
   let next = 0;
   const one = async (): Promise<void> => {

@@ -3,31 +3,31 @@ import { makeTestDatabase } from "../../tools/parts/database.ts";
 import { type ServiceProcess, startServiceProcess } from "../support/service-process.ts";
 import { staticToken } from "../support/static-token.ts";
 
-// The test runner sets BASE_URL, which the SDK of this process would take for Google's address.
+// The test runner sets BASE_URL, which the SDK in this process would read as Google's address.
 removeStrayOptions(process.env);
 
 /** May read the statistics of the table `plain`, and nothing else. */
 export const plainStatsToken = "token-for-the-statistics-of-plain";
 
-/** Where a database lives. */
+/** Location of a database. */
 export interface Place {
   readonly uri: string;
   readonly storageOptions: Readonly<Record<string, string>>;
 }
 
-/** Writes the test tables with the SDK itself, by the same address and options that the service gets. */
+/** Writes the test tables with the SDK, with the address and options of the service. */
 export const fill = ({ uri, storageOptions }: Place): Promise<void> => makeTestDatabase(uri, storageOptions);
 
 /**
- * A place whose store may take its time, for suites that are about right answers: on a machine that does much else the
- * servers of this test may well need the four seconds after which the service gives up.
+ * A place with long store timeouts, for suites that test responses: on a busy machine the store servers of the tests may
+ * need more than the four seconds after which the service gives up.
  */
-export const unhurried = ({ uri, storageOptions }: Place): Place => ({
+export const withLongTimeouts = ({ uri, storageOptions }: Place): Place => ({
   uri,
   storageOptions: { ...storageOptions, read_timeout: "60s", timeout: "60s" },
 });
 
-/** The service on a place, configured by its environment alone, not yet ready. */
+/** Starts the service on a place; it is not ready yet. */
 export const serve = (
   { uri, storageOptions }: Place,
   environment: Readonly<Record<string, string>> = {},
@@ -39,7 +39,7 @@ export const serve = (
       LAKEHEAD_STORAGE_OPTIONS: JSON.stringify(storageOptions),
       LAKEHEAD_ANALYZE_CONCURRENCY: "1",
       LAKEHEAD_QUEUE_SECONDS: "60",
-      // What a pod may have for reasons of its own; the SDK would take each for a storage option.
+      // Unrelated variables of a pod; the SDK would read each as a storage option.
       BASE_URL: "http://127.0.0.1:1",
       ENDPOINT_URL: "http://127.0.0.1:1",
       TOKEN: "stray",

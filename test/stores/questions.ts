@@ -4,14 +4,14 @@ import type { Answer, CallOptions } from "../support/request.ts";
 import { vectorOf } from "../support/tables.ts";
 import { plainStatsToken } from "./place.ts";
 
-/** A request that changes nothing, and the one right answer to it wherever the test tables are. */
+/** A read-only request and its expected response, which does not depend on the store. */
 export interface Question {
   readonly title: string;
   /** Below `/v1/`. */
   readonly path: string;
   readonly body: unknown;
   readonly asking?: CallOptions;
-  /** Rows of an Arrow file stand for it. */
+  /** For an Arrow file, its rows. */
   readonly right: { readonly status: number; readonly body: unknown };
 }
 
@@ -20,7 +20,7 @@ const ok = (body: unknown) => ({ status: 200, body });
 const failure = (status: number, code: number) => ({ status, body: expect.objectContaining({ code }) });
 const plan = (...parts: readonly string[]) => ok(expect.stringMatching(new RegExp(parts.join("[^]*"))));
 
-/** A question to an operation on a table. */
+/** A question about a table. */
 const ask = (
   title: string,
   operation: string,
@@ -30,7 +30,7 @@ const ask = (
   asking?: CallOptions,
 ): Question => ({ title, path: `table/${table}/${operation}`, body, right, ...(asking && { asking }) });
 
-/** A question to the catalog. */
+/** A question about the catalog. */
 const get = (title: string, path: string, right: Question["right"]): Question => ({
   title,
   path,
@@ -41,7 +41,7 @@ const get = (title: string, path: string, right: Question["right"]): Question =>
 
 const having = (fields: object) => ok(expect.objectContaining(fields));
 
-/** Good input: every kind of plan, every version, a branch, a nested namespace. */
+/** Valid input: every kind of plan, every version, a branch, a nested namespace. */
 const good: readonly Question[] = [
   ...Array.from({ length: 10 }, (_, index) => index + 1).map((version) =>
     ask(
@@ -136,7 +136,7 @@ const good: readonly Question[] = [
 
 const numbered = (...versions: readonly number[]) => versions.map((version) => expect.objectContaining({ version }));
 
-/** The operations around the six. */
+/** The other read-only operations. */
 const neighbours: readonly Question[] = [
   ask("all rows", "count_rows", "plain", {}, ok(100)),
   ask("the rows of a version", "count_rows", "plain", { version: 3 }, ok(30)),
@@ -183,7 +183,7 @@ const neighbours: readonly Question[] = [
   ask("no tag to move", "tags/update", "plain", { tag: "nope", version: 1 }, failure(404, 8)),
 ];
 
-/** Bad input: each kind of refusal that needs the store to be right. */
+/** Invalid input: each kind of refusal that depends on the store. */
 const bad: readonly Question[] = [
   ask("a table that is not there", "stats", "nope", {}, failure(404, 4)),
   ask("a table that is not in its namespace", "stats", "prod$vectors$nope", {}, failure(404, 4)),
@@ -206,7 +206,7 @@ export const questions: readonly Question[] = [...good, ...neighbours, ...bad];
 const contentOf = (body: unknown): unknown =>
   body instanceof Uint8Array ? { rows: tableFromIPC(body).numRows } : body;
 
-/** What is wrong with an answer; undefined where it is right. */
+/** What is wrong with a response; undefined if it is correct. */
 export const fault = ({ title, right }: Question, { status, body }: Answer): string | undefined => {
   try {
     expect({ status, body: contentOf(body) }).toEqual(right);

@@ -4,16 +4,16 @@ import { writeTables } from "../../tools/lance-tables.ts";
 import type { Answer } from "../support/request.ts";
 import type { ServiceProcess } from "../support/service-process.ts";
 import { nested } from "../support/tables.ts";
-import { type Place, serve, unhurried } from "./place.ts";
+import { type Place, serve, withLongTimeouts } from "./place.ts";
 
 const creations = 200;
 const consistencySeconds = 1;
-/** A table of this suite alone, because it gets a new version. */
+/** Only this suite uses this table, because it writes a version. */
 const shared = { ...nested, name: "shared" };
 const sharedId = [...shared.namespace, shared.name].join("$");
 const patience = { timeout: 20_000, interval: 50 };
 
-/** How many answers there were of each kind, for instance `{"200": 1, "409/9": 199}`. */
+/** Number of responses by kind, for instance `{"200": 1, "409/9": 199}`. */
 const kinds = (answers: readonly Answer[]): Record<string, number> => {
   const counts: Record<string, number> = {};
   for (const { status, body } of answers) {
@@ -30,7 +30,7 @@ export const replicas = (place: () => Place): void => {
     beforeAll(async () => {
       await writeTables(place().uri, [shared], place().storageOptions);
       const environment = { LAKEHEAD_CONSISTENCY_SECONDS: String(consistencySeconds) };
-      const start = () => serve(unhurried(place()), environment);
+      const start = () => serve(withLongTimeouts(place()), environment);
       both = await Promise.all([start(), start()]);
       await Promise.all(both.map((service) => service.ready()));
     });
@@ -54,7 +54,7 @@ export const replicas = (place: () => Place): void => {
       },
     );
 
-    test("of several tags at once each has its own winner, and none gets in another's way", async () => {
+    test("concurrent creations of several tags: each tag is created once, independently of the others", async () => {
       const tags = Array.from({ length: 20 }, (_, index) => `many-${index}`);
       const answers = await Promise.all(
         tags.flatMap((tag) => both.map((service) => service.call("tags/create", "plain", { tag, version: 1 }))),
@@ -62,7 +62,7 @@ export const replicas = (place: () => Place): void => {
       expect(kinds(answers)).toEqual({ "200": tags.length, "409/9": tags.length });
     });
 
-    test("a tag made, moved or removed on one is so on the other at once", async () => {
+    test("a tag created, updated or deleted on one replica is visible on the other at once", async () => {
       const [left, right] = both;
       for (let round = 1; round <= 5; round++) {
         const tag = `seen-${round}`;
@@ -80,7 +80,7 @@ export const replicas = (place: () => Place): void => {
       }
     });
 
-    test("a version that somebody else writes is seen on both, and can be tagged on either", async () => {
+    test("a version written by another process is visible on both replicas and can be tagged on either", async () => {
       const { uri, storageOptions } = place();
       const stats = (service: ServiceProcess) => service.call("stats", sharedId);
       for (const service of both) expect((await stats(service)).body.num_rows).toBe(20);

@@ -10,7 +10,7 @@ writes = Lock()
 
 
 def one_write_at_a_time(environ, start_response):
-    """S3 looks whether an object exists and writes it in one step; moto's threads look first and write later."""
+    """S3 checks a condition and writes in one step; moto's threads check first and write later."""
     if environ["REQUEST_METHOD"] in ("GET", "HEAD"):
         return moto(environ, start_response)
     with writes:

@@ -1,6 +1,6 @@
 import type { Responder } from "../support/object-store-protocol.ts";
 
-/** A real store in a process of its own, behind the request count and faults of `test/support/object-store.ts`; or what is missing for it. */
+/** A real store server, behind the request count and faults of `test/support/object-store.ts`; or what is missing for it. */
 export type StoreServer =
   | { readonly name: string; readonly behind: Responder; stop(): Promise<void> }
   | { readonly missing: string };

@@ -18,7 +18,7 @@ export interface Reply {
   readonly body?: Buffer;
 }
 
-/** What answers a store's requests: objects in memory, or another server. */
+/** Responds to a store's requests: objects in memory, or another server. */
 export type Responder = (ask: Ask) => Reply | Promise<Reply>;
 
 const escapes: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };

@@ -9,9 +9,9 @@ export interface StoreRequest {
   readonly key: string;
 }
 
-/** How the store behaves from now on; a test changes it at will. */
+/** Latency and faults of the store; a test may change them at any time. */
 export interface Weather {
-  /** Milliseconds before each answer. */
+  /** Milliseconds before each response. */
   latencyMs: number;
   /** Share of requests answered 503 SlowDown, 0 to 1; spread evenly, so that a run repeats. */
   unavailable: number;
@@ -21,7 +21,7 @@ export interface Weather {
   unanswered: number;
   /** The shares are of requests of this kind; absent, of all. */
   only: RequestKind | undefined;
-  /** `away` resets every connection, `silent` takes requests and never answers. */
+  /** `away` resets every connection, `silent` accepts requests and never responds. */
   presence: "here" | "away" | "silent";
 }
 
@@ -45,7 +45,7 @@ export const spread = (): ((share: number) => boolean) => {
   };
 };
 
-/** The count of what arrived. Requests are counted before any fault, because the client paid for them. */
+/** Counts the requests before any fault, because a client pays for them in any case. */
 export class Traffic {
   #requests: StoreRequest[] = [];
 

@@ -16,28 +16,28 @@ import {
 export type { StoreRequest, Weather } from "./object-store-traffic.ts";
 
 export interface ObjectStoreOptions {
-  /** Whose clients it serves, default s3. Google's XML interface has S3's requests with headers of its own. */
+  /** Protocol, `s3` by default. Google's XML interface is S3's with different headers. */
   readonly cloud?: "s3" | "gs";
   /** A local directory whose files become the objects below `prefix`. */
   readonly seed?: string;
   /** The keys' common beginning, as in `s3://lake/<prefix>`. */
   readonly prefix?: string;
   readonly weather?: Partial<Weather>;
-  /** Answers instead of objects in memory: a real server behind this one's count and weather. */
+  /** A real server behind this one's count and faults, instead of objects in memory. */
   readonly behind?: Responder;
 }
 
 /**
  * An object store that speaks enough of S3, and of Google's XML interface, for LanceDB, over HTTP on loopback: list, ranged get, head, conditional put,
- * multipart upload, copy, delete. It is the instrument that counts: what a test says about requests is what arrived
- * here. It is no stand-in for the speed of a real store, and takes every signature for good.
+ * multipart upload, copy, delete. It counts the requests that arrive, and adds latency and faults. Its speed says nothing
+ * about a real store, and it accepts every signature.
  */
 export interface ObjectStore {
-  /** Where a database lives in it, as `LAKEHEAD_DATABASE` has it. */
+  /** Address of a database in it, for `LAKEHEAD_DATABASE`. */
   readonly uri: string;
   /** Its HTTP address, without a slash. */
   readonly endpoint: string;
-  /** The storage options that lead the SDK here. */
+  /** Storage options for the SDK. */
   readonly storageOptions: Readonly<Record<string, string>>;
   /** The requests since the last call. */
   take(): StoreRequest[];

@@ -16,7 +16,7 @@ const templates = Object.keys(document.paths).map((template) => ({
   pattern: new RegExp(`^${template.replace(/\{\w+\}/g, "[^/]+")}/?$`),
 }));
 
-/** The document's path that an address belongs to; the one with most words where several fit. */
+/** The document's path for an address; the most specific one if several match. */
 const templateOf = (address: string): string | undefined =>
   templates
     .filter(({ pattern }) => pattern.test(address))
@@ -33,28 +33,28 @@ interface Documented {
   readonly mediaType: string | null;
 }
 
-/** What the document says of an answer; the common error where it knows nothing of the address. */
+/** The documented schema and media type of a response; the common error for an unknown address. */
 const documented = (address: string, method: string, status: number): Documented => {
   const path = templateOf(address);
   if (path === undefined) return { schema: "openapi#/components/schemas/Error", mediaType: "application/json" };
   const methods = document.paths[path];
-  // A method that is not documented for the path answers as the documented one's 405 does.
+  // A method that the path does not document has the 405 response of the documented one.
   const known = methods[method.toLowerCase()] === undefined ? Object.keys(methods)[0] : method.toLowerCase();
   const response = methods[known as string].responses[String(status)];
-  if (response === undefined) throw new Error(`answered ${status}, which its OpenAPI does not list`);
+  if (response === undefined) throw new Error(`returned ${status}, which its OpenAPI document does not list`);
   const [mediaType = null] = Object.keys(response.content ?? {});
   const schema = `openapi#/paths/${pointer(path)}/${known}/responses/${status}/content/application~1json/schema`;
   return { schema: mediaType === "application/json" ? schema : undefined, mediaType };
 };
 
 /**
- * Holds an answer against the document: its status must be listed for the operation and its body must fit.
- * Unknown paths answer the common error.
+ * Checks a response against the document: the operation must list its status, and its body must match the schema. Unknown
+ * paths return the common error.
  * @param address the path as it was asked, without its query string.
  */
 export const checkAgainstOpenApi = (address: string, method: string, { status, headers, body }: Answer): void => {
   const fail = (text: string): never => {
-    throw new Error(`${method} ${address} answered ${status} ${text}`);
+    throw new Error(`${method} ${address} returned ${status} ${text}`);
   };
   const { schema, mediaType } = documented(address, method, status);
   const type = headers.get("content-type");

@@ -18,7 +18,7 @@ export interface TestService {
   readonly token: string;
   /** Lines of the log so far, parsed. */
   readonly log: Record<string, unknown>[];
-  /** Asks an operation on a table; checks the answer against the OpenAPI document and counts its code. */
+  /** Calls an operation on a table; checks the response against the OpenAPI document and records its error code. */
   call(operation: string, table: string, body?: unknown, options?: CallOptions): Promise<Answer>;
   /** The same by the path, for instance `/v1/namespace/$/list`. */
   ask(path: string, body?: unknown, options?: CallOptions): Promise<Answer>;
@@ -45,7 +45,7 @@ export const startTestService = async (options: ServiceOptions = {}): Promise<Te
     LAKEHEAD_OPERATIONS_PORT: "0",
     LAKEHEAD_DRAIN_SECONDS: "0",
     LAKEHEAD_LOG_LEVEL: "debug",
-    // A worker process that starts on a crowded machine takes its time, and no test is about that.
+    // Worker processes start slowly on a busy machine, and no test measures that.
     LAKEHEAD_QUEUE_SECONDS: "25",
     LAKEHEAD_AUTH_STATIC_TOKENS: JSON.stringify(tokens),
     LAKEHEAD_AUTH_API_KEY: "true",

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { scopes } from "../../service/auth/index.ts";
 
-/** An entry of `LAKEHEAD_AUTH_STATIC_TOKENS`; without scopes and tables it may everything. */
+/** An entry of `LAKEHEAD_AUTH_STATIC_TOKENS`, with every scope on every table by default. */
 export const staticToken = (
   name: string,
   token: string,

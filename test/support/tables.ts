@@ -1,6 +1,6 @@
 import type { Row, TableDefinition } from "../../tools/lance-tables.ts";
 
-/** Tables that tests ask: small enough to make in a second, rich enough that every query field changes a plan. */
+/** Test tables: small enough to write in a second, and such that every query field changes a plan. */
 export const dimensions = 16;
 
 /** Deterministic, so that a plan or a count never depends on the run. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 const { LAKEHEAD_TEST_CACHE, XDG_CACHE_HOME } = process.env;
 
 /**
- * Where parts that npm does not have are kept from one run to the next, outside the repository: `LAKEHEAD_TEST_CACHE`,
+ * Cache of parts that npm does not install, outside the repository: `LAKEHEAD_TEST_CACHE`,
  * or `lakehead` in the user's cache directory.
  */
 export const cachePath = (...parts: readonly string[]): string =>

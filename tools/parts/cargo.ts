@@ -6,7 +6,7 @@ import { cachePath } from "./cache.ts";
 
 const run = promisify(execFile);
 
-/** A program that cargo built, or why there is none. */
+/** A program built by cargo, or what is missing for it. */
 export type CargoProgram =
   | { readonly program: string; readonly missing?: never }
   | { readonly missing: string; readonly program?: never };
@@ -17,9 +17,8 @@ const lastLine = (error: unknown): string => {
 };
 
 /**
- * A program of a Rust package with a lock file, built into the cache. A machine without cargo is told of; a package that
- * does not compile is an error.
- * @throws with the compiler's words when it does not compile.
+ * A program of a Rust package with a lock file, built into the cache. Without cargo, it returns what is missing.
+ * @throws Error with the compiler's output if the package does not compile.
  */
 export const cargoBuild = async (
   packageFolder: string,

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 
-/** Ports of the loopback that nobody listens on right now, for programs that cannot say which one the system gave them. */
+/** Free ports of the loopback, for programs that cannot report the port that the system chose. */
 export const freePorts = async (count: number): Promise<readonly number[]> => {
   const servers = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
   await Promise.all(servers.map((server) => once(server, "listening")));

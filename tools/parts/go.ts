@@ -7,7 +7,7 @@ import { cachePath } from "./cache.ts";
 
 const run = promisify(execFile);
 
-/** A program that Go built, or why there is none. */
+/** A program built by Go, or what is missing for it. */
 export type GoProgram =
   | { readonly program: string; readonly missing?: never }
   | { readonly missing: string; readonly program?: never };
@@ -18,8 +18,8 @@ const lastLine = (error: unknown): string => {
 };
 
 /**
- * A Go program by its module path and exact version, built once and kept in the cache. A machine without Go, or one that
- * cannot have the module, is told of, not thrown.
+ * A Go program by its module path and exact version, built once and kept in the cache. Without Go or the
+ * module, it returns what is missing instead of throwing.
  */
 export const goProgram = async (module: string, version: string, log: (line: string) => void): Promise<GoProgram> => {
   const name = module.split("/").at(-1) ?? module;
@@ -37,7 +37,7 @@ export const goProgram = async (module: string, version: string, log: (line: str
     await mkdir(draft, { recursive: true });
     const environment = { ...process.env, GOBIN: draft, GOFLAGS: "-buildvcs=false -p=1" };
     await run("go", ["install", `${module}@${version}`], { env: environment, maxBuffer: 64 * 2 ** 20 });
-    // Whoever builds the same thing at the same time may have been faster.
+    // A concurrent build of the same program may have finished first.
     await rename(draft, home).catch((error: unknown) => {
       if (!existsSync(program)) throw error;
     });

@@ -8,7 +8,7 @@ import { cachePath } from "./cache.ts";
 
 const run = promisify(execFile);
 
-/** A Python interpreter that has the wanted packages, or why there is none. */
+/** A Python interpreter with the requested packages, or what is missing for it. */
 export type Python =
   | { readonly python: string; readonly missing?: never }
   | { readonly missing: string; readonly python?: never };
@@ -20,7 +20,7 @@ const lastLine = (error: unknown): string => {
 
 /**
  * A virtual environment with the packages of a requirements file of exact versions, made once for its content and kept in the
- * cache. A machine without Python 3, or one that cannot have the packages, is told of, not thrown.
+ * cache. Without Python 3 or the packages, it returns what is missing instead of throwing.
  */
 export const pythonWith = async (requirements: string, log: (line: string) => void): Promise<Python> => {
   const key = createHash("sha256")
@@ -37,7 +37,7 @@ export const pythonWith = async (requirements: string, log: (line: string) => vo
     return { missing: "python3 is not on PATH" };
   }
   log(`installing the Python packages of ${requirements} into ${home} (once) …`);
-  // A virtual environment cannot be moved into place: a run that was cut short is known by its marker.
+  // A virtual environment cannot be moved, so a marker file shows that it is complete.
   try {
     if (existsSync(draft)) await rm(home, { recursive: true, force: true });
     await mkdir(draft, { recursive: true });

@@ -2,7 +2,7 @@ import type { Branches, Connection, Table } from "@lancedb/lancedb";
 
 type Refused = readonly (readonly [operation: string, name: string, call: () => Promise<unknown>])[];
 
-/** What the service has not: the client must say so at once, never that the table is not there. */
+/** Operations that the service does not implement: the client must fail at once, and not with "table not found". */
 export const refused = ({
   connection,
   table,

@@ -8,7 +8,7 @@ import { fails, finish, startReport, unseen, watched, world } from "./report.ts"
 const say = await startReport("Node remote", `@lancedb/lancedb ${packageFile.dependencies["@lancedb/lancedb"]}`);
 const { endpoint, keys, docs, plain, nested, awkward } = world;
 
-/** As a user connects, with the client's own retries. */
+/** Connects as a user does, with the client's retries. */
 const connectWith = (apiKey: string): Promise<Connection> => connect("db://dev", { apiKey, hostOverride: endpoint });
 
 const called = {
@@ -27,7 +27,7 @@ const plainBranches = await table.branches();
 const branches = watched(plainBranches, called.branches);
 const scored = watched(await connection.openTable("plain"), called.table);
 
-/** What is seen of `plain` at a version. A connection's handles of one table share what they are checked out at. */
+/** State of `plain` at a version. A connection's handles of one table share their checked-out version. */
 const at = async <Result>(version: number | string, look: () => Promise<Result>): Promise<Result> => {
   await scored.checkout(version);
   try {
@@ -317,7 +317,7 @@ await say("namespace/describe", "one that is not there", () =>
 for (const [operation, name, call] of refused({ connection, table, branches }))
   await say(operation, name, () => fails(/"code":0/, call));
 
-/** What the client refuses or answers by itself, without asking. */
+/** Calls that the client refuses or answers without a request. */
 const localOnly = [
   ...["createMaterializedView", "openMaterializedView", "listMaterializedViews", "refreshMaterializedView"],
   ...["dropAllTables", "refreshColumn", "setUnenforcedPrimaryKey", "closeLsmWriters", "optimize", "currentBranch"],

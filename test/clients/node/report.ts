@@ -13,7 +13,7 @@ export type Say = (operation: string, name: string, check: () => Promise<void>) 
 const input = createInterface({ input: stdin });
 const acknowledgements = input[Symbol.asyncIterator]();
 
-/** The process ends when nothing is read any more. */
+/** Ends the process when its output is no longer read. */
 export const finish = (): void => input.close();
 
 const print = async (line: Introduction | CaseResult): Promise<void> => {
@@ -21,7 +21,7 @@ const print = async (line: Introduction | CaseResult): Promise<void> => {
   await acknowledgements.next();
 };
 
-/** Prints who it is and then each case, see test/clients/result.ts. */
+/** Prints the client's name and then each case, see test/clients/result.ts. */
 export const startReport = async (client: string, version: string): Promise<Say> => {
   await print({ client, version });
   return async (operation, name, check) => {
@@ -33,7 +33,7 @@ export const startReport = async (client: string, version: string): Promise<Say>
   };
 };
 
-/** A call that must fail with an error whose text fits: this SDK has no classes of errors, only their texts. */
+/** A call that must fail with a matching error text: this SDK has no error classes. */
 export const fails = async (pattern: RegExp, call: () => Promise<unknown>): Promise<void> => {
   const outcome = await call().then(
     (value) => ({ value }),
@@ -45,7 +45,7 @@ export const fails = async (pattern: RegExp, call: () => Promise<unknown>): Prom
 };
 
 /**
- * Remembers which methods of an object were called, so that none that a new version of the client brings is forgotten.
+ * Records which methods of an object were called, so that methods of a new client version are not missed.
  */
 export const watched = <Subject extends object>(subject: Subject, seen: Set<string>): Subject =>
   new Proxy(subject, {
@@ -57,7 +57,7 @@ export const watched = <Subject extends object>(subject: Subject, seen: Set<stri
     },
   });
 
-/** Methods that were never called and are not in `local`, which ask no service. */
+/** Methods that were never called, apart from `local` ones, which send no request. */
 export const unseen = (subject: object, seen: ReadonlySet<string>, local: readonly string[]): string[] =>
   Object.getOwnPropertyNames(Object.getPrototypeOf(subject)).filter(
     (name) => name !== "constructor" && !name.startsWith("_") && !seen.has(name) && !local.includes(name),

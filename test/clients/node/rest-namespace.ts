@@ -83,7 +83,7 @@ const refusedCalls: readonly (readonly [operation: string, name: string, call: (
 const schemaOfDocs = async () => (await connection.openTable("docs")).schema();
 for (const [operation, name, call] of refusedCalls) await say(operation, name, () => fails(/Unsupported/, call));
 
-/** What the client refuses or does by itself, without asking. */
+/** Calls that the client refuses or handles without a request. */
 const localOnly = [
   ...["isOpen", "close", "display", "getStorageOptions", "createMaterializedView", "openMaterializedView"],
   ...["listMaterializedViews", "cloneTable", "dropTableAsync", "dropAllTables", "openJob", "listJobs", "cancelJob"],

@@ -1,4 +1,4 @@
-"""What the clients have in common that speak the catalog's own words: one call for each operation of the specification.
+"""Shared by the clients of the catalog's specification: one call for each of its operations.
 
 `Catalog` says how a client does a call and by which classes it fails; the cases, in catalog_data.py, catalog_names.py
 and catalog_refused.py, are the same for each.
@@ -15,7 +15,7 @@ Call = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Faults:
-    """The classes by which a client says what is wrong."""
+    """The error classes of a client."""
 
     no_namespace: type[Exception]
     no_table: type[Exception]
@@ -35,11 +35,11 @@ class Faults:
 class Catalog:
     report: Report
     faults: Faults
-    """Asks an operation by its name in the specification: `call("get_table_stats", ["docs"], branch="b")`."""
+    """Calls an operation by its name in the specification: `call("get_table_stats", ["docs"], branch="b")`."""
     call: Call
     """The same with another key."""
     call_with: Callable[[str], Call]
-    """The rows of a query's answer."""
+    """The rows of a query's response."""
     rows: Callable[[Any], bytes]
 
 

@@ -35,7 +35,7 @@ def clause(words: str) -> m.QueryTableRequestFullTextQuery:
 
 
 def described_types() -> list[tuple[str, str]]:
-    """Columns of `docs` in the words of the catalog's specification, as LanceDB's own converter says them."""
+    """Columns of `docs` in the types of the catalog's specification, as LanceDB's converter writes them."""
     fields = [
         (name, LANCE_TYPES[kind] if isinstance(kind, str) else pa.list_(pa.float32(), kind["vector"]))
         for name, kind in DOCS["columns"].items()

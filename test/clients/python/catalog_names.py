@@ -1,4 +1,4 @@
-"""Cases of what names and lists: tags, versions, branches, indices, tables, namespaces."""
+"""Cases of tags, versions, branches, indices, tables and namespaces."""
 
 from typing import Any
 

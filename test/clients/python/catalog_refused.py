@@ -1,4 +1,4 @@
-"""Cases of what the service has not: the client must say so at once, never that the table is not there."""
+"""Operations that the service does not implement: the client must fail at once, and not with "table not found"."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ VERSION = {"version": 8, "manifest_path": "8.manifest"}
 COLUMN = {"column": "id", "index_type": "BTREE"}
 VIEW = {"kind": "query", "source_query": "SELECT 1", "output_schema": ""}
 
-# Name in the specification, where it is asked, id, fields.
+# Name in the specification, path, id, fields.
 REFUSED: list[tuple[str, str, list[str] | None, dict[str, Any]]] = [
     ("create_namespace", "namespace/create", ["new"], {}),
     ("drop_namespace", "namespace/drop", ["prod"], {}),

@@ -1,5 +1,5 @@
 """LanceDB's Python client on a REST namespace: the service is its catalog and answers its scans and full-text queries; what
-else is asked of a table, vector searches too, the client reads from the store itself."""
+else a table offers, vector searches included, the client reads from the store itself."""
 
 from typing import Any
 
@@ -101,7 +101,7 @@ for operation, name, call in REFUSED:
         fails(RuntimeError, call, "Unsupported")
 
 
-# What the client refuses or does by itself, without asking.
+# Calls that the client refuses or handles without a request.
 LOCAL = {
     *("alter_secret", "cancel_job", "create_function", "create_function_async", "create_materialized_view"),
     *("create_materialized_view_async", "create_secret", "create_view", "describe_query", "describe_secret"),
@@ -110,7 +110,7 @@ LOCAL = {
     *("execute_query", "execute_query_async", "get_function", "list_functions", "list_jobs"),
     *("list_materialized_views", "list_secrets", "list_views", "namespace_client", "open_job"),
     *("open_materialized_view", "pause_job", "resume_job", "serialize", "uri"),
-    # Broken in the client: it asks a namespace client that it does not make.
+    # Broken in the client: it uses a namespace client that it does not create.
     *("namespace_exists", "table_exists"),
 }
 

@@ -55,7 +55,7 @@ catalog = Catalog(
         bad_input=exceptions.BadRequestException,
         not_known=exceptions.UnauthorizedException,
         not_permitted=exceptions.ForbiddenException,
-        # It has no class for 406: the error's own, which is no other class's.
+        # It has no class for 406, so this is the base class itself.
         unsupported=exceptions.ApiException,
     ),
     call=caller(KEYS["all"]),

@@ -1,4 +1,4 @@
-"""The cases of LanceDB's Python client on a remote database (`db://`), the same for its two faces.
+"""The cases of LanceDB's Python client on a remote database (`db://`), the same for its synchronous and asynchronous API.
 
 What the synchronous and the asynchronous face do alike is called here and awaited where it can be; `Remote` holds what
 they do differently.
@@ -20,7 +20,7 @@ Check = Callable[[], Awaitable[None]]
 
 
 async def done(value: Any) -> Any:
-    """The result of a call of either face."""
+    """The result of a call of either API."""
     return await value if inspect.isawaitable(value) else value
 
 
@@ -41,9 +41,9 @@ class Remote:
     report: Report
     """Connects with a key, as a user does, with the client's own retries."""
     connect: Callable[[str], Any]
-    """The same with a bearer token beside a key that is not known."""
+    """The same with a bearer token and an unknown key."""
     connect_by_token: Callable[[str], Any]
-    """Asks for a table's schema or version, which one face has as a property."""
+    """Reads a table's schema or version, which is a property in one API."""
     get: Callable[[Any, str], Any]
     """Starts a query of a table: for a vector, a text, or a scan."""
     query: Callable[..., Any]
@@ -79,7 +79,7 @@ async def run(remote: Remote, cases: Cases, db: Any) -> None:
     branches = remote.watch("branches", docs.branches)
 
     async def at(version: int | str, look: Callable[[], Any]) -> Any:
-        """What is seen of `plain` at a version."""
+        """State of `plain` at a version."""
         await done(plain.checkout(version))
         try:
             return await done(look())

@@ -1,4 +1,4 @@
-"""What the service has not, as LanceDB's Python client asks for it: the client must say so at once."""
+"""Operations that the service does not implement, with LanceDB's Python client: it must fail at once."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""LanceDB's Python client on a remote database, its synchronous face, each of its operations."""
+"""LanceDB's Python client on a remote database, its synchronous API, each of its operations."""
 
 import asyncio
 import warnings
@@ -52,11 +52,11 @@ remote = Remote(
     watch=watch,
 )
 
-# What the client refuses or does by itself, without asking; and what is of the other kinds of connection.
+# Calls that the client refuses or handles without a request, and those of other kinds of connection.
 LOCAL_CONNECTION = {
     *("close", "create_function", "create_function_async", "drop_all_tables", "drop_database"),
     *("namespace_exists", "serialize", "table_exists", "uri"),
-    # Asked by Arrow Flight at an address of its own.
+    # Uses Arrow Flight at a separate address.
     *("describe_query", "execute_query", "execute_query_async"),
 }
 LOCAL_TABLE = {

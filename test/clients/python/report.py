@@ -1,4 +1,4 @@
-"""What every Python client's program shares: the world it is told of, its cases, its calls that must fail."""
+"""Shared by every Python client's program: its input, its cases, its calls that must fail."""
 
 import json
 import sys
@@ -23,7 +23,7 @@ def _print(line: dict[str, Any]) -> None:
 
 
 class Report:
-    """Prints who it is and then each case, see test/clients/result.ts."""
+    """Prints the client's name and then each case, see test/clients/result.ts."""
 
     def __init__(self, client: str, package: str) -> None:
         self._client = client
@@ -66,7 +66,7 @@ def holds(condition: object, what: str) -> None:
 
 
 def failed_as(fault: BaseException | None, kind: type[BaseException], value: object = None) -> None:
-    """Holds a call's failure against the client's own class, and no subclass of it."""
+    """Checks that a call fails with exactly this class, and no subclass of it."""
     if fault is None:
         raise AssertionError(f"it was expected to fail as {kind.__name__}, and gave {value!r}"[:300])
     if type(fault) is not kind:
@@ -86,7 +86,7 @@ def fails(kind: type[BaseException], call: Callable[[], object], text: str = "")
 
 
 class Watched:
-    """Remembers which methods of an object were called, so that none that a new version brings is forgotten."""
+    """Records which methods of an object were called, so that methods of a new client version are not missed."""
 
     def __init__(self, subject: object, seen: set[str]) -> None:
         self._subject = subject
@@ -98,7 +98,7 @@ class Watched:
 
 
 def unseen(kind: type, seen: set[str], local: Iterable[str]) -> list[str]:
-    """Public members of a class that were never used and are not in `local`, which ask no service."""
+    """Public members of a class that were never used, apart from `local` ones, which send no request."""
     return sorted(
         name for name in dir(kind) if not name.startswith("_") and name not in seen and name not in set(local)
     )

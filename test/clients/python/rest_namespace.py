@@ -15,7 +15,7 @@ from report import DOCS, ENDPOINT, KEYS, NESTED, Report, same, unseen
 
 seen: set[str] = set()
 
-# What it takes as a mapping, not as a model; and what it names otherwise than its operation.
+# Requests that it takes as a mapping, not as a model, and names that differ from the operation's.
 MAPPINGS = {"describe_table_version", "create_table_version", "batch_delete_table_versions", "query_table"}
 REQUESTS = {"list_all_tables": "ListTablesRequest", "create_table_scalar_index": "CreateTableIndexRequest"}
 

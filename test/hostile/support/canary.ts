@@ -1,8 +1,8 @@
 import { document } from "../../support/openapi.ts";
 
 /**
- * Requests with a canary in every place that the OpenAPI document of an operation knows: made from the document, so
- * that an operation that comes is covered when it is there.
+ * Requests with a canary in every field of an operation's OpenAPI document. They are generated from the document, so that
+ * new operations are covered.
  */
 
 /** One of the test tables, with one vector column of so many dimensions. */

@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 
-/** What no HTTP client would send: bytes as they are. @returns the answer's status and body, once the server has closed. */
+/** Sends raw bytes, which no HTTP client would send. @returns status and body, once the server has closed the connection. */
 export const sendRaw = async (port: number, ...chunks: readonly (string | Buffer)[]): Promise<RawAnswer> => {
   const socket = await openRaw(port);
   for (const chunk of chunks) socket.write(chunk);

@@ -9,7 +9,7 @@ import { type GoPart, goParts, type PartName } from "./table.ts";
 
 const run = promisify(execFile);
 
-/** A part that this machine cannot have: told in one line, never a failure of the suite. */
+/** A part that is not available on this machine: reported in one line, not a failure of the suite. */
 export class MissingPart extends Error {
   override readonly name = "MissingPart";
 }
@@ -24,7 +24,7 @@ const lastLine = (error: unknown): string => {
   return (stderr?.trim() || message || String(error)).split("\n").at(-1) ?? "";
 };
 
-/** Go at low priority and on two processors at most, for the machine has other work. */
+/** Go at low priority and on at most two processors, to leave the machine usable. */
 const go = ({ folder, environment }: Go, args: readonly string[]) =>
   run("nice", ["-n", "10", "go", ...args], { cwd: folder, env: environment, maxBuffer: 256 * 2 ** 20 });
 
@@ -36,7 +36,7 @@ const environmentFor = ({ unlisted = {} }: GoPart): NodeJS.ProcessEnv => ({
   GONOSUMDB: [process.env.GONOSUMDB, ...Object.keys(unlisted)].filter(Boolean).join(","),
 });
 
-/** The folder of the part's binaries, made once for what the table says of it. */
+/** Folder of the part's binaries, by the content of its table entry. */
 const homeOf = (name: PartName): string => {
   const key = createHash("sha256").update(JSON.stringify(goParts[name])).digest("hex").slice(0, 12);
   return cachePath("go", `${name}-${key}`);
@@ -81,7 +81,7 @@ const binaryOf = (path: string): string => (path.endsWith("/server/v3") ? "etcd"
 
 /**
  * The folder of a part's binaries: from the cache, or built into it, which takes minutes.
- * @throws MissingPart when Go, or one of the modules, is not to be had
+ * @throws MissingPart when Go or one of the modules is not available
  */
 export async function goPart(name: PartName, log: (line: string) => void): Promise<string> {
   const home = homeOf(name);
@@ -106,7 +106,7 @@ export async function goPart(name: PartName, log: (line: string) => void): Promi
         path,
       ]);
     await rename(draft, home).catch(async (error: unknown) => {
-      // Two runs at once build the same thing; the first one's stays.
+      // Of two concurrent builds, the first one's result stays.
       if (!existsSync(binaries)) throw error;
     });
     log(

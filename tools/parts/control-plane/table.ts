@@ -68,7 +68,7 @@ const table = {
 export type PartName = keyof typeof table;
 export const goParts: Readonly<Record<PartName, GoPart>> = table;
 
-/** kwok's own descriptions of how a node and a pod live: at once ready, at once gone. */
+/** kwok's stages of nodes and pods: ready and deleted without delay. */
 export const kwokStages = {
   ...kwok,
   files: [

@@ -88,7 +88,7 @@ pub async fn run(world: &World) {
         )
     });
     case!("stats", "of a table whose id has blanks and signs", {
-        // This client writes a blank as a plus: only the body's id tells the two apart.
+        // This client writes a space as a plus: only the body's id distinguishes the two.
         let parts = ["prod", "vectors", "a b+c ü", "t.1-x"];
         let answer = told(stats(&parts.join("$"), json!({ "id": parts })).await)?;
         same(Some(answer.num_rows), facts["awkward"]["rows"].as_i64())

@@ -10,7 +10,7 @@ use std::{env, fs};
 use lance_namespace_reqwest_client::apis::configuration::Configuration;
 use serde_json::Value;
 
-/// What every case needs: who asks, and what is true.
+/// Input of every case: the client's configurations and the expected facts.
 pub struct World {
     pub all: Configuration,
     pub docs_stats: Configuration,

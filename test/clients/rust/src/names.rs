@@ -1,4 +1,4 @@
-//! Cases of what names and lists: tags, versions, branches, indices, tables, namespaces.
+//! Cases of tags, versions, branches, indices, tables and namespaces.
 
 use lance_namespace_reqwest_client::apis::{namespace_api as namespace, table_api as table};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What the service has not: the client must be told so at once.
+//! Operations that the service does not implement: the client must fail at once.
 
 use lance_namespace_reqwest_client::apis::{
     materialized_view_api as view, namespace_api as namespace, table_api as table, transaction_api as transaction,

@@ -1,4 +1,4 @@
-//! The world that the program is told of, its cases, and what a call of the generated client came to.
+//! The program's input, its cases, and the results of calls of the generated client.
 
 use std::fmt::Debug;
 use std::io::{Write, stdin, stdout};
@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 
 const CLIENT: &str = "Rust generated";
 
-/// What a case came to: what is wrong, in words.
+/// Result of a case: an error has a text.
 pub type Outcome = Result<(), String>;
 
 fn print(line: &Value) {
     let mut out = stdout().lock();
     writeln!(out, "{line}").and_then(|()| out.flush()).expect("stdout is read");
     drop(out);
-    // Acknowledged, see test/clients/result.ts; at its end nobody waits.
+    // The acknowledgement, see test/clients/result.ts; there is none after the last case.
     stdin().read_line(&mut String::new()).ok();
 }
 
@@ -29,7 +29,7 @@ pub fn say(operation: &str, case: &str, outcome: Outcome) {
     print(&json!({ "client": CLIENT, "operation": operation, "case": case, "ok": outcome.is_ok(), "detail": detail }));
 }
 
-/// A request or one of its parts, as the specification writes it.
+/// A request or a part of it, as in the specification.
 pub fn of<T: DeserializeOwned>(value: Value) -> T {
     serde_json::from_value(value).expect("a value of the client's own model")
 }
@@ -50,7 +50,7 @@ pub fn same<T: PartialEq + Debug>(actual: T, expected: T) -> Outcome {
     }
 }
 
-/// What a call answered.
+/// The response of a call.
 pub fn told<T, E: Debug>(answer: Result<T, Error<E>>) -> Result<T, String> {
     answer.map_err(|error| format!("{error:?}"))
 }
@@ -70,7 +70,7 @@ pub fn fails<T: Debug, E: Debug + Serialize>(answer: Result<T, Error<E>>, status
     same((response.status.as_u16(), told["code"].as_i64()), (status, Some(code)))
 }
 
-/// Runs a block that may end early with what is wrong, as a case.
+/// Runs a block that may return early with an error, as a case.
 #[macro_export]
 macro_rules! case {
     ($operation:expr, $name:expr, $body:block) => {{
