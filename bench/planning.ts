@@ -19,10 +19,10 @@ import {
   type Tree,
   type Type,
 } from "../test/service/guard/expression/support/random-expression.ts";
-import { startWorker } from "./task-process.ts";
 import { readOptions } from "./options.ts";
 import { type PlanCost, type PlanTask, shapes } from "./planning/tasks.ts";
 import { figureTable } from "./report.ts";
+import { startWorker } from "./task-process.ts";
 
 /** A request as the search changes it. */
 interface Candidate {
