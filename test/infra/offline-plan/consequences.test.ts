@@ -12,8 +12,8 @@ const provider = "pulumi:providers:aws::aws";
 const defaults = (owner: string) => entry(provider, { inputs: { defaultTags: { tags: { owner } } } });
 const withAws = (id: string, more: Partial<PlanEntry> = {}) => entry(id, { options: { provider: "aws" }, ...more });
 
-describe("what a change brings along", () => {
-  it("a launch template's next version goes to the node group that uses it", () => {
+describe("the consequences of a change", () => {
+  it("a new version of a launch template updates its node group", () => {
     const group = entry(nodeGroup, { references: { launchTemplate: [template] } });
     const of = (size: number) => planWith(entry(template, { inputs: { size } }), group);
     const diff = diffPlans(of(100), of(200));
@@ -24,7 +24,7 @@ describe("what a change brings along", () => {
     expect(renderDiff(diff, "main")).toContain(`because launchTemplate comes from ${template}, which is changed`);
   });
 
-  it("a launch template's next version is seen on a node group that changes anyway, and that its nodes go with it", () => {
+  it("a new launch template version is shown on a node group that changes anyway, with the loss of its nodes", () => {
     const of = (size: number, max: number) =>
       planWith(
         entry(template, { inputs: { size } }),
@@ -36,10 +36,10 @@ describe("what a change brings along", () => {
   });
 
   it.each([
-    ["most", { maxSize: 4 }, ["--refresh"]],
-    ["least, lowered", { minSize: 0 }, ["--refresh"]],
-    ["least, raised", { minSize: 2 }, ["--refresh", "AWS refuses"]],
-    ["desired number alone", { desiredSize: 7 }, []],
+    ["maximum", { maxSize: 4 }, ["--refresh"]],
+    ["minimum, lowered", { minSize: 0 }, ["--refresh"]],
+    ["minimum, raised", { minSize: 2 }, ["--refresh", "AWS refuses"]],
+    ["desired size only", { desiredSize: 7 }, []],
   ])("a node group's other %s is sent together with the size that the state knows", (_what, changed, said) => {
     const of = (sizes: Record<string, number>) =>
       planWith(
@@ -54,7 +54,7 @@ describe("what a change brings along", () => {
     for (const part of said) expect(renderDiff(diff, "main")).toMatch(new RegExp(`^    note: .*${part}`, "m"));
   });
 
-  it("a default tag goes to whatever carries tags under that provider, and to nothing else", () => {
+  it("a changed default tag updates the tagged resources of that provider only", () => {
     const others = [
       withAws("aws:ec2/vpc:Vpc::tagged"),
       withAws("aws:ec2/route:Route::bare"),
@@ -67,7 +67,7 @@ describe("what a change brings along", () => {
     ]);
   });
 
-  it("another change of the provider brings nothing along, and an ignored one neither", () => {
+  it("other changes of the provider and ignored changes have no consequences", () => {
     const vpc = withAws("aws:ec2/vpc:Vpc::v");
     const of = (allowedAccountIds: string) => planWith(entry(provider, { inputs: { allowedAccountIds } }), vpc);
     expect(diffPlans(of("1"), of("2")).resources.map(({ id }) => id)).toEqual([provider]);

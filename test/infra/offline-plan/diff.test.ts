@@ -22,7 +22,7 @@ const plans = fc
   );
 
 describe("the diff of two plans", () => {
-  it("counts every resource once, and reads backwards as its own reverse", () => {
+  it("counts every resource once, and is symmetric", () => {
     fc.assert(
       fc.property(plans, plans, (a, b) => {
         const [there, back] = [diffPlans(a, b), diffPlans(b, a)];
@@ -43,7 +43,7 @@ describe("the diff of two plans", () => {
     expect(diffPlans(plan, structuredClone(plan))).toEqual({ stack: "test", resources: [], unchanged: 1, outputs: [] });
   });
 
-  it("shows one changed input as exactly that", () => {
+  it("shows one changed input", () => {
     const before = planWith(
       entry(cluster),
       entry("gcp:container/nodePool:NodePool::cpu", {
@@ -63,7 +63,7 @@ describe("the diff of two plans", () => {
 `);
   });
 
-  it("marks a likely replacement and whoever follows it", () => {
+  it("marks a likely replacement and the resources that follow from it", () => {
     const group = (amiType: string) => entry(nodeGroup, { inputs: { amiType, clusterName: "<computed>" } });
     const association = entry("aws:eks/podIdentityAssociation:PodIdentityAssociation::p", {
       inputs: { clusterName: "<computed>" },
@@ -80,7 +80,7 @@ describe("the diff of two plans", () => {
     ]);
   });
 
-  it("takes an aliased resource for the same one", () => {
+  it("matches a resource by its alias", () => {
     const before = planWith(
       entry("aws:s3/bucket:Bucket::old", { inputs: { bucket: "b" } }),
       entry("x:y/z:Z::z", { dependsOn: ["aws:s3/bucket:Bucket::old"] }),
@@ -96,7 +96,7 @@ describe("the diff of two plans", () => {
     ]);
   });
 
-  it("sees a rename without an alias as a removal and an addition, and warns of the protection", () => {
+  it("shows a rename without an alias as removal and addition, with the protection", () => {
     const before = planWith(entry("aws:s3/bucket:Bucket::old", { options: { protect: true } }));
     expect(
       text(before, planWith(entry("aws:s3/bucket:Bucket::new"))),
@@ -108,7 +108,7 @@ describe("the diff of two plans", () => {
 `);
   });
 
-  it("gives one old resource to one new one only", () => {
+  it("matches an old resource with one new resource only", () => {
     const aliases = ["aws:s3/bucket:Bucket::old"];
     const before = planWith(entry("aws:s3/bucket:Bucket::old"));
     const after = planWith(
@@ -136,7 +136,7 @@ describe("the diff of two plans", () => {
 `);
   });
 
-  it("tells an input that is gone from one that is null", () => {
+  it("distinguishes a removed input from null", () => {
     const before = planWith(entry(cluster, { inputs: { a: null, b: "x" } }));
     expect(text(before, planWith(entry(cluster, { inputs: { a: "y" } })))).toContain(
       "    a: null -> y\n    b: x (removed)\n",

@@ -43,7 +43,7 @@ describe("npm run plan", () => {
     expect(stdout).toContain("Sample results instead of a cloud's: aws:index/getCallerIdentity");
   });
 
-  it("compares with a revision, input by input, and leaves nothing behind", () => {
+  it("compares with a revision, input by input, and removes its temporary folder", () => {
     const path = join(folder, "Pulumi.dev.yaml");
     const before = readFileSync(path, "utf8");
     writeFileSync(path, `${before}  bucket: fixture-other\n`);
@@ -60,7 +60,7 @@ describe("npm run plan", () => {
     expect(leftBehind()).toEqual([]);
   });
 
-  it("takes a stack that the revision did not have for new", () => {
+  it("shows a stack that the revision does not have as new", () => {
     writeFileSync(join(folder, "Pulumi.new.yaml"), readFileSync(join(folder, "Pulumi.dev.yaml"), "utf8"));
     const { stdout } = plan("new", "--against", "HEAD", "--json");
     rmSync(join(folder, "Pulumi.new.yaml"));
@@ -83,7 +83,7 @@ describe("npm run plan", () => {
     expect(status).toBe(code);
   });
 
-  it("ends with the program's own words when it fails", () => {
+  it("prints the program's message when it fails", () => {
     const path = join(folder, "Pulumi.dev.yaml");
     const before = readFileSync(path, "utf8");
     writeFileSync(path, `${before}  fault: refuse\n`);

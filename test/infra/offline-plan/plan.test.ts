@@ -33,7 +33,7 @@ const graphs = fc
   .map((rows) => new Map(rows.map((row, node) => [String(node), row.filter((edge) => edge < node).map(String)])));
 
 describe("the reduction of dependencies", () => {
-  it("keeps what reaches what, with no edge to spare", () => {
+  it("preserves reachability and has no redundant edge", () => {
     fc.assert(
       fc.property(graphs, (graph) => {
         const reduced = transitiveReduction(graph);
@@ -52,7 +52,7 @@ describe("the reduction of dependencies", () => {
   });
 });
 
-it("a cycle between groups loses nobody's dependency", () => {
+it("a cycle between groups loses no dependency", () => {
   const graph = new Map([
     ["a", ["b", "c"]],
     ["b", ["a", "c"]],
@@ -75,7 +75,7 @@ const plains = fc.letrec<{ tree: Plain }>((tie) => ({
 })).tree;
 
 describe("values", () => {
-  it("never print a secret, wherever it stands", () => {
+  it("never print a secret, at any depth", () => {
     fc.assert(
       fc.property(fc.array(fc.string(), { maxLength: 4 }), (path) => {
         const value = path.reduceRight<Value>((inner, key) => ({ [key]: [inner] }), new Secret({ deep: "hunter2" }));
@@ -85,7 +85,7 @@ describe("values", () => {
     );
   });
 
-  it("come out of the wire as they went in", () => {
+  it("are decoded as they were encoded", () => {
     const signature = "4dabf18193072939515e22adb298388d";
     expect(decode("04da6b54-80e4-46f7-96ec-b56ff0331ba9")).toBe(computed);
     expect(decode({ [signature]: "1b47061264138c4ac30d75fd1eb44270", value: { a: 1 } })).toEqual(new Secret({ a: 1 }));
@@ -100,7 +100,7 @@ describe("values", () => {
     );
   });
 
-  it("are cut short where they are long, and differ where they differed", () => {
+  it("are shortened when long, and still differ", () => {
     const crd = (field: string) => ({
       metadata: { name: "x" },
       spec: { schema: Array.from({ length: 5000 }, () => field) },
@@ -111,7 +111,7 @@ describe("values", () => {
     expect(abridge(crd("b"))).not.toEqual(short);
   });
 
-  it("that are JSON in text are opened", () => {
+  it("that are JSON text are parsed", () => {
     expect(unfold({ policy: '{"Version":"2012-10-17","Statement":[{"Action":["a"]}]}', text: "{not json" })).toEqual({
       policy: { Statement: [{ Action: ["a"] }], Version: "2012-10-17" },
       text: "{not json",
@@ -152,7 +152,7 @@ describe("a plan", () => {
     expect(renderGolden(planOf(captureOf(resources)))).toBe(renderGolden(planOf(captureOf(resources.toReversed()))));
   });
 
-  it("passes the program's warnings on", () => {
+  it("contains the program's warnings", () => {
     const warned = { ...capture, diagnostics: [{ severity: "warning" as const, message: "old operator\n" }] };
     expect(planOf(warned, ["esc"]).warnings).toEqual(["esc", "old operator"]);
     expect(renderTree(planOf(warned))).toContain("Warning: old operator");
@@ -171,7 +171,7 @@ it("outputs inside an input's object are unknown, not absent", () => {
   });
 });
 
-it("the graph shows components, their sizes and what waits for what", () => {
+it("the graph shows components, their sizes and dependencies", () => {
   const plan = planWith(
     entry("lakehead:aws:Platform::platform", { kind: "component" }),
     entry("lakehead:aws:Network::network", { kind: "component", parent: "lakehead:aws:Platform::platform" }),

@@ -12,7 +12,7 @@ const project = { name: "lakehead", defaults: {} };
 const fixtures = join(import.meta.dirname, "fixtures/project");
 
 describe("a stack's configuration", () => {
-  it("reaches the program as the CLI hands it over", () => {
+  it("has the form that the CLI passes to a program", () => {
     expect(
       flattenConfig(project, {
         "lakehead:cloud": "aws",
@@ -33,7 +33,7 @@ describe("a stack's configuration", () => {
     });
   });
 
-  it("hides encrypted values, also deep inside", () => {
+  it("hides encrypted values at any depth", () => {
     const { values, secretKeys } = flattenConfig(project, {
       token: { secure: "v1:abc" },
       database: { user: "lake", password: { secure: "v1:def" } },
@@ -53,7 +53,7 @@ describe("a stack's configuration", () => {
     });
   });
 
-  it("of an unknown stack names the known ones", () => {
+  it("of an unknown stack: the error lists the known stacks", () => {
     expect(() => readStackConfig(readProject(fixtures), "prd")).toThrow(
       new ProjectError('stack "prd" does not exist: no file Pulumi.prd.yaml; choose one of dev'),
     );

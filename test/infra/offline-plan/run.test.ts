@@ -12,7 +12,7 @@ const run = (extra: Record<string, string> = {}, options: Partial<Parameters<typ
   runProgram({ project, stack: "dev", config: { ...config, values: { ...config.values, ...extra } }, ...options });
 
 describe("a dry run of an unmodified program", () => {
-  it("records what the program asks for", async () => {
+  it("records the program's requests", async () => {
     const capture = await run();
     expect(capture.failure).toBeUndefined();
     expect(capture.peakBytes).toBeGreaterThan(2 ** 20);
@@ -50,7 +50,7 @@ describe("a dry run of an unmodified program", () => {
   });
 });
 
-it("runs as an update with made-up ids", async () => {
+it("runs as an update with fabricated ids", async () => {
   const capture = await run({}, { create: fabricate });
   const versioning = capture.resources.find(({ name }) => name === "store-versioning");
   expect(mask(versioning?.inputs.bucket ?? null)).toBe("fixture-tables");
@@ -58,7 +58,7 @@ it("runs as an update with made-up ids", async () => {
 });
 
 describe("a program that fails", () => {
-  it("gets no credentials, region or kubeconfig of its caller, and so cannot tell them", async () => {
+  it("gets no credentials, region or kubeconfig of its caller", async () => {
     process.env.AWS_SECRET_ACCESS_KEY = "must-not-travel";
     const { failure } = await run({ "fixture:fault": "environment" });
     delete process.env.AWS_SECRET_ACCESS_KEY;

@@ -45,13 +45,13 @@ describe("the guard", () => {
     },
   );
 
-  it("lets go what can be made again", () => {
+  it("passes resources that can be recreated", () => {
     expect(
       dangers([step("kubernetes:apps/v1:Deployment::x", "delete"), step("aws:ec2/route:Route::r", "replace")]),
     ).toEqual([]);
   });
 
-  it("covers, for both clouds, what the replacement table knows by that name", () => {
+  it("covers the stateful types of the replacement table, for both clouds", () => {
     const stateful = [...knownTypes].filter((type) =>
       /:(Cluster|NodeGroup|NodePool|Bucket|Role|Account|Key|CryptoKey)$/.test(type),
     );
@@ -104,7 +104,7 @@ it("the offline plan's diff is read as steps", () => {
   expect(dangers(steps)).toHaveLength(2);
 });
 
-it("an input whose change the resource ignores is no step's", () => {
+it("an ignored input is not part of a step", () => {
   const of = (version: string) => entry(nodeGroup, { inputs: { version }, options: { ignoreChanges: ["version"] } });
   expect(stepsOfDiff(diffPlans(planWith(of("1.35")), planWith(of("1.36")))).map(({ inputs }) => inputs)).toEqual([[]]);
 });
@@ -139,7 +139,7 @@ describe("the comment", () => {
     expect(text).toContain("The comment is too long");
   });
 
-  it("cannot be broken out of by a name", () => {
+  it("escapes names", () => {
     const { text } = renderComment([stack(step("x:y/z:Z::a|b`c\nd", "create"))], false);
     expect(text).toContain("a\\|b'c d");
   });

@@ -30,7 +30,7 @@ const preview = file("preview.json", {
   changeSummary: { replace: 1, same: 1 },
 });
 
-it("stops a preview that replaces a cluster, through the reduced form as well", () => {
+it("stops a preview that replaces a cluster, also in reduced form", () => {
   const direct = run(`aws-prod=${preview}`);
   expect(direct.status).toBe(3);
   expect(direct.stdout).toContain("replaces a cluster");
@@ -53,7 +53,7 @@ it.each([
   ["an empty file", "", /cannot be read/],
   ["another document", { ok: true }, /it has no list of steps/],
   ["another stack's steps", { stack: "aws-dev", source: "preview", steps: [] }, /belongs to aws-dev, not to aws-prod/],
-])("lets nothing pass that it cannot read: %s", (_name, content, message) => {
+])("fails for what it cannot read: %s", (_name, content, message) => {
   const { status, stderr, stdout } = run("--allowed", `aws-prod=${file("broken.json", content)}`);
   expect(status).toBe(1);
   expect(stderr).toMatch(message);

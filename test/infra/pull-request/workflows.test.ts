@@ -46,7 +46,7 @@ const job = (name: string, id: string) => workflows.find((item) => item.name ===
 const parted = (stage: string) => `\${{ fromJSON(needs.stacks.outputs.${stage}) }}`;
 
 describe("the workflows", () => {
-  it("use actions of others at one commit each, with the version beside it", () => {
+  it("pin each foreign action to one commit, with its version in a comment", () => {
     const uses = [...workflows.map(({ text }) => text), action].flatMap((text) => text.match(/uses: .*/g) ?? []);
     const foreign = uses.filter((line) => !line.startsWith("uses: ./"));
     expect(foreign.length).toBeGreaterThan(10);
@@ -68,14 +68,14 @@ describe("the workflows", () => {
     }
   });
 
-  it("never run on pull_request_target or after another workflow, where foreign code meets secrets", () => {
+  it("never run on pull_request_target or workflow_run, which give foreign code access to secrets", () => {
     for (const { workflow, name } of workflows)
       expect(Object.keys(workflow.on), name).not.toEqual(
         expect.arrayContaining([expect.stringMatching(/pull_request_target|workflow_run/)]),
       );
   });
 
-  it("may read the code and nothing more, unless a job says so", () => {
+  it("may only read the code, unless a job declares more", () => {
     for (const { workflow, name } of workflows) expect(workflow.permissions, name).toEqual({ contents: "read" });
     for (const { id, job } of jobs) {
       const writes = Object.entries(job.permissions ?? {})
@@ -118,14 +118,14 @@ describe("the workflows", () => {
         );
   });
 
-  it("keep the token out of the checked-out folder, and text of events out of scripts", () => {
+  it("keep the token out of the checkout, and expressions out of scripts", () => {
     for (const { id, step } of steps) {
       if (step.uses?.startsWith("actions/checkout@")) expect(step.with?.["persist-credentials"], id).toBe(false);
       expect(step.run ?? "", id).not.toContain("${{");
     }
   });
 
-  it("end by themselves", () => {
+  it("have a timeout", () => {
     for (const { id, job } of jobs)
       if (job.uses === undefined) expect(job["timeout-minutes"], id).toBeLessThanOrEqual(120);
   });
@@ -157,7 +157,7 @@ describe("the workflows", () => {
     expect(job("release.yml", "publish")?.needs).toBe("build");
   });
 
-  it("fail the required check of a pull request whose preview has failed, where skipping it would pass", () => {
+  it("fail, not skip, the required check of a pull request whose preview failed", () => {
     const comment = workflows.find(({ name }) => name === "preview.yml")?.workflow.jobs.comment;
     expect(comment?.if).toMatch(/^\$\{\{ !cancelled\(\) && needs\.preview\.result != 'skipped' \}\}$/);
     expect(comment?.steps?.[0]).toMatchObject({
