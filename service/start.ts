@@ -61,8 +61,13 @@ export const startService = async (config: Config, log: Log, version: string): P
   const metrics = createMetrics(version);
   const isolation = openDatabase(config, log, metrics);
   const { database } = isolation;
+  const principalLimit = new PrincipalLimit(config.maxInFlightPerPrincipal);
   const limit = (name: AdmissionClass): AdmissionLimit =>
-    new AdmissionLimit(config.admission[name], (reason) => metrics.refusal(name, reason));
+    new AdmissionLimit(
+      config.admission[name],
+      (reason) => metrics.refusal(name, reason),
+      (caller) => principalLimit.isAlone(caller),
+    );
   const admission = { analyze: limit("analyze"), plan: limit("plan"), metadata: limit("metadata") };
   const state = { draining: false };
   // The store may be unavailable when a pod starts: the pod is live but not ready, and retries.
@@ -73,7 +78,7 @@ export const startService = async (config: Config, log: Log, version: string): P
     authenticator,
     limits: config.limits,
     admission,
-    principalLimit: new PrincipalLimit(config.maxInFlightPerPrincipal),
+    principalLimit,
     log,
     metrics,
     openapi: createOpenApi(version),

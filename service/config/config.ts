@@ -74,12 +74,27 @@ const toIsolation = ({ isolation, admission, load, database }: Values): Isolatio
   };
 };
 
-const toAdmission = ({ admission, load }: Values, analyzeWorkers?: number): Config["admission"] => {
+/**
+ * The share of the plan limit that one principal has while others are active. By default one call for each CPU: planning
+ * occupies the CPUs of the main process, and calls of all classes wait behind what runs. `npm run bench:shares` measures
+ * how long.
+ */
+const planShare = 1 / 16;
+
+const toAdmission = (
+  { admission, load, isolation }: Values,
+  analyzeWorkers: number | undefined,
+): Config["admission"] => {
   const maxWaitMs = load.queueSeconds * 1000;
   const { analyze, plan, metadata } = admission;
   return {
     analyze: { ...analyze, concurrency: analyzeWorkers ?? analyze.concurrency, maxWaitMs },
-    plan: { ...plan, maxWaitMs },
+    plan: {
+      ...plan,
+      maxWaitMs,
+      // Plans in worker processes do not occupy the main process.
+      ...(isolation.mode !== "all" && { share: Math.ceil(plan.concurrency * planShare) }),
+    },
     metadata: { ...metadata, maxWaitMs },
   };
 };

@@ -203,7 +203,7 @@ const admission = z.object({
   plan: z.object({
     concurrency: variable(
       "LAKEHEAD_PLAN_CONCURRENCY",
-      "Concurrency limit of explain_plan; raise it with LAKEHEAD_CONSISTENCY_SECONDS=0, where each call reads from the store",
+      "Concurrency limit of explain_plan; one principal has a sixteenth of it while others are active, because plans use the CPU of the main process; raise it with LAKEHEAD_CONSISTENCY_SECONDS=0, where each call reads from the store",
       integer(1, 1024).default(16 * cpus),
       { defaultText: "16 times the number of CPUs" },
     ),

@@ -7,6 +7,8 @@ export interface AdmissionOptions {
   readonly queue: number;
   /** Milliseconds that a call waits at most. */
   readonly maxWaitMs: number;
+  /** Calls of one caller that run at once while other callers are active; absent: all. */
+  readonly share?: number;
 }
 
 type Refusal = "queue full" | "waited too long" | "client gone";
@@ -29,18 +31,29 @@ interface Waiting {
  *
  * Each caller has its own queue, and queues take turns. When the total is reached, a call of a caller with a shorter
  * queue evicts the newest call of the longest queue: one caller can use the whole queue but cannot block the others.
+ *
+ * Calls that use the CPU of this process also delay calls of other classes. A caller's share bounds them while others are
+ * active, even if that leaves the limit unused.
  */
 export class AdmissionLimit {
   readonly #options: AdmissionOptions;
   /** Waiting calls by caller, oldest first; the caller whose turn is next comes first. */
   readonly #queues = new Map<string, Set<Waiting>>();
   readonly #onRefusal: (refusal: Refusal) => void;
+  readonly #isAlone: (caller: string) => boolean;
+  readonly #runningOf = new Map<string, number>();
   #running = 0;
   #waiting = 0;
 
-  constructor(options: AdmissionOptions, onRefusal: (refusal: Refusal) => void = () => {}) {
+  /** @param isAlone whether no other caller has been active lately: the share then does not apply. */
+  constructor(
+    options: AdmissionOptions,
+    onRefusal: (refusal: Refusal) => void = () => {},
+    isAlone: (caller: string) => boolean = () => true,
+  ) {
     this.#options = options;
     this.#onRefusal = onRefusal;
+    this.#isAlone = isAlone;
   }
 
   get running(): number {
@@ -53,27 +66,46 @@ export class AdmissionLimit {
 
   /** @throws ServiceError code 17 with `Retry-After` when the call is not admitted. */
   async run<T>(call: () => Promise<T>, { caller = "", signal }: Arrival = {}): Promise<T> {
-    if (this.#running < this.#options.concurrency) this.#running++;
+    // The oldest waiting call goes first, also where only its caller's share made it wait.
+    if (this.#hasRoomFor(caller) && !this.#queues.has(caller)) this.#start(caller);
     else await this.#wait(caller, signal);
     try {
       return await call();
     } finally {
-      const next = this.#next();
-      // The count passes to the next call, so that a new call cannot overtake those that wait.
-      if (next === undefined) this.#running--;
-      else next.admit();
+      this.#end(caller);
+      for (let next = this.#next(); next !== undefined; next = this.#next()) next.admit();
     }
   }
 
-  /** The oldest call of the caller whose turn it is. That caller moves to the end of the turns. */
+  #hasRoomFor(caller: string): boolean {
+    const { concurrency, share = concurrency } = this.#options;
+    if (this.#running >= concurrency) return false;
+    return (this.#runningOf.get(caller) ?? 0) < share || this.#isAlone(caller);
+  }
+
+  #start(caller: string): void {
+    this.#running++;
+    this.#runningOf.set(caller, (this.#runningOf.get(caller) ?? 0) + 1);
+  }
+
+  #end(caller: string): void {
+    this.#running--;
+    const left = (this.#runningOf.get(caller) ?? 1) - 1;
+    if (left === 0) this.#runningOf.delete(caller);
+    else this.#runningOf.set(caller, left);
+  }
+
+  /** The oldest call of the next caller with room. That caller moves to the end of the turns. */
   #next(): Waiting | undefined {
-    const [turn] = this.#queues;
-    if (turn === undefined) return undefined;
-    const [caller, queue] = turn;
-    this.#queues.delete(caller);
-    this.#queues.set(caller, queue);
-    const [first] = queue;
-    return first;
+    if (this.#running >= this.#options.concurrency) return undefined;
+    for (const [caller, queue] of this.#queues) {
+      if (!this.#hasRoomFor(caller)) continue;
+      this.#queues.delete(caller);
+      this.#queues.set(caller, queue);
+      const [oldest] = queue;
+      return oldest;
+    }
+    return undefined;
   }
 
   /** Evicts the newest call of the longest queue if that queue stays at least as long as the caller's becomes. */
@@ -99,8 +131,10 @@ export class AdmissionLimit {
         signal?.removeEventListener("abort", onAbort);
       };
       const waiting: Waiting = {
-        admit() {
+        admit: () => {
           leave();
+          // Counted at once: before the promise settles, a new call could take its place.
+          this.#start(caller);
           resolve();
         },
         refuse: (refusal) => {

@@ -1,16 +1,44 @@
 import { ServiceError } from "../errors.ts";
 
-/** Bounds the calls of one principal that run or wait, over all admission classes. */
+/** Milliseconds after its last call for which a principal counts as active. */
+const activeMs = 10_000;
+
+interface Activity {
+  readonly principal: string;
+  at: number;
+}
+
+/** Bounds the calls of one principal that run or wait, over all admission classes, and knows whether others are active. */
 export class PrincipalLimit {
   readonly #max: number;
   readonly #inFlight = new Map<string, number>();
+  /** The last two principals that called, the latest one first. */
+  #latest: Activity | undefined;
+  #previous: Activity | undefined;
 
   constructor(max: number) {
     this.#max = max;
   }
 
+  /** Whether no other principal has called in the last seconds. */
+  isAlone(principal: string): boolean {
+    const other = this.#latest?.principal === principal ? this.#previous : this.#latest;
+    return other === undefined || performance.now() - other.at > activeMs;
+  }
+
+  #note(principal: string): void {
+    const at = performance.now();
+    if (this.#latest?.principal === principal) {
+      this.#latest.at = at;
+      return;
+    }
+    this.#previous = this.#latest;
+    this.#latest = { principal, at };
+  }
+
   /** @throws ServiceError code 21 with `Retry-After`. */
   async run<T>(principal: string, call: () => Promise<T>): Promise<T> {
+    this.#note(principal);
     const now = this.#inFlight.get(principal) ?? 0;
     if (now >= this.#max)
       throw new ServiceError(21, {

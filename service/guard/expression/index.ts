@@ -56,15 +56,16 @@ export function verifyExpressions(
   expressions: Iterable<readonly [field: string, expression: string]>,
   limits: ExpressionLimits,
 ): void {
+  const maxTotalOperators = Math.max(limits.maxTotalOperators, limits.maxOperators);
   let totalOperators = 0;
   let totalBytes = 0;
   for (const [field, expression] of expressions) {
     const { operators, bytes } = measure(expression, limits, field);
     totalOperators += operators;
     totalBytes += bytes;
-    if (totalOperators > limits.maxTotalOperators)
+    if (totalOperators > maxTotalOperators)
       throw invalid(
-        `the request's expressions come to more than ${limits.maxTotalOperators} operators together: send fewer aliases`,
+        `the request's expressions come to more than ${maxTotalOperators} operators together: send fewer aliases`,
       );
     if (totalBytes > limits.maxTotalBytes)
       throw invalid(

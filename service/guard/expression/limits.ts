@@ -20,7 +20,7 @@ export interface ExpressionLimits {
    * operand of BETWEEN twice, the arguments of coalesce, ifnull, nvl and nvl2 except the last four times.
    */
   readonly maxOperators: number;
-  /** The same, over the filter and all column aliases of one request. */
+  /** The same, over the filter and all column aliases of one request; at least `maxOperators`. */
   readonly maxTotalOperators: number;
   /**
    * How many times as long as its parts a text may become: encode and lists count 2, regexp_match 4, nested ones
@@ -62,7 +62,7 @@ export const defaultExpressionLimits: ExpressionLimits = {
   maxDepth: 16,
   maxOperatorDepth: 8,
   maxOperators: 128,
-  maxTotalOperators: 160,
+  maxTotalOperators: 128,
   maxGrowth: 16,
   maxListItems: 1000,
   maxPatternStates: 100_000,

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { type Authenticator, compileTablePatterns, scopes } from "../../../service/auth/index.ts";
 import { readConfig } from "../../../service/config/config.ts";
 import type { Database } from "../../../service/lance/database.ts";
@@ -95,6 +95,105 @@ describe("an admission limit", () => {
     expect(await Promise.all(others)).toEqual(["other", "other", 17, "third"]);
   });
 
+  describe("with a share for each caller", () => {
+    const shared = { ...config, concurrency: 4, queue: 10, share: 2 };
+    const hold = (limit: AdmissionLimit, caller: string) => {
+      const { promise, settle } = deferred();
+      let started = false;
+      const ended = limit.run(
+        () => {
+          started = true;
+          return promise;
+        },
+        { caller },
+      );
+      return { settle, ended, started: () => started };
+    };
+
+    test("runs no more calls of one caller while others are active, and calls of others at once", async () => {
+      const limit = new AdmissionLimit(
+        shared,
+        () => {},
+        () => false,
+      );
+      const burst = [hold(limit, "burst"), hold(limit, "burst"), hold(limit, "burst"), hold(limit, "burst")];
+      expect(burst.map(({ started }) => started())).toEqual([true, true, false, false]);
+      const other = hold(limit, "other");
+      expect(other.started()).toBe(true);
+      expect(limit).toMatchObject({ running: 3, waiting: 2 });
+      other.settle();
+      await other.ended;
+      expect(burst.map(({ started }) => started())).toEqual([true, true, false, false]);
+      burst[0]?.settle();
+      await burst[0]?.ended;
+      await Promise.resolve();
+      expect(burst.map(({ started }) => started())).toEqual([true, true, true, false]);
+      for (const { settle } of burst) settle();
+      await Promise.all(burst.map(({ ended }) => ended));
+      expect(limit).toMatchObject({ running: 0, waiting: 0 });
+    });
+
+    test("runs all calls of a caller that is alone", async () => {
+      const limit = new AdmissionLimit(shared);
+      const calls = [hold(limit, "one"), hold(limit, "one"), hold(limit, "one"), hold(limit, "one")];
+      expect(calls.map(({ started }) => started())).toEqual([true, true, true, true]);
+      for (const { settle } of calls) settle();
+      await Promise.all(calls.map(({ ended }) => ended));
+    });
+
+    test("runs the calls that waited for their share when the others are no longer active", async () => {
+      let alone = false;
+      const limit = new AdmissionLimit(
+        shared,
+        () => {},
+        () => alone,
+      );
+      const calls = [hold(limit, "one"), hold(limit, "one"), hold(limit, "one"), hold(limit, "one")];
+      alone = true;
+      calls[0]?.settle();
+      await calls[0]?.ended;
+      await Promise.resolve();
+      expect(calls.map(({ started }) => started())).toEqual([true, true, true, true]);
+      for (const { settle } of calls) settle();
+      await Promise.all(calls.map(({ ended }) => ended));
+    });
+
+    test("keeps concurrency and shares, and serves every call", async () => {
+      const callers = fc.array(fc.constantFrom("a", "b", "c"), { maxLength: 40 });
+      await fc.assert(
+        fc.asyncProperty(
+          callers,
+          fc.integer({ min: 1, max: 4 }),
+          fc.integer({ min: 1, max: 3 }),
+          async (sent, concurrency, share) => {
+            const limit = new AdmissionLimit(
+              { concurrency, share, queue: 100, maxWaitMs: 60_000 },
+              () => {},
+              () => false,
+            );
+            const running = new Map<string, number>();
+            const served = sent.map((caller) =>
+              limit.run(
+                async () => {
+                  running.set(caller, (running.get(caller) ?? 0) + 1);
+                  expect(running.get(caller)).toBeLessThanOrEqual(share);
+                  expect(limit.running).toBeLessThanOrEqual(concurrency);
+                  await new Promise(setImmediate);
+                  running.set(caller, (running.get(caller) ?? 0) - 1);
+                  return caller;
+                },
+                { caller },
+              ),
+            );
+            expect(await Promise.all(served)).toEqual(sent);
+            expect(limit).toMatchObject({ running: 0, waiting: 0 });
+          },
+        ),
+        { numRuns: 50 },
+      );
+    });
+  });
+
   test("keeps its concurrency, counts every call once and serves in order", async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -120,6 +219,46 @@ describe("an admission limit", () => {
       ),
       { numRuns: 50 },
     );
+  });
+});
+
+describe("a principal", () => {
+  const call = (limit: PrincipalLimit, principal: string) => limit.run(principal, async () => {});
+
+  test("is alone until another one calls, and again 10 seconds after that one's last call", async () => {
+    vi.useFakeTimers();
+    try {
+      const limit = new PrincipalLimit(10);
+      await call(limit, "a");
+      await call(limit, "a");
+      expect(limit.isAlone("a")).toBe(true);
+      await call(limit, "b");
+      expect([limit.isAlone("a"), limit.isAlone("b")]).toEqual([false, false]);
+      vi.advanceTimersByTime(9_000);
+      await call(limit, "a");
+      await call(limit, "a");
+      expect([limit.isAlone("a"), limit.isAlone("b"), limit.isAlone("c")]).toEqual([false, false, false]);
+      vi.advanceTimersByTime(1_001);
+      expect([limit.isAlone("a"), limit.isAlone("b")]).toEqual([true, false]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test.each([
+    ["40", undefined, 3],
+    ["16", undefined, 1],
+    ["1", undefined, 1],
+    ["64", "all", undefined],
+  ])("has a share of %s plans in the main process (isolation %s): %s", (concurrency, isolation, share) => {
+    const { admission } = readConfig({
+      LAKEHEAD_DATABASE: "nowhere",
+      LAKEHEAD_AUTH_STATIC_TOKENS: JSON.stringify([staticToken("ci", "token")]),
+      LAKEHEAD_PLAN_CONCURRENCY: concurrency,
+      ...(isolation === undefined ? {} : { LAKEHEAD_ISOLATION: isolation }),
+    });
+    expect(admission.plan.share).toBe(share);
+    expect(admission.metadata.share).toBeUndefined();
   });
 });
 

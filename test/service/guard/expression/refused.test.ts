@@ -349,8 +349,8 @@ describe("the bounds on an expression", () => {
   it("hold for the operators of all expressions together", () => {
     const aliases = (count: number) =>
       Array.from({ length: count }, (_, index) => [`columns[${index}]`, "id + 1"] as const);
-    expect(() => verifyExpressions(aliases(160), limits)).not.toThrow();
-    expect(() => verifyExpressions(aliases(161), limits)).toThrow(/more than 160 operators together/);
+    expect(() => verifyExpressions(aliases(128), limits)).not.toThrow();
+    expect(() => verifyExpressions(aliases(129), limits)).toThrow(/more than 128 operators together/);
     expect(() => verifyExpressions([...aliases(1), ["columns[1]", "repeat('a', 9)"]], limits)).toThrow(
       /^columns\[1\]: /,
     );
