@@ -1,9 +1,9 @@
 /**
- * Whether a JSON text nests deeper than `limit` arrays and objects. Run before `JSON.parse` and before zod, whose
- * recursion over a deep text would overflow the stack.
+ * Whether a JSON text nests deeper than `limit` arrays and objects. Runs before `JSON.parse` and zod, which recurse and
+ * would overflow the stack on a deep text.
  *
- * A text with no more than `limit` opening brackets cannot, and counting those is a search that the engine does in
- * machine code: a vector of 1,536 numbers has three brackets and is never walked.
+ * A text with at most `limit` opening brackets cannot. Counting brackets by `indexOf` is native code, so that a vector of
+ * 1,536 numbers, which has three brackets, is not read character by character.
  */
 export const nestsDeeperThan = (text: string, limit: number): boolean =>
   countUpTo(text, limit) > limit && deepest(text, limit) > limit;

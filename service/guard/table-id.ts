@@ -1,8 +1,8 @@
 import { invalid } from "../errors.ts";
 
 /**
- * A table's place: the names of its namespaces, then its own. Parsed once from the request's path, before authorization
- * or anything else looks at it, so that no delimiter or encoding reaches a table by another name.
+ * The names of a table's namespaces, then its own. Parsed once from the request's path, before authorization, so that no
+ * delimiter or encoding reaches a table by another name.
  */
 export interface TableId {
   readonly namespace: readonly string[];
@@ -14,13 +14,13 @@ export interface TableId {
 }
 
 export interface IdLimits {
-  /** Characters of one part at the most. */
+  /** Maximum characters of one part. */
   readonly maxPartLength: number;
-  /** Parts at the most, the table's own name included. */
+  /** Maximum parts, the table's own name included. */
   readonly maxParts: number;
 }
 
-/** A namespace's place: its names from the root on; no names are the root itself. */
+/** The names of a namespace from the root; an empty list is the root itself. */
 export interface NamespaceId {
   readonly parts: readonly string[];
   /** The parts joined by `$`; `$` for the root. */
@@ -29,7 +29,7 @@ export interface NamespaceId {
 
 export const rootNamespace: NamespaceId = { parts: [], key: "$" };
 
-/** The SDK's own rule for tables. Namespaces may have any name that is no path and no other id in disguise. */
+/** The SDK's rule for tables. A namespace may have any name that is not a path and does not contain the separator `$`. */
 const tableName = /^[A-Za-z0-9_.-]+$/;
 const namespaceName = /^[^/\\$\p{Cc}\p{Cs}\u2028\u2029]+$/u;
 
@@ -37,7 +37,7 @@ const decode = (text: string): string => {
   try {
     return decodeURIComponent(text);
   } catch {
-    // LanceDB's client does not escape names, so a lone percent sign is a character like any other.
+    // LanceDB's client does not escape names, so a single percent sign is an ordinary character.
     return text;
   }
 };
@@ -62,7 +62,7 @@ const verifyParts = (parts: readonly string[], kind: "table" | "namespace", limi
 
 /**
  * Splits and checks the parts of an id.
- * @throws ServiceError code 13 for an id that names no table that could exist.
+ * @throws ServiceError code 13 for an id that cannot name a table.
  */
 export const tableIdFromParts = (parts: readonly string[], limits: IdLimits): TableId => {
   verifyParts(parts, "table", limits);
@@ -71,14 +71,14 @@ export const tableIdFromParts = (parts: readonly string[], limits: IdLimits): Ta
   return { namespace: parts.slice(0, -1), name, parts, key: parts.join("$") };
 };
 
-/** @throws ServiceError code 13 for an id that names no namespace that could exist. */
+/** @throws ServiceError code 13 for an id that cannot name a namespace. */
 export const namespaceIdFromParts = (parts: readonly string[], limits: IdLimits): NamespaceId => {
   verifyParts(parts, "namespace", limits);
   return parts.length === 0 ? rootNamespace : { parts, key: parts.join("$") };
 };
 
 export interface IdInRequest {
-  /** The path's segment as it was sent, not decoded. */
+  /** The path segment as sent, not decoded. */
   readonly rawPath: string;
   /** The `delimiter` of the query string. */
   readonly delimiter: string | undefined;
@@ -94,32 +94,32 @@ const equal = (left: readonly string[], right: readonly string[]): boolean =>
 const defaultDelimiter = "$";
 
 /**
- * What joins the parts of ids in a request and its answer.
+ * The delimiter between the parts of ids in a request and its response.
  * @param sent the `delimiter` of the query string.
  * @throws ServiceError code 13
  */
 export const readDelimiter = (sent: string | undefined): string => {
   const delimiter = sent ?? defaultDelimiter;
-  // Characters, not the halves of some that a string's length counts.
+  // Counts characters: `length` counts some as two.
   if (delimiter === "" || [...delimiter].length > 8)
     throw invalid("delimiter must have 1 to 8 characters; leave it out for the default $");
   return delimiter;
 };
 
 /**
- * Whether only a form-encoding client would have written a path so: LanceDB's own never sends the default delimiter, and
- * who escapes a plus does not mean one by a bare `+`.
+ * Whether a form-encoding client wrote the path: LanceDB's own client never sends the default delimiter, and a client that
+ * escapes a plus does not send a bare `+` for one.
  */
 const isFormEncoded = (rawPath: string, delimiter: string | undefined): boolean =>
   delimiter === defaultDelimiter || (delimiter === undefined && /%2b/i.test(rawPath));
 
 /**
- * The parts that a request names.
+ * The parts of the id in a request.
  *
- * A `+` in the path is a space to the form-encoding clients and a plus to LanceDB's own. A body's `id` decides; without one
- * a plus is a plus, unless the request shows who sent it.
+ * A `+` in the path is a space for form-encoding clients and a plus for LanceDB's own client. The body's `id` decides.
+ * Without one, it is a plus unless the request shows that a form-encoding client sent it.
  *
- * @throws ServiceError code 13 where path and body differ.
+ * @throws ServiceError code 13 if path and body differ.
  */
 const readParts = ({ rawPath, delimiter: sent, body }: IdInRequest): readonly string[] => {
   const delimiter = readDelimiter(sent);
@@ -131,10 +131,10 @@ const readParts = ({ rawPath, delimiter: sent, body }: IdInRequest): readonly st
   throw invalid("id in the body differs from the id in the path: send the same, or leave it out of the body");
 };
 
-/** @throws ServiceError code 13 where path and body differ or the id names no table that could exist. */
+/** @throws ServiceError code 13 if path and body differ or the id cannot name a table. */
 export const readTableId = (request: IdInRequest, limits: IdLimits): TableId =>
   tableIdFromParts(readParts(request), limits);
 
-/** @throws ServiceError code 13 where path and body differ or the id names no namespace that could exist. */
+/** @throws ServiceError code 13 if path and body differ or the id cannot name a namespace. */
 export const readNamespaceId = (request: IdInRequest, limits: IdLimits): NamespaceId =>
   namespaceIdFromParts(readParts(request), limits);

@@ -8,27 +8,28 @@ import { verifyBranchName } from "./ref-name.ts";
 declare const verified: unique symbol;
 
 /**
- * A query that may reach the database. Only this module makes one, so that a path around the guard does not compile.
+ * A query that may reach the database. Only this module creates one, so that code that bypasses the guard does not
+ * compile.
  */
 export type VerifiedQuery = Query & {
   readonly filter?: VerifiedExpression;
   readonly [verified]: true;
 };
 
-/** The SDK takes 32-bit counts and wraps larger ones around without a word: 2^32+1 would mean 1. */
+/** The SDK converts counts to 32 bits without an error: 2^32+1 would mean 1. */
 const maxUint32 = 2 ** 32 - 1;
 
 /** Beyond two edits a term matches most of a vocabulary. */
 const maxFuzziness = 2;
 
-/** The engine fails on longer words when it is to find near ones. */
+/** A fuzzy search fails on longer words. */
 const maxFuzzyWord = 128;
 
 const atMost = (value: number | undefined, max: number, field: string): void => {
   if (value !== undefined && value > max) throw tooLarge(field, value, max);
 };
 
-/** A bound that is the SDK's or the engine's own: no operator can raise it. */
+/** A bound of the SDK or the engine, which no configuration can raise. */
 const atMostEver = (value: number | undefined, max: number, field: string): void => {
   if (value !== undefined && value > max) throw invalid(`${field} is ${value}, at most ${max} is possible`);
 };
@@ -36,7 +37,7 @@ const atMostEver = (value: number | undefined, max: number, field: string): void
 const tooLarge = (field: string, value: number, max: number): ServiceError =>
   invalid(`${field} is ${value}, at most ${max} is allowed: ask for less, or have the operator raise the limit`);
 
-/** What has been counted of a full-text tree so far, over all its branches. */
+/** Counts of a full-text tree so far, over all its branches. */
 interface TreeBudget {
   clauses: number;
   joints: number;
@@ -109,7 +110,7 @@ const verifyVector = ({ vector, ...query }: Query, limits: RequestLimits): void 
 
 const wireName = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** Wherever the plan keeps the best k rows, k sizes an allocation: too large aborts the process, 0 panics the engine. */
+/** Where the plan keeps the best k rows, k is the size of an allocation: too large ends the process, 0 panics the engine. */
 const verifyK = (query: Query, executes: boolean, limits: RequestLimits): void => {
   const ranks = query.vector !== undefined || query.fullText !== undefined;
   const sorts = query.orderBy !== undefined && query.orderBy.length > 0;
@@ -124,7 +125,7 @@ const verifyK = (query: Query, executes: boolean, limits: RequestLimits): void =
     throw invalid("k is 0: send 1 or more with a vector, full_text_query or order_by");
 };
 
-/** The filter and every alias, each by its place: an alias is the caller's own word and stands in no message. */
+/** The filter and every alias with its field. Messages name an alias by its index, because its name is the caller's text. */
 function* expressionsOf({ filter, columns }: Query): Generator<readonly [field: string, expression: string]> {
   if (filter !== undefined) yield ["filter", filter];
   if (columns?.kind === "expressions")
@@ -137,7 +138,7 @@ const verifyColumns = ({ columns }: Query, limits: RequestLimits): void => {
 };
 
 /**
- * Checks a query against every bound, after defaults have been applied.
+ * Verifies a query against every bound, after defaults are applied.
  * @param executes whether the operation runs the query or only plans it.
  * @throws ServiceError code 13 naming the field, its value and the bound.
  */
@@ -153,7 +154,7 @@ export const verifyQuery = (query: Query, executes: boolean, limits: RequestLimi
   return query as VerifiedQuery;
 };
 
-/** For the hostile suite, which shows what the guard is for. Nothing else may call it. */
+/** Only for the hostile suite, which shows what the guard prevents. */
 export const uncheckedQuery = (query: Query): VerifiedQuery =>
   ({
     ...query,
