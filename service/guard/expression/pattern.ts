@@ -34,8 +34,13 @@ const stateCosts = {
   digit: 300,
   /** `\w` and `\p{…}`. */
   unicode: 3500,
-  /** Ranges whose case forms are added: the engine's parser visits every character of the range, for up to 3 ms. */
-  folded: 40_000,
+  /**
+   * Classes whose case forms are added. The engine's parser visits every character of such a range, and the planner parses
+   * a pattern once for each level around it, so that the count of characters decides.
+   */
+  foldedWord: 24_000,
+  foldedLetters: 40_000,
+  foldedWide: 0x110000,
 } as const;
 
 /** The engine refuses deeper patterns (250); the guard's own recursion is bounded sooner. */
@@ -51,7 +56,8 @@ const perlClasses: Readonly<Record<string, number>> = {
 };
 
 const assertion = /\\(?:b\{(?:start|end|start-half|end-half)\}|[bBAz<>])/y;
-const property = /\\[pP](?:[A-Za-z]|\{\^?[A-Za-z_]{1,40}(?:(?:=|:|!=)[A-Za-z_]{1,40})?\})/y;
+const propertyClass = /\\[pP](?:[A-Za-z]|\{\^?[A-Za-z_]{1,40}(?:(?:=|:|!=)[A-Za-z_]{1,40})?\})/y;
+const foldable = /^\\[pP](?:[LN]|\{(?:L|Lu|Ll|N|Nd)\})$/;
 const perlClass = /\\[dDsSwW]/y;
 const codePoint = /\\(?:x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|[xuU]\{[0-9A-Fa-f]{1,8}\})/y;
 const escaped = /\\[\t\n\r !-/:-@[-`{-~]|\\[afnrtv]/y;
@@ -60,6 +66,13 @@ const group = /\((?:\?(?:P?<([A-Za-z_][A-Za-z0-9_.[\]]{0,100})>|([imsuU]{0,5}(?:
 const counted = /\{(\d{1,4})(?:(,)(\d{1,4})?)?\}/y;
 const operators = "*+?";
 const setOperators = ["&&", "--", "~~"];
+
+/** The code point of a character as written in a class; within ASCII for an escape such as `\n`. */
+const codePointOf = (text: string): number => {
+  const hexadecimal = /^\\[xuU]\{?([0-9A-Fa-f]+)\}?$/.exec(text)?.[1];
+  if (hexadecimal !== undefined) return Number.parseInt(hexadecimal, 16);
+  return text.startsWith("\\") ? (text.codePointAt(1) ?? 0) : (text.codePointAt(0) ?? 0);
+};
 
 /**
  * Reads a pattern of the Rust crate `regex` far enough to bound what it compiles to: the elements' states, multiplied by
@@ -178,11 +191,18 @@ class PatternReader {
     const perl = this.#take(perlClass);
     if (perl !== undefined) {
       const letter = perl[0].charAt(1);
+      const states = perlClasses[letter] ?? stateCosts.unicode;
       // Outside of brackets, the engine adds no case forms to these.
-      const isFolded = inClass && this.#caseless && letter !== letter.toLowerCase();
-      return isFolded ? stateCosts.folded : (perlClasses[letter] ?? stateCosts.unicode);
+      if (!inClass || !this.#caseless) return states;
+      if (letter !== letter.toLowerCase()) return stateCosts.foldedWide;
+      return letter === "w" ? stateCosts.foldedWord : states;
     }
-    if (this.#take(property) !== undefined) return this.#caseless ? stateCosts.folded : stateCosts.unicode;
+    const property = this.#take(propertyClass)?.[0];
+    if (property !== undefined) {
+      if (!this.#caseless) return stateCosts.unicode;
+      const isWide = !foldable.test(property) || (inClass && property.startsWith("\\P"));
+      return isWide ? stateCosts.foldedWide : stateCosts.foldedLetters;
+    }
     if (this.#take(codePoint) !== undefined) return stateCosts.character;
     if (this.#take(escaped) !== undefined) return 1;
     return this.#refuse("an escape that is not read", "write a class such as \\d, or escape punctuation only");
@@ -213,15 +233,16 @@ class PatternReader {
     if (this.#text.charAt(this.#next) === "[") return this.#nested(() => this.#class());
     const start = this.#next;
     const states = this.#text.charAt(this.#next) === "\\" ? this.#escape(true) : this.#character();
+    const from = this.#text.slice(start, this.#next);
     const isRange = this.#text.charAt(this.#next) === "-" && !"]-".includes(this.#text.charAt(this.#next + 1));
     if (!isRange) return states;
     this.#next++;
+    const end = this.#next;
     if (this.#text.charAt(this.#next) === "\\") this.#escape(true);
     else this.#character();
-    const range = this.#text.slice(start, this.#next);
-    const isAscii = /^[ -~]*$/.test(range) && !/\\[xuU]/.test(range);
-    if (isAscii) return Math.max(states, this.#caseless ? stateCosts.range : 2);
-    return Math.max(states, this.#caseless ? stateCosts.folded : stateCosts.range);
+    const [low, high] = [codePointOf(from), codePointOf(this.#text.slice(end, this.#next))];
+    if (this.#caseless) return Math.max(states, stateCosts.range + high - low);
+    return Math.max(states, high > 0x7f ? stateCosts.range : 2);
   }
 }
 

@@ -25,6 +25,8 @@ describe("the states of a regular expression", () => {
     ["case forms of a wide range", "[a-\\x{10FFFF}]", "(?i)[a-\\x{10FFFF}]", 500],
     ["case forms of a negated class in brackets", "(?i)\\D", "(?i)[\\D]", 100],
     ["case forms of a property", "\\pL", "(?i)\\pL", 10],
+    ["case forms of \\w in brackets", "(?i)\\w", "(?i)[^\\w]", 6],
+    ["case forms of another property", "(?i)\\pL", "(?i)\\p{Any}", 20],
     ["alternatives", "(?:a|b){10}", `(?:${"a|".repeat(50)}b){10}`, 10],
   ])("grow with %s", (_, smaller, larger, factor) => {
     expect(states(larger)).toBeGreaterThan(factor * states(smaller));
@@ -37,6 +39,8 @@ describe("the states of a regular expression", () => {
   it.each([
     "^[a-z0-9._%+-]+@[a-z0-9.-]+\\.[a-z]{2,6}$",
     "^\\w+@\\w+\\.com$",
+    "(?i)^[\\w.+-]+@[\\w-]+\\.[\\w.]+$",
+    "(?i)[à-ÿ]{1,30}[一-龥]",
     "(?i)^row \\d{1,9}$",
     "\\bfoo\\b|\\Bbar\\z",
     "^(?P<year>\\d{4})-(?<month>\\d{2})-(\\d{2})T[\\d:]+(?:Z|[+-]\\d\\d:\\d\\d)$",
