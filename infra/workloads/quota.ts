@@ -50,6 +50,11 @@ export interface RayClusterQuotaArgs {
 }
 
 const counted = "count/rayclusters.ray.io";
+/**
+ * The quota has one limit, so any usage is its count. The provider reads RFC 9535, which has no backslash in names, and
+ * `kubectl wait` has no brackets with quotes around "/": a wildcard is what both read.
+ */
+const isCounted = "jsonpath={.status.used.*}";
 
 /**
  * Limits the number of RayClusters in the namespace. The quota controller cannot count a kind before it has seen the
@@ -65,7 +70,7 @@ export class RayClusterQuota extends pulumi.ComponentResource {
       {
         metadata: {
           ...metadataIn(args.namespace, "lakehead-ray-clusters"),
-          annotations: { "pulumi.com/waitFor": `jsonpath={.status.used.${counted.replaceAll(".", "\\.")}}` },
+          annotations: { "pulumi.com/waitFor": isCounted },
         },
         spec: { hard: { [counted]: String(args.count) } },
       },

@@ -16,6 +16,7 @@ import { pythonWith } from "../../tools/parts/python.ts";
 import { root, runStack } from "../support/infra/stacks.ts";
 import { type Template, toTemplate } from "./cloudformation.ts";
 import { type Discovery, judgeGoogle } from "./google.ts";
+import { judgeWaits } from "./waits.ts";
 
 const run = promisify(execFile);
 const here = dirname(fileURLToPath(import.meta.url));
@@ -190,5 +191,10 @@ if (program === undefined) {
   const discovery = JSON.parse(await python(program, [join(here, "discovery.py"), ...names])) as Discovery;
   for (const stack of ["gcp-dev", "gcp-prod"]) await judgeGoogleStack(stack, discovery);
 }
+const waits = await judgeWaits(print);
+if ("missing" in waits) {
+  count.skipped++;
+  print(`skipped: paths that the Kubernetes provider waits for: ${waits.missing}`);
+} else for (const { what, faults } of waits.findings) conclude(what, faults);
 print(`${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped`);
 process.exitCode = count.failed > 0 ? 1 : 0;

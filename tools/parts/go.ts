@@ -1,7 +1,8 @@
 import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, rename, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readFile, rename, rm } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { cachePath } from "./cache.ts";
 
@@ -17,13 +18,25 @@ const lastLine = (error: unknown): string => {
   return (stderr?.trim() || message || String(error)).split("\n").at(-1) ?? "";
 };
 
-/**
- * A Go program by its module path and exact version, built once and kept in the cache. Without Go or the
- * module, it returns what is missing instead of throwing.
- */
-export const goProgram = async (module: string, version: string, log: (line: string) => void): Promise<GoProgram> => {
-  const name = module.split("/").at(-1) ?? module;
-  const home = cachePath(`go-${name}-${version}`);
+interface Build {
+  /** Folder of the cache. */
+  readonly home: string;
+  readonly name: string;
+  /** What is built, for the log and for the line that says what is missing. */
+  readonly title: string;
+  readonly log: (line: string) => void;
+  /** Builds the program into the folder. */
+  readonly into: (folder: string) => Promise<unknown>;
+}
+
+const environment = (more: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
+  ...process.env,
+  GOFLAGS: "-buildvcs=false -p=1",
+  ...more,
+});
+
+/** A program that is built once and kept in the cache. */
+async function cached({ home, name, title, log, into }: Build): Promise<GoProgram> {
   const program = join(home, name);
   if (existsSync(program)) return { program };
   try {
@@ -31,20 +44,57 @@ export const goProgram = async (module: string, version: string, log: (line: str
   } catch {
     return { missing: "go is not on PATH" };
   }
-  log(`building ${module}@${version} into ${home} (once, minutes on a small machine) …`);
+  log(`building ${title} into ${home} (once, minutes on a small machine) …`);
   const draft = `${home}.${process.pid}`;
   try {
     await mkdir(draft, { recursive: true });
-    const environment = { ...process.env, GOBIN: draft, GOFLAGS: "-buildvcs=false -p=1" };
-    await run("go", ["install", `${module}@${version}`], { env: environment, maxBuffer: 64 * 2 ** 20 });
+    await into(draft);
     // A concurrent build of the same program may have finished first.
     await rename(draft, home).catch((error: unknown) => {
       if (!existsSync(program)) throw error;
     });
     return { program };
   } catch (error) {
-    return { missing: `${module}@${version} cannot be built: ${lastLine(error)}` };
+    return { missing: `${title} cannot be built: ${lastLine(error)}` };
   } finally {
     await rm(draft, { recursive: true, force: true });
   }
-};
+}
+
+/**
+ * A Go program by its module path and exact version, built once and kept in the cache. Without Go or the
+ * module, it returns what is missing instead of throwing.
+ */
+export async function goProgram(module: string, version: string, log: (line: string) => void): Promise<GoProgram> {
+  const name = module.split("/").at(-1) ?? module;
+  return cached({
+    home: cachePath(`go-${name}-${version}`),
+    name,
+    title: `${module}@${version}`,
+    log,
+    into: (folder) =>
+      run("go", ["install", `${module}@${version}`], {
+        env: environment({ GOBIN: folder }),
+        maxBuffer: 64 * 2 ** 20,
+      }),
+  });
+}
+
+/** The Go program of a folder with `go.mod`, `go.sum` and `main.go`, in the same way; its name is the folder's. */
+export async function goSource(source: string, log: (line: string) => void): Promise<GoProgram> {
+  const name = basename(source);
+  const key = createHash("sha256");
+  for (const file of ["go.mod", "go.sum", "main.go"]) key.update(await readFile(join(source, file)));
+  return cached({
+    home: cachePath(`go-${name}-${key.digest("hex").slice(0, 12)}`),
+    name,
+    title: `the Go program ${name}`,
+    log,
+    into: (folder) =>
+      run("go", ["build", "-o", join(folder, name), "."], {
+        cwd: source,
+        env: environment({ GOWORK: "off", CGO_ENABLED: "0" }),
+        maxBuffer: 64 * 2 ** 20,
+      }),
+  });
+}

@@ -11,6 +11,7 @@ import { schemaErrors } from "./checks/schemas.ts";
 import { kubeconfigTokens, leaks, openSecrets } from "./checks/secrets.ts";
 import { components, kubernetesProviders, names, parents, parity, providers } from "./checks/structure.ts";
 import { unknownValues } from "./checks/values.ts";
+import { unsharedWaits } from "./checks/waits.ts";
 
 // Every check of the whole program, seen to find what it looks for.
 
@@ -289,4 +290,26 @@ it("client's parameters that name what the stack does not have are found", () =>
     "role geneva-client-role",
     'nodes with {"a":"b"}',
   ]);
+});
+
+describe("waits", () => {
+  const waiting = (text: unknown) =>
+    captureOf([
+      resource("kubernetes:core/v1:ResourceQuota", "q", {
+        inputs: { metadata: { name: "q", annotations: { "pulumi.com/waitFor": text } } },
+      } as never),
+    ]);
+
+  it.each([
+    "jsonpath={.status.used.count/rayclusters\\.ray\\.io}",
+    "jsonpath={.status.used['count/rayclusters.ray.io']}",
+    "jsonpath=.status.phase",
+    '["condition=Ready", "jsonpath={.a-b}"]',
+    "Ready",
+  ])("finds %s", (text) => expect(unsharedWaits(waiting(text))).toHaveLength(1));
+
+  it.each(["condition=Ready", "jsonpath={.status.used.*}", "jsonpath={.status.phase}=Bound", '["condition=Ready"]'])(
+    "accepts %s",
+    (text) => expect(unsharedWaits(waiting(text))).toEqual([]),
+  );
 });

@@ -18,6 +18,7 @@ import { kubeconfigTokens, leaks, openSecrets } from "./checks/secrets.ts";
 import { components, kubernetesProviders, names, parents, parity, providers } from "./checks/structure.ts";
 import { delays } from "./checks/time.ts";
 import { unknownValues } from "./checks/values.ts";
+import { unsharedWaits, waitsOf } from "./checks/waits.ts";
 
 /** One key of a stack's file, for a variant of it. */
 export function configured(stack: ExampleStack, key: string): Record<string, Record<string, unknown>> {
@@ -98,6 +99,12 @@ export function describeStack(stack: ExampleStack): () => StackCaptures {
       const { findings, compared } = unknownValues(captures.update);
       expect(findings).toEqual([]);
       if (cloud !== "local") expect(compared).toBeGreaterThan(10);
+    });
+    it("that the Kubernetes provider waits for are in the syntax that it shares with kubectl", () => {
+      expect(unsharedWaits(captures.update)).toEqual([]);
+      expect(waitsOf(captures.update).map(({ name }) => name)).toContain(
+        "kubernetes:core/v1:ResourceQuota ray-cluster-quota",
+      );
     });
     it("of Kubernetes objects match their schemas", async () => {
       const objects = manifests(captures.update);
