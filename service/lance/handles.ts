@@ -57,7 +57,9 @@ export class TableHandles {
     this.#headMs = consistencySeconds * 1000;
     // Half, because the handle of a version derives from one of the latest version: their ages add up.
     this.#namedMs = Math.max(1, pinnedSeconds * 500);
-    this.#absentVersions = new LRUCache({ max, ttl: Math.max(1, Math.min(absentVersionMs, this.#headMs)) });
+    // The cache takes whole milliseconds only.
+    const absentMs = Math.ceil(Math.min(absentVersionMs, this.#headMs));
+    this.#absentVersions = new LRUCache({ max, ttl: Math.max(1, absentMs) });
   }
 
   /** For the metrics. With strong consistency, handles of the latest version are neither kept nor counted. */

@@ -245,3 +245,8 @@ describe("with strong consistency", () => {
     expect(requests.length).toBeLessThanOrEqual(count / 4);
   });
 });
+
+test("a staleness bound that is no whole number of milliseconds is taken", async () => {
+  const { ask } = await start(0.0015);
+  expect(await ask("stats", "plain")).toMatchObject({ num_rows: expect.any(Number) });
+});
