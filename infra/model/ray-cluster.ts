@@ -82,7 +82,7 @@ export interface RayClusterConfig {
 
 /**
  * The RayCluster of a configuration, from the same groups as the client's parameters. `replicas` is absent because the
- * autoscaler owns it, and `restartPolicy` because autoscaler v2 refuses one.
+ * autoscaler owns it (see `mergeWorkerGroups`), and `restartPolicy` because autoscaler v2 refuses one.
  */
 export function rayClusterSpec(config: RayClusterConfig, cluster: ClusterModel): RayClusterSpec {
   const { head, workers } = rayGroups(config, cluster);

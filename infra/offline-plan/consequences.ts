@@ -65,9 +65,14 @@ const under = (properties: readonly string[], paths: readonly string[]): boolean
 export const rollsNodes = (type: string, paths: readonly string[]): boolean =>
   type === nodeGroup && under(["launchTemplate", "version", "releaseVersion"], paths);
 
+const volumeClaim = "kubernetes:core/v1:PersistentVolumeClaim";
+
 /** Effects of an update in the cloud that neither its inputs nor the engine show. */
 function warnings({ op, type, changes, follows }: ResourceDiff): string[] {
-  if (op !== "change" || type !== nodeGroup) return [];
+  if (op !== "change") return [];
+  if (type === volumeClaim && changes.some(({ path }) => path.startsWith("spec.resources.")))
+    return ["a volume can only grow, and only where its StorageClass has `allowVolumeExpansion`; otherwise `up` fails"];
+  if (type !== nodeGroup) return [];
   const effective = changes.filter(({ ignored }) => !ignored);
   const paths = [...effective.map(({ path }) => path), ...(follows === undefined ? [] : [follows.property])];
   const raised = effective.some(

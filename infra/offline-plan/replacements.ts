@@ -252,7 +252,12 @@ const objects: Readonly<Record<string, readonly string[]>> = {
   ],
   "kubernetes:batch/v1:Job": ["spec.completions", "spec.parallelism", "spec.selector", "spec.template"],
   "kubernetes:core/v1:ConfigMap": ["data", "binaryData"],
-  "kubernetes:core/v1:PersistentVolumeClaim": ["spec"],
+  "kubernetes:core/v1:PersistentVolumeClaim": [
+    "spec.accessModes",
+    "spec.selector",
+    "spec.storageClassName",
+    "spec.volumeName",
+  ],
   "kubernetes:core/v1:ResourceQuota": ["spec.scopes"],
   "kubernetes:core/v1:Secret": ["data", "stringData", "type"],
   "kubernetes:core/v1:Service": ["spec.clusterIP"],

@@ -40,7 +40,7 @@ export class KubeRayCrds extends pulumi.ComponentResource {
         retainOnDelete: true,
         // The provider's plugin registers the definitions, so only a transform reaches them. Engines pass
         // retainOnDelete on to children, but do not guarantee it (pulumi#19654).
-        transforms: [retainDefinitions],
+        transforms: [retainDefinitions, mergeWorkerGroups],
       },
     );
     this.registerOutputs({});
@@ -50,3 +50,41 @@ export class KubeRayCrds extends pulumi.ComponentResource {
 /** Marks only custom resource definitions as retained. */
 export const retainDefinitions: pulumi.ResourceTransform = ({ type, props, opts }) =>
   type === crdType ? { props, opts: pulumi.mergeOptions(opts, { retainOnDelete: true }) } : undefined;
+
+interface Schema {
+  readonly properties?: Readonly<Record<string, Schema>>;
+}
+interface DefinitionVersion {
+  readonly schema?: { readonly openAPIV3Schema?: Schema };
+}
+
+const workerGroups = ["spec", "workerGroupSpecs"] as const;
+const mergedByName = { "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["groupName"] } as const;
+
+/** A schema with further fields at a property's path. */
+function extended(schema: Schema, [head, ...rest]: readonly string[], fields: object): Schema {
+  if (head === undefined) return { ...schema, ...fields };
+  const inner = schema.properties?.[head];
+  return inner === undefined
+    ? schema
+    : { ...schema, properties: { ...schema.properties, [head]: extended(inner, rest, fields) } };
+}
+
+/** A RayCluster definition whose worker groups server-side apply merges by name. */
+export const withMergedWorkerGroups = (versions: readonly DefinitionVersion[]): DefinitionVersion[] =>
+  versions.map((version) => {
+    const schema = version.schema?.openAPIV3Schema;
+    return schema === undefined
+      ? version
+      : { ...version, schema: { ...version.schema, openAPIV3Schema: extended(schema, workerGroups, mergedByName) } };
+  });
+
+/**
+ * KubeRay's definition names no list type, so an apply replaces all worker groups and resets `replicas`, which Ray's
+ * autoscaler owns and the stack leaves out. `ignoreChanges` does not help: the provider cannot drop a field inside a list
+ * (`handleSSAIgnoreFields` in its pkg/await/await.go).
+ */
+export const mergeWorkerGroups: pulumi.ResourceTransform = ({ type, props, opts }) =>
+  type === crdType && props.metadata?.name === "rayclusters.ray.io" && Array.isArray(props.spec?.versions)
+    ? { props: { ...props, spec: { ...props.spec, versions: withMergedWorkerGroups(props.spec.versions) } }, opts }
+    : undefined;

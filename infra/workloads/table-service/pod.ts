@@ -16,8 +16,8 @@ export interface PodArgs {
   readonly nodeSelector: Readonly<Record<string, string>>;
   readonly serviceAccountName: pulumi.Input<string>;
   readonly configMapName: pulumi.Input<string>;
-  /** The Secret with further variables, and a text that changes with it. */
-  readonly secret?: { readonly name: pulumi.Input<string>; readonly revision: pulumi.Input<string> } | undefined;
+  /** The Secret with further variables. Its name changes with its data, which restarts the pods. */
+  readonly secretName?: pulumi.Input<string> | undefined;
   /** The volume claim of a database in a path, and that path. */
   readonly volume?: { readonly claimName: pulumi.Input<string>; readonly mountPath: pulumi.Input<string> } | undefined;
 }
@@ -45,7 +45,6 @@ export function podTemplate(args: PodArgs): PodTemplate {
         "prometheus.io/scrape": "true",
         "prometheus.io/port": String(ports.operations),
         "prometheus.io/path": paths.metrics,
-        ...(args.secret === undefined ? {} : { "lakehead/secret-revision": args.secret.revision }),
       },
     },
     spec: {
@@ -68,7 +67,7 @@ export function podTemplate(args: PodArgs): PodTemplate {
           ],
           envFrom: [
             { configMapRef: { name: args.configMapName } },
-            ...(args.secret === undefined ? [] : [{ secretRef: { name: args.secret.name } }]),
+            ...(args.secretName === undefined ? [] : [{ secretRef: { name: args.secretName } }]),
           ],
           env: [
             {

@@ -53,7 +53,7 @@ export class TableService extends pulumi.ComponentResource {
       parent,
     );
     const configMap = this.#configMap(name, args, metadata);
-    const secret = this.#secret(name, args, named);
+    const secret = this.#secret(name, args, metadata);
     const volume = this.#volume(name, args, named);
 
     const deployment = new kubernetes.apps.v1.Deployment(
@@ -77,7 +77,7 @@ export class TableService extends pulumi.ComponentResource {
             nodeSelector: args.nodeSelector,
             serviceAccountName: account.metadata.name,
             configMapName: configMap.metadata.name,
-            secret: secret && { name: secret.metadata.name, revision: secret.metadata.resourceVersion },
+            secretName: secret?.metadata.name,
             volume: volume && { claimName: volume.metadata.name, mountPath: args.database.uri },
           }),
         },
@@ -155,15 +155,26 @@ export class TableService extends pulumi.ComponentResource {
     );
   }
 
+  /**
+   * Named by a checksum, too. The provider replaces a Secret whose data change, and one with a fixed name delete-first:
+   * then the engine also deletes and creates what depends on it, the Deployment.
+   */
   #secret(name: string, args: TableServiceArgs, metadata: object): kubernetes.core.v1.Secret | undefined {
     const { storageOptions, secretStorageOptions } = args.database;
     const merged = secretStorageOptions?.apply((text) => mergeStorageOptions(storageOptions, text));
-    const stringData = {
+    const values = {
       ...(args.staticTokens === undefined ? {} : { [environment.staticTokens]: args.staticTokens }),
       ...(merged === undefined ? {} : { [environment.storageOptions]: merged }),
     };
-    if (Object.keys(stringData).length === 0) return undefined;
-    return new kubernetes.core.v1.Secret(name, { metadata, stringData }, { parent: this });
+    if (Object.keys(values).length === 0) return undefined;
+    const stringData: pulumi.Output<Record<string, string>> = pulumi.all(values);
+    // Forty bits of a digest do not reveal the data; kustomize names generated Secrets the same way.
+    const checksummed = pulumi.unsecret(stringData.apply((known) => `${tableServiceName}-${checksum(known)}`));
+    return new kubernetes.core.v1.Secret(
+      name,
+      { metadata: { ...metadata, name: checksummed }, immutable: true, stringData },
+      { parent: this },
+    );
   }
 
   #volume(

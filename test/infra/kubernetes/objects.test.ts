@@ -247,9 +247,17 @@ describe("the table service", () => {
     );
     expect(elsewhere).toEqual([]);
     expect(container(objects.local).envFrom).toContainEqual({ secretRef: { name: secret.metadata.name } });
-    // A new value makes a new revision, and that rolls the pods.
-    const { annotations } = one(objects.local, "Deployment").body.spec.template.metadata;
-    expect(annotations["lakehead/secret-revision"]).toMatch(/./);
+  });
+
+  test("has another Secret for other static tokens, beside the first, so that the Deployment is updated", async () => {
+    const other = manifests(await runStack("local", "update", {}, { "lakehead:staticTokens": `${token}-2` }));
+    const [before, after] = [objects.local, other].map((list) => one(list, "Secret"));
+    for (const secret of [before, after]) {
+      expect(secret?.metadata.name).toMatch(/^table-service-[0-9a-f]{10}$/);
+      expect(secret?.body.immutable).toBe(true);
+    }
+    expect(after?.metadata.name).not.toBe(before?.metadata.name);
+    expect(container(other).envFrom).toContainEqual({ secretRef: { name: after?.metadata.name } });
   });
 
   test("with a database in a path has one pod with a writable volume, and the strategy Recreate", () => {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { chartInputs } from "../../../infra/kubernetes/chart.ts";
 import { checksum } from "../../../infra/kubernetes/checksum.ts";
-import { crdFiles, retainDefinitions } from "../../../infra/workloads/kuberay-crds.ts";
+import { crdFiles, mergeWorkerGroups, retainDefinitions } from "../../../infra/workloads/kuberay-crds.ts";
 import { configMapData, mergeStorageOptions } from "../../../infra/workloads/table-service/environment.ts";
 import { environment } from "../../../service/contract.ts";
 
@@ -51,6 +51,61 @@ describe("KubeRay's definitions", () => {
       opts: { protect: true, retainOnDelete: true },
     });
     expect(transform("kubernetes:apps/v1:Deployment")).toBeUndefined();
+  });
+});
+
+describe("the worker groups of KubeRay's RayCluster", () => {
+  const version = {
+    name: "v1",
+    schema: {
+      openAPIV3Schema: {
+        properties: { spec: { properties: { workerGroupSpecs: { type: "array", items: {} }, rayVersion: {} } } },
+      },
+    },
+  };
+  const transform = (name: string) =>
+    mergeWorkerGroups({
+      custom: true,
+      type: "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition",
+      name,
+      props: { metadata: { name }, spec: { group: "ray.io", versions: [version, { name: "v2" }] } },
+      opts: { protect: true },
+    } as Parameters<typeof mergeWorkerGroups>[0]);
+
+  test("are merged by name, so that an apply leaves the autoscaler's replicas; the rest stays", () => {
+    expect(transform("rayclusters.ray.io")).toEqual({
+      opts: { protect: true },
+      props: {
+        metadata: { name: "rayclusters.ray.io" },
+        spec: {
+          group: "ray.io",
+          versions: [
+            {
+              name: "v1",
+              schema: {
+                openAPIV3Schema: {
+                  properties: {
+                    spec: {
+                      properties: {
+                        workerGroupSpecs: {
+                          type: "array",
+                          items: {},
+                          "x-kubernetes-list-type": "map",
+                          "x-kubernetes-list-map-keys": ["groupName"],
+                        },
+                        rayVersion: {},
+                      },
+                    },
+                  },
+                },
+              },
+            },
+            { name: "v2" },
+          ],
+        },
+      },
+    });
+    expect(transform("rayjobs.ray.io")).toBeUndefined();
   });
 });
 

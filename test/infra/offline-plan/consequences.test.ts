@@ -54,6 +54,20 @@ describe("the consequences of a change", () => {
     for (const part of said) expect(renderDiff(diff, "main")).toMatch(new RegExp(`^    note: .*${part}`, "m"));
   });
 
+  it("another size of a volume is an update that a StorageClass may refuse", () => {
+    const of = (storage: string) =>
+      planWith(
+        entry("kubernetes:core/v1:PersistentVolumeClaim::data", {
+          inputs: { spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage } } } },
+        }),
+      );
+    const diff = diffPlans(of("10Gi"), of("20Gi"));
+    expect(diff.resources).toMatchObject([
+      { op: "change", warnings: [expect.stringContaining("allowVolumeExpansion")] },
+    ]);
+    expect(renderDiff(diff, "main")).toMatch(/^ {4}note: .*otherwise `up` fails/m);
+  });
+
   it("a changed default tag updates the tagged resources of that provider only", () => {
     const others = [
       withAws("aws:ec2/vpc:Vpc::tagged"),

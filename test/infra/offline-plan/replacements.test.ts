@@ -36,6 +36,8 @@ describe("the table of inputs that force a replacement", () => {
     ["gcp:storage/bucket:Bucket", "project", true],
     ["kubernetes:apps/v1:Deployment", "spec.replicas", false],
     ["kubernetes:apps/v1:Deployment", "spec.selector.matchLabels.app", true],
+    ["kubernetes:core/v1:PersistentVolumeClaim", "spec.storageClassName", true],
+    ["kubernetes:core/v1:PersistentVolumeClaim", "spec.resources.requests.storage", false],
     ["kubernetes:ray.io/v1:RayCluster", "metadata.namespace", true],
     ["kubernetes:ray.io/v1:RayCluster", "metadata.labels.a", false],
     ["lakehead:aws:Network", "name", false],
