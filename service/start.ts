@@ -43,7 +43,9 @@ const createTools = (database: Database, { guard, deadlineSeconds, ...config }: 
 
 /** Opens the database in this process or, if the configuration says so, with worker processes. */
 const openDatabase = (config: Config, log: Log, metrics: Metrics): Isolation => {
-  const database = openInProcess(config.database);
+  const database = openInProcess(config.database, (table, tags) =>
+    log.warn({ table, tags }, "tags with invalid files are left out of a list"),
+  );
   if (config.isolation === undefined) return { database, available: true, workers: {}, workerBytes: {} };
   return openIsolated(database, config.isolation, (pool, report) => {
     if (report.reason === "stopped") return;

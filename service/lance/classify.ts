@@ -20,6 +20,8 @@ const quotable = /^[\p{L}\p{N}_.$ -]{1,128}$/u;
 const storeFailure =
   /^(?:Generic (?!N\/A|LocalFileSystem)[\w ]+ error: |Generic \{ store: |Request precondition failure for path )/;
 const storeRefusal = /^(?:The operation lacked |PermissionDenied \{|Unauthenticated \{)/;
+/** ENOSPC, EDQUOT and EFBIG of a local directory. */
+const storeFull = /^(?:(?:ENOSPC|EDQUOT|EFBIG): |Generic LocalFileSystem error: .*\(os error (?:28|122|27)\))/s;
 /** Matches anywhere in the text of an otherwise unknown error: an unknown layer may precede it. */
 const unnamedStoreFailure = /RetryErrorImpl|HttpError \{|Error performing (?:[A-Z]+|list request)\b|dispatch failure/;
 /** Matches a store failure without its addresses. */
@@ -41,6 +43,13 @@ const meanings: readonly Meaning[] = [
     code: 0,
     say: () =>
       "the table has a tag whose name contains non-ASCII characters, so the database cannot list its tags: delete that tag by its name",
+  },
+  // Deleted between the SDK's check that it exists and its next request.
+  { pattern: /^(?:Not found: |Object at location )\S*\/_refs\/tags\//, code: 8 },
+  {
+    pattern: /^[^,]{1,200} at line \d+ column \d+, \S*\/dataset\/refs\.rs:/,
+    code: 19,
+    say: () => "the file of a tag is not valid: delete the tag by its name with tags/delete",
   },
   { pattern: /^Version not found error/, code: 11 },
   { pattern: /^Namespace not found/, code: 1 },
@@ -171,6 +180,7 @@ function missingColumn(name: string): string {
 const storeFailures = {
   denied: { message: "the service has no access to its storage at the moment; retry", retryAfter: 5 },
   unavailable: { message: "the storage behind the service is unavailable; retry", retryAfter: 1 },
+  full: { message: "the storage behind the service has no space left: the write was refused", retryAfter: 30 },
 } as const;
 
 /**
@@ -178,19 +188,21 @@ const storeFailures = {
  * does not match, because the table may exist.
  */
 const gone =
-  /^(?:Not found: (?!.*\/_refs\/).*(?:_versions|\.manifest|\.lance)|Dataset at path .* was not found|NotFound \{|Object at location .* not found: |No such file or directory \(os error|Generic LocalFileSystem error: .*No such file or directory \(os error)/s;
+  /^(?:Not found: (?!.*\/_refs\/).*(?:_versions|\.manifest|\.lance)|Dataset at path .* was not found|NotFound \{|Object at location (?!.*\/_refs\/).* not found: |No such file or directory \(os error|Generic LocalFileSystem error: .*No such file or directory \(os error)/s;
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const storeMeaning = (layers: readonly string[]): keyof typeof storeFailures | undefined => {
+  if (layers.some((layer) => storeFull.test(layer))) return "full";
   if (layers.some((layer) => storeRefusal.test(layer))) return "denied";
   const failure = layers.find((layer) => storeFailure.test(layer));
   if (failure === undefined) return undefined;
   return denial.test(withoutAddresses(failure)) ? "denied" : "unavailable";
 };
 
+/** A full store still responds, so it is not checked. */
 const storeError = (failure: keyof typeof storeFailures, cause: unknown): ServiceError =>
-  new ServiceError(17, { ...storeFailures[failure], dependency: "store", cause });
+  new ServiceError(17, { ...storeFailures[failure], ...(failure === "full" ? {} : { dependency: "store" }), cause });
 
 /** Whether the data of a handle no longer exists, so that the table has to be reopened. */
 export const isGone = (error: unknown): boolean =>

@@ -12,7 +12,7 @@ import { Memoizer } from "./memoizer.ts";
 import { presentPlan } from "./plan-text.ts";
 import { buildQuery } from "./query.ts";
 import { countRows, readRows } from "./reading.ts";
-import { listBranches, Tags } from "./refs.ts";
+import { listBranches, type OnInvalidTags, Tags } from "./refs.ts";
 import { toJsonSchema } from "./schema.ts";
 import { readStatistics } from "./statistics.ts";
 import { listVersions } from "./versions.ts";
@@ -42,13 +42,13 @@ const memoizePerVersion = (consistencySeconds: number, ttlMs: number) => {
 };
 
 /** Opens the database in this process. */
-export const openInProcess = (config: DatabaseConfig): Database => {
+export const openInProcess = (config: DatabaseConfig, onInvalidTags: OnInvalidTags = () => undefined): Database => {
   const { consistencySeconds } = config;
   const connection = new LazyConnection(config, config.caches, consistencySeconds > 0 ? consistencySeconds : undefined);
   const handles = new TableHandles(connection, config);
   // With strong consistency, a handle serves only the requests that opened it together: all that it reads is fresh.
   const ttlMs = consistencySeconds > 0 ? consistencySeconds * 1000 : Number.POSITIVE_INFINITY;
-  const tags = new Tags(ttlMs);
+  const tags = new Tags(ttlMs, onInvalidTags);
   const perVersion = memoizePerVersion(consistencySeconds, ttlMs);
   const statistics = perVersion(readStatistics);
   const indices = perVersion(listIndices);
@@ -68,7 +68,7 @@ export const openInProcess = (config: DatabaseConfig): Database => {
     createTag: (id, tag, version, branch) =>
       handles.use(id, onBranch(branch), async (table) => (await table.tags()).create(tag, version)),
     updateTag: (id, tag, version, branch) =>
-      handles.use(id, onBranch(branch), async (table) => (await table.tags()).update(tag, version)),
+      handles.use(id, onBranch(branch), (table) => tags.move(table, tag, version)),
     tagVersion: (id, tag) => handles.use(id, {}, (table) => tags.find(table, tag)),
     deleteTag: (id, tag) => handles.use(id, {}, async (table) => (await table.tags()).delete(tag)),
     tags: (id) => handles.use(id, {}, (table) => tags.list(table)),

@@ -20,9 +20,17 @@ export interface Location {
   readonly uri: string;
 }
 
+const hasScheme = (address: string): boolean => /^[a-z0-9+]+:\/\//i.test(address);
+
 export const describeLocation = (table: Table): Location => {
   const address = addressOf(table);
-  return { address, uri: /^[a-z0-9+]+:\/\//i.test(address) ? address : pathToFileURL(address).href };
+  return { address, uri: hasScheme(address) ? address : pathToFileURL(address).href };
+};
+
+/** The path of a table in a local directory; undefined for one in a bucket. */
+export const localPathOf = (table: Table): string | undefined => {
+  const address = addressOf(table);
+  return hasScheme(address) ? undefined : address;
 };
 
 /** The directory of a table within the root of its database. */

@@ -1,7 +1,9 @@
 import type { Table } from "@lancedb/lancedb";
 import { ServiceError } from "../errors.ts";
+import { localPathOf } from "./location.ts";
 import { mapConcurrently } from "./map-concurrently.ts";
 import { Memoizer } from "./memoizer.ts";
+import { findTag, listTagFiles, moveTag } from "./tag-files.ts";
 
 export interface TagRecord {
   readonly version: number;
@@ -27,6 +29,23 @@ const concurrency = 8;
 const listAttempts = 10;
 const tagVanished = /Not found: \S*_refs\/tags\/|Ref not found error: tag/;
 
+/**
+ * Attempts to read a tag in a bucket while others move it. The SDK asks for its size and then for as many bytes, so it
+ * reads a part of a tag that has become longer.
+ */
+const readAttempts = 3;
+const tagTorn = /at line \d+ column \d+, \S*\/dataset\/refs\.rs:/;
+
+/** Retries an action that has changed nothing when it fails with an error of the pattern. */
+const retry = async <T>(attempts: number, pattern: RegExp, action: () => Promise<T>): Promise<T> => {
+  for (let attempt = 1; ; attempt++)
+    try {
+      return await action();
+    } catch (error) {
+      if (attempt === attempts || !pattern.test(String(error))) throw error;
+    }
+};
+
 const byName = <T>(entries: Iterable<readonly [string, T]>): Record<string, T> =>
   Object.fromEntries([...entries].sort(([left], [right]) => (left < right ? -1 : 1)));
 
@@ -47,32 +66,56 @@ const follow = async (table: Table, tag: string): Promise<TagTarget> => {
   return { version: await handle.version(), ...(branch === null ? {} : { branch }) };
 };
 
-/** The tags of tables. The SDK's tags suffice for a table without branches, so whether it has any is memoized. */
+/** Called with the names of tags that a list leaves out because their files are invalid. */
+export type OnInvalidTags = (table: string, tags: readonly string[]) => void;
+
+/**
+ * The tags of tables. Those of a table in a local directory are files, see `tag-files.ts`. Those in a bucket are read with
+ * the SDK, whose own tags suffice for a table without branches, so whether it has any is memoized.
+ */
 export class Tags {
   readonly #branched: Memoizer<Table, boolean>;
+  readonly #onInvalid: OnInvalidTags;
+  readonly #paths = new WeakMap<Table, { readonly path: string | undefined }>();
 
   /** @param ttlMs milliseconds for which the absence of branches is trusted. */
-  constructor(ttlMs: number) {
+  constructor(ttlMs: number, onInvalid: OnInvalidTags) {
     this.#branched = new Memoizer({ ttlMs });
+    this.#onInvalid = onInvalid;
+  }
+
+  #pathOf(table: Table): string | undefined {
+    const known = this.#paths.get(table);
+    if (known !== undefined) return known.path;
+    const path = localPathOf(table);
+    this.#paths.set(table, { path });
+    return path;
   }
 
   #isBranched(table: Table): Promise<boolean> {
     return this.#branched.get(table, async () => Object.keys(await (await table.branches()).list()).length > 0);
   }
 
-  /**
-   * All tags, by name. If the table has branches, each tag also costs the reading of a manifest.
-   *
-   * The SDK reads the tags one by one and fails if one of them is deleted meanwhile, so the list is retried.
-   */
+  /** All tags, by name. A tag in a local directory whose file is invalid is left out. */
   async list(table: Table): Promise<Readonly<Record<string, TagRecord>>> {
-    for (let attempt = 0; attempt < listAttempts; attempt++)
-      try {
-        return await this.#listOnce(table);
-      } catch (error) {
-        if (!tagVanished.test(String(error))) throw error;
-      }
-    throw new ServiceError(17, { message: "tags were deleted while they were listed; retry", retryAfter: 1 });
+    const path = this.#pathOf(table);
+    if (path === undefined) return this.#listWithSdk(table);
+    const { tags, invalid } = await listTagFiles(path);
+    if (invalid.length > 0) this.#onInvalid(path, invalid);
+    return byName(tags);
+  }
+
+  /**
+   * If the table has branches, each tag also costs the reading of a manifest. The SDK reads the tags one by one and fails
+   * if one of them is deleted meanwhile, so the list is retried.
+   */
+  async #listWithSdk(table: Table): Promise<Readonly<Record<string, TagRecord>>> {
+    try {
+      return await retry(listAttempts, tagVanished, () => retry(readAttempts, tagTorn, () => this.#listOnce(table)));
+    } catch (error) {
+      if (!tagVanished.test(String(error))) throw error;
+      throw new ServiceError(17, { message: "tags were deleted while they were listed; retry", retryAfter: 1 });
+    }
   }
 
   async #listOnce(table: Table): Promise<Readonly<Record<string, TagRecord>>> {
@@ -85,7 +128,12 @@ export class Tags {
     );
   }
 
-  async find(table: Table, tag: string): Promise<TagTarget> {
+  find(table: Table, tag: string): Promise<TagTarget> {
+    const path = this.#pathOf(table);
+    return path === undefined ? retry(readAttempts, tagTorn, () => this.#findWithSdk(table, tag)) : findTag(path, tag);
+  }
+
+  async #findWithSdk(table: Table, tag: string): Promise<TagTarget> {
     const known = this.#branched.known(table);
     if (known === true) return follow(table, tag);
     // Concurrently, because most tables have no branches.
@@ -94,6 +142,15 @@ export class Tags {
       known ?? this.#isBranched(table),
     ]);
     return branched ? follow(table, tag) : { version };
+  }
+
+  /** Moves a tag that exists to a version of the handle's branch. */
+  async move(table: Table, tag: string, version: number): Promise<void> {
+    const path = this.#pathOf(table);
+    const branch = table.currentBranch();
+    // In a bucket, the SDK's single PUT is complete or refused, and an invalid tag is found before it.
+    if (path === undefined) return retry(readAttempts, tagTorn, async () => (await table.tags()).update(tag, version));
+    return moveTag(path, tag, { version, ...(branch === null ? {} : { branch }) });
   }
 }
 

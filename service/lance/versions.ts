@@ -14,8 +14,12 @@ export interface VersionRecord {
 const maxVersion = 2n ** 64n - 1n;
 
 /** Manifest names count down, so that a listing of the store starts with the newest. Those of older tables count up. */
-const manifestName = (version: number, countsDown: boolean): string =>
+export const manifestName = (version: number, countsDown: boolean): string =>
   `${countsDown ? String(maxVersion - BigInt(version)).padStart(20, "0") : version}.manifest`;
+
+/** The directory of the manifests of a table's branch; `branch` is absent for main. */
+export const versionsDirectory = (table: string, branch: string | undefined): string =>
+  `${table}/${branch === undefined ? "" : `tree/${branch}/`}_versions`;
 
 /** All versions, the oldest first. The SDK reads the manifests one by one, without a limit or cancellation. */
 export const listVersions = async (table: Table): Promise<readonly VersionRecord[]> => {
@@ -24,8 +28,7 @@ export const listVersions = async (table: Table): Promise<readonly VersionRecord
     // A method of all local tables that the SDK's common type lacks.
     (table as Table & { usesV2ManifestPaths(): Promise<boolean> }).usesV2ManifestPaths(),
   ]);
-  const branch = table.currentBranch();
-  const directory = `${directoryOf(table)}/${branch === null ? "" : `tree/${branch}/`}_versions`;
+  const directory = versionsDirectory(directoryOf(table), table.currentBranch() ?? undefined);
   return versions
     .map(({ version, timestamp, metadata }) => ({
       version,

@@ -73,7 +73,7 @@ export const describe = defineOperation({
   scope: null,
   // Detailed metadata costs as much as `version/list`.
   admission: (wire, parameters) => (asks("load_detailed_metadata", wire, parameters) ? "analyze" : "metadata"),
-  errors: [0, 8, 11, 22],
+  errors: [0, 8, 11, 19, 22],
   summary: "Returns the version, schema and location of a table (a tag requires the scope `tags:read`)",
   body,
   parameters,

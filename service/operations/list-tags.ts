@@ -19,7 +19,7 @@ export const listTags = defineOperation({
   methods: ["POST", "GET"],
   scope: "tags:read",
   admission: "metadata",
-  errors: [0],
+  errors: [0, 19],
   summary: "Lists the tags of a table; with a trailing slash, as LanceDB's client sends, returns only the map",
   body: emptyBody,
   parameters: pageParameters,

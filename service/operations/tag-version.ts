@@ -9,7 +9,7 @@ export const tagVersion = defineOperation({
   methods: ["POST"],
   scope: "tags:read",
   admission: "metadata",
-  errors: [8],
+  errors: [8, 19],
   summary: "Returns the version of a tag",
   body: z.object({ tag: tagField }),
   example: { tag: "v1" },

@@ -9,7 +9,7 @@ export const updateTag = defineOperation({
   methods: ["POST"],
   scope: "tags:write",
   admission: "metadata",
-  errors: [8, 11, 22],
+  errors: [8, 11, 19, 22],
   summary: "Moves a tag to another version; of concurrent calls the last one wins",
   body: z.object({
     tag: tagField,

@@ -32,14 +32,24 @@ export interface ProcessOptions {
   /** Beside `testToken`. */
   readonly tokens?: readonly StaticToken[];
   readonly environment?: Readonly<Record<string, string>>;
+  /** The process cannot write to files, as if the disk were full. */
+  readonly fullDisk?: boolean;
 }
+
+/** Every write to a file fails with EFBIG: Node ignores the signal SIGXFSZ. Pipes and sockets are not limited. */
+const withoutFileWrites = ["sh", "-c", 'ulimit -f 0 && exec "$@"', "sh"];
 
 /** Starts the service; resolves when it listens, which is before it is ready. */
 export const startServiceProcess = async (options: ProcessOptions): Promise<ServiceProcess> => {
   const home = await mkdtemp(join(tmpdir(), "lakehead-process-"));
   const copy = join(home, "data");
   if (options.copyOf !== undefined) await cp(options.copyOf, copy, { recursive: true });
-  const running = startProcess(process.execPath, ["service/main.ts"], {
+  const [program = "", ...args] = [
+    ...(options.fullDisk === true ? withoutFileWrites : []),
+    process.execPath,
+    "service/main.ts",
+  ];
+  const running = startProcess(program, args, {
     LAKEHEAD_DATABASE: copy,
     LAKEHEAD_PORT: "0",
     LAKEHEAD_OPERATIONS_PORT: "0",

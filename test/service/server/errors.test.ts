@@ -12,12 +12,14 @@ import { labelOf } from "../../support/openapi.ts";
 import type { Answer, CallOptions } from "../../support/request.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
 import { staticToken } from "../../support/static-token.ts";
+import { type StoredService, startStoredService } from "../store/support.ts";
 
 /** Provokes every error code of every operation. A code that no test provokes fails the run. */
 let service: TestService;
 let crowded: TestService;
 let issuerAway: TestService;
 let rootBroken: TestService;
+let stored: StoredService;
 
 const nothing = "token-for-nothing";
 const otherTable = "token-for-another-table";
@@ -28,6 +30,8 @@ beforeAll(async () => {
     staticToken("elsewhere", otherTable, scopes, ["other$*"]),
     staticToken("nowhere", nothing, scopes, []),
   ];
+  stored = await startStoredService({ consistencySeconds: 60 });
+  await fetch(`${stored.store.endpoint}/lake/tables/docs.lance/_refs/tags/damaged.json`, { method: "PUT", body: "{" });
   [service, crowded, issuerAway, rootBroken] = await Promise.all([
     startTestService({ tokens }),
     startTestService({ environment: { LAKEHEAD_MAX_IN_FLIGHT_PER_PRINCIPAL: "1" } }),
@@ -43,7 +47,7 @@ beforeAll(async () => {
   await breakTable(join(service.directory, "plain.lance"));
 });
 afterAll(async () => {
-  await Promise.all([service, crowded, issuerAway, rootBroken].map((each) => each.stop()));
+  await Promise.all([service, crowded, issuerAway, rootBroken, stored].map((each) => each.stop()));
   await rm(home, { recursive: true, force: true });
 });
 
@@ -147,6 +151,8 @@ const provocations: Readonly<Record<number, Provoke>> = {
   17: (operation) => send(issuerAway, operation, {}, bodyOf(operation), { token: fakeJwt }),
   18: (operation) =>
     operationOf(operation).target === "table" ? ask({ table: "plain" })(operation) : send(rootBroken, operation),
+  // In a bucket: in a local directory, a list leaves the tag out and an update replaces it.
+  19: (operation) => send(stored.service, operation, {}, withFields(operation, { tag: "damaged" })),
   21: provokeThrottling,
   22: ask({}, { branch: "no-such-branch" }),
 };
