@@ -9,9 +9,10 @@ import type { Names } from "./lists.ts";
 import type { Location } from "./location.ts";
 import type { MemoizerCounts } from "./memoizer.ts";
 import type { RowCount, Rows } from "./reading.ts";
-import type { BranchRecord, TagRecord, TagTarget } from "./refs.ts";
+import type { BranchRecord } from "./refs.ts";
 import type { JsonSchema, Vocabulary } from "./schema.ts";
 import type { StatisticsRecord } from "./statistics.ts";
+import type { TagRecord, TagTarget } from "./tag-files.ts";
 import type { VersionRecord } from "./versions.ts";
 
 export interface Description {

@@ -3,15 +3,7 @@ import { ServiceError } from "../errors.ts";
 import { localPathOf } from "./location.ts";
 import { mapConcurrently } from "./map-concurrently.ts";
 import { Memoizer } from "./memoizer.ts";
-import { findTag, listTagFiles, moveTag } from "./tag-files.ts";
-
-export interface TagRecord {
-  readonly version: number;
-  /** Size of the manifest of the version, in bytes. */
-  readonly manifestSize: number;
-  /** Absent for main. */
-  readonly branch?: string;
-}
+import { findTag, listTagFiles, moveTag, type TagRecord, type TagTarget } from "./tag-files.ts";
 
 export interface BranchRecord {
   /** Absent if the parent is main. */
@@ -48,12 +40,6 @@ const retry = async <T>(attempts: number, pattern: RegExp, action: () => Promise
 
 const byName = <T>(entries: Iterable<readonly [string, T]>): Record<string, T> =>
   Object.fromEntries([...entries].sort(([left], [right]) => (left < right ? -1 : 1)));
-
-/** The version that a tag names; `branch` is absent for main. */
-export interface TagTarget {
-  readonly version: number;
-  readonly branch?: string;
-}
 
 /**
  * Resolves a tag. The SDK's tags name a version but not its branch, so a new handle, which no other request holds, is

@@ -7,8 +7,18 @@ import { randomUUID } from "node:crypto";
 import { open, readdir, readFile, rename, stat, unlink } from "node:fs/promises";
 import { ServiceError } from "../errors.ts";
 import { mapConcurrently } from "./map-concurrently.ts";
-import type { TagRecord, TagTarget } from "./refs.ts";
 import { manifestName, versionsDirectory } from "./versions.ts";
+
+/** The version that a tag names; `branch` is absent for main. */
+export interface TagTarget {
+  readonly version: number;
+  readonly branch?: string;
+}
+
+export interface TagRecord extends TagTarget {
+  /** Size of the manifest of the version, in bytes. */
+  readonly manifestSize: number;
+}
 
 /** Files read concurrently for one list. */
 const concurrency = 8;
