@@ -17,13 +17,13 @@ export const errorKinds = {
   3: { name: "NamespaceNotEmpty", status: 409, message: "the namespace is not empty" },
   4: { name: "TableNotFound", status: 404, message: "the table does not exist" },
   5: { name: "TableAlreadyExists", status: 409, message: "the table already exists" },
-  6: { name: "TableIndexNotFound", status: 404, message: "the index does not exist" },
+  6: { name: "TableIndexNotFound", status: 404, message: "index not found: the table has no such index" },
   7: { name: "TableIndexAlreadyExists", status: 409, message: "the index already exists" },
-  8: { name: "TableTagNotFound", status: 404, message: "the tag does not exist" },
+  8: { name: "TableTagNotFound", status: 404, message: "tag not found: the table has no such tag" },
   9: { name: "TableTagAlreadyExists", status: 409, message: "the tag already exists" },
   10: { name: "TransactionNotFound", status: 404, message: "the transaction does not exist" },
-  11: { name: "TableVersionNotFound", status: 404, message: "the table has no such version" },
-  12: { name: "TableColumnNotFound", status: 404, message: "the table has no such column" },
+  11: { name: "TableVersionNotFound", status: 404, message: "version not found: the table has no such version" },
+  12: { name: "TableColumnNotFound", status: 404, message: "column not found: the table has no such column" },
   13: { name: "InvalidInput", status: 400, message: "the request is not valid" },
   14: {
     name: "ConcurrentModification",
@@ -41,7 +41,7 @@ export const errorKinds = {
   19: { name: "InvalidTableState", status: 409, message: "the state of the table does not permit this" },
   20: { name: "TableSchemaValidationError", status: 400, message: "the request does not match the table's schema" },
   21: { name: "Throttling", status: 429, message: "too many concurrent requests; retry" },
-  22: { name: "TableBranchNotFound", status: 404, message: "the table has no such branch" },
+  22: { name: "TableBranchNotFound", status: 404, message: "branch not found: the table has no such branch" },
   23: { name: "TableBranchAlreadyExists", status: 409, message: "the branch already exists" },
 } as const satisfies Record<number, ErrorKind>;
 

@@ -1,4 +1,4 @@
-import { type ErrorCode, ServiceError } from "../errors.ts";
+import { type ErrorCode, errorKinds, ServiceError } from "../errors.ts";
 import { layersOf, withoutAddresses } from "./native-text.ts";
 
 /**
@@ -173,7 +173,7 @@ const meanings: readonly Meaning[] = [
 ];
 
 function missingColumn(name: string): string {
-  return quotable.test(name) ? `the table has no column "${name}"` : "the table has no such column";
+  return quotable.test(name) ? `column not found: the table has no column "${name}"` : errorKinds[12].message;
 }
 
 /** Failures of the object store: what the caller reads, and after how many seconds to retry. */

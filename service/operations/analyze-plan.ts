@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { defineOperation } from "./operation.ts";
 import { documentedQuery, flatQuery, planAnswer } from "./shared/plan-body.ts";
 import { consistencyOf } from "./shared/snapshot.ts";
@@ -13,6 +14,13 @@ export const analyzePlan = defineOperation({
   summary: "Runs a query and returns its plan with the measured metrics of each node",
   body: flatQuery,
   documentedBody: documentedQuery,
+  nestsQuery: true,
+  parameters: z.object({
+    distributed_metrics: z
+      .enum(["aggregate", "per_worker", "full"], { error: "must be aggregate, per_worker or full" })
+      .optional()
+      .describe("Detail of distributed metrics; without effect, because one process runs the whole query"),
+  }),
   example: { k: 5 },
   answer: planAnswer,
   handle: ({ database, verifyQuery }, table, query, call) =>

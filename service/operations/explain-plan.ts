@@ -2,7 +2,7 @@ import { z } from "zod";
 import { optional } from "../query/fields.ts";
 import { defineOperation } from "./operation.ts";
 import { branchField } from "./shared/common-fields.ts";
-import { documentedQuery, nestedQuery, planAnswer } from "./shared/plan-body.ts";
+import { documentedNestedQuery, nestedQuery, planAnswer } from "./shared/plan-body.ts";
 import { consistencyOf } from "./shared/snapshot.ts";
 
 const verbose = z.object({ verbose: optional(z.boolean()) });
@@ -22,7 +22,8 @@ export const explainPlan = defineOperation({
       verbose.transform((wire) => ({ verbose: wire.verbose ?? false })),
     )
     .transform(({ verbose, ...query }) => ({ verbose, query })),
-  documentedBody: verbose.extend({ query: documentedQuery, branch: branchField }),
+  documentedBody: verbose.extend({ query: documentedNestedQuery, branch: branchField }),
+  nestsQuery: true,
   example: { query: { k: 5 } },
   answer: planAnswer,
   handle: ({ database, verifyQuery }, table, { query, verbose }, call) =>

@@ -96,6 +96,8 @@ export interface Operation<
   readonly body: Body;
   /** The body as OpenAPI shows it, where the schema accepts more forms than a caller should write. */
   readonly documentedBody?: z.ZodType;
+  /** The body may hold the query, with `id`, `identity` and `context` of its own, under the key `query`. */
+  readonly nestsQuery?: true;
   /** A small valid body; default `{}`. */
   readonly example?: Readonly<Record<string, unknown>>;
   /** Parameters of the path and the query string, read from text. */

@@ -15,6 +15,7 @@ export const query = defineOperation({
   summary: "Returns the rows of a query as an Arrow IPC file",
   body: flatQuery,
   documentedBody: documentedQuery,
+  nestsQuery: true,
   example: { k: 5 },
   media: "arrow",
   answer: z.unknown(),

@@ -2,13 +2,24 @@ import { z } from "zod";
 import { type DistanceType, distanceTypes } from "./model.ts";
 
 /**
- * An optional field of a request. `null` counts as absent: LanceDB's own client sends it.
+ * Whether a field is unset: absent, `null` (LanceDB's client), or an empty container (the generated Java client writes `[]`
+ * or `{}` for each container that is not set).
  */
+export const isUnset = (value: unknown): boolean => {
+  if (value === undefined || value === null) return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return isPlainObject(value) && Object.keys(value).length === 0;
+};
+
+const isPlainObject = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+
+/** A value, or undefined if it {@link isUnset}. */
+export const ifSet = <T>(value: T): T | undefined => (isUnset(value) ? undefined : value);
+
+/** An optional field of a request; undefined if it {@link isUnset}. An empty container of another type is refused. */
 export const optional = <T extends z.ZodType>(schema: T) =>
-  schema.nullish().transform((value) => value ?? undefined) as z.ZodType<
-    z.output<T> | undefined,
-    z.input<T> | null | undefined
-  >;
+  schema.nullish().transform(ifSet) as z.ZodType<z.output<T> | undefined, z.input<T> | null | undefined>;
 
 /**
  * An integer from 0 to 2^53-1. `JSON.parse` rounds larger ones, so they are refused.
@@ -37,8 +48,11 @@ export const float = z
   .refine((value) => Number.isFinite(Math.fround(value)), { error: "must fit a 32-bit float" })
   .meta(floatSchema);
 
-/** 2^63-1, which LanceDB's client sends for "no limit", as JSON parses it. */
-export const unlimited = 2 ** 63;
+/** 2^63-1 and 2^64-1, which LanceDB's clients send for "no limit" (Python up to 0.27 the latter), as JSON parses them. */
+export const unlimited = [2 ** 63, 2 ** 64] as const;
+
+/** The digits that clients write for {@link unlimited}: JavaScript rounds them. */
+export const unlimitedDigits = ["9223372036854775807", "18446744073709551615"] as const;
 
 export const limit = z
   .union([natural, z.literal(unlimited)], {
@@ -47,10 +61,10 @@ export const limit = z
   .meta({
     anyOf: [
       { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
-      { type: "integer", const: unlimited, description: "No limit" },
+      { type: "integer", enum: unlimited, description: "No limit" },
     ],
   })
-  .transform((value) => (value === unlimited ? ("unlimited" as const) : value));
+  .transform((value) => (value > Number.MAX_SAFE_INTEGER ? ("unlimited" as const) : value));
 
 const distanceAliases: Readonly<Record<string, DistanceType>> = {
   ...Object.fromEntries(distanceTypes.map((type) => [type, type])),

@@ -51,7 +51,7 @@ export const fullTextDefinitions: Readonly<Record<string, JsonSchema>> = {
       terms: text,
       column: { ...optionalColumn, description: "Absent: the one column with a full-text index" },
       boost: optionalWeight,
-      fuzziness: { type: "integer", minimum: 0, maximum: 2, description: "Edit distance, default 0" },
+      fuzziness: { type: ["integer", "null"], minimum: 0, maximum: 2, description: "Edit distance, default 0" },
       max_expansions: count,
       operator,
       prefix_length: count,

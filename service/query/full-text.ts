@@ -1,21 +1,8 @@
 import { z } from "zod";
-import { booleanOperator, columnName, float, natural, optional } from "./fields.ts";
+import { booleanOperator, columnName, float, ifSet, natural, optional } from "./fields.ts";
 import { fullTextSchema } from "./full-text-schema.ts";
 import { holdsMoreThan, jsonObject, listOf, maxSizes, passOn } from "./lists.ts";
 import type { Clause, FullText, MatchClause } from "./model.ts";
-
-/**
- * Absent means 0. LanceDB's client sends null for a distance chosen by the term's length. The SDK reads null as 0, so it
- * is refused.
- */
-const fuzziness = natural.nullable().transform((value, context) => {
-  if (value !== null) return value;
-  context.addIssue({
-    code: "custom",
-    message: "is null (an edit distance by the term's length), which is not supported: send 0, 1 or 2",
-  });
-  return z.NEVER;
-});
 
 const notEmpty = (list: readonly unknown[]): boolean => list.length > 0;
 
@@ -24,7 +11,7 @@ const match = z
     terms: z.string(),
     column: optional(columnName),
     boost: optional(float),
-    fuzziness: fuzziness.optional(),
+    fuzziness: optional(natural),
     max_expansions: optional(natural),
     operator: optional(booleanOperator),
     prefix_length: optional(natural),
@@ -187,9 +174,10 @@ const tree = z
  * LanceDB's client.
  */
 export const fullText = jsonObject()
-  .transform((wire, context): FullText => {
-    const string = wire.string_query ?? undefined;
-    const structured = wire.structured_query ?? undefined;
+  .transform((wire, context): FullText | undefined => {
+    if (Object.keys(wire).length === 0) return undefined;
+    const string = ifSet(wire.string_query);
+    const structured = ifSet(wire.structured_query);
     if (string !== undefined && structured !== undefined) {
       context.addIssue({ code: "custom", message: "must hold exactly one of string_query and structured_query" });
       return z.NEVER;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { floatSchema } from "./fields.ts";
+import { floatSchema, ifSet } from "./fields.ts";
 import { maxSizes, tooLong } from "./lists.ts";
 
 /** The path of a fault in the value, and a message that continues the path. */
@@ -52,9 +52,12 @@ const readSingle = (value: readonly unknown[], path: readonly (string | number)[
   return vector instanceof Fault ? vector : [vector];
 };
 
+/** The Java client sends the unset one of both lists as `[]`. */
+const ifSetArray = (value: unknown): unknown => (Array.isArray(value) ? ifSet(value) : (value ?? undefined));
+
 const readObject = (value: Readonly<Record<string, unknown>>): Float32Array[] | Fault => {
-  const single = value.single_vector ?? undefined;
-  const multi = value.multi_vector ?? undefined;
+  const single = ifSetArray(value.single_vector);
+  const multi = ifSetArray(value.multi_vector);
   if (single === undefined && multi === undefined) {
     // The catalog's generated clients send an empty object for a query without a vector.
     const other = Object.keys(value).some((key) => key !== "single_vector" && key !== "multi_vector");
@@ -84,7 +87,7 @@ const several = { type: "array", items: { ...numbers, minItems: 1 } } as const;
 
 /**
  * The query vectors of a request in all forms that clients send: absent, `null`, `[]`, `[0.5, 0.25]`,
- * `[[0.5, 0.25], …]`, `{}`, `{single_vector: […]}`, `{multi_vector: [[…], …]}`. Empty if there is none.
+ * `[[0.5, 0.25], …]`, `{}`, `{single_vector: […]}`, `{multi_vector: [[…], …]}`, of both an empty one. Empty if there is none.
  */
 export const vectors = z
   .unknown()

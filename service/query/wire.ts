@@ -17,7 +17,7 @@ const ordering = z
 const { $schema: _, ...orderingSchema } = z.toJSONSchema(ordering, { io: "input" });
 const orderings = listOf(ordering, maxSizes.columns).meta({ items: orderingSchema });
 
-/** The keys of the query object on the wire. Unknown keys are ignored: newer clients send more. */
+/** The keys of the query object on the wire. Unknown keys are ignored, unless they are nearly one of these; see `misspelled.ts`. */
 export const queryShape = {
   k: limit.describe("Rows to return; 9223372036854775807 (2^63-1) for no limit"),
   vector: vectors.describe("The query vector or vectors; absent, null or empty for none"),
@@ -32,8 +32,12 @@ export const queryShape = {
   lower_bound: optional(float).describe("Lower bound of the distance, inclusive"),
   upper_bound: optional(float).describe("Upper bound of the distance, exclusive"),
   nprobes: optional(natural).describe("Partitions of an IVF index to search; ignored beside minimum_nprobes"),
-  minimum_nprobes: optional(natural).describe("Minimum number of partitions to search"),
-  maximum_nprobes: optional(natural).describe("Maximum number of partitions to search; 0 for all"),
+  minimum_nprobes: optional(natural.min(1, { error: "must be 1 or greater" })).describe(
+    "Minimum number of partitions to search",
+  ),
+  maximum_nprobes: optional(natural).describe(
+    "Maximum number of partitions to search; 0, as LanceDB's client sends, for all",
+  ),
   offset: optional(natural).describe("Rows to skip"),
   order_by: optional(orderings).describe("Columns to sort by"),
   prefilter: optional(z.boolean()).describe("Filter before the vector search (default false: after it)"),
@@ -61,6 +65,9 @@ const vectorKeys = [
   "maximum_nprobes",
   "refine_factor",
 ] as const;
+
+/** Of these, the keys that are accepted beside a full-text query: Node 0.15 sends their defaults with it. */
+const keysBesideFullText: ReadonlySet<string> = new Set(["distance_type", "nprobes"]);
 
 const wireQuery = z.object(queryShape);
 
@@ -91,7 +98,8 @@ const toVectorSearch = (wire: WireQuery) => ({
 export const query = wireQuery.transform((wire, context) => {
   const searches = wire.vector.length > 0;
   if (!searches) {
-    for (const key of vectorKeys.filter((key) => wire[key] !== undefined))
+    const accepted = wire.full_text_query === undefined ? new Set<string>() : keysBesideFullText;
+    for (const key of vectorKeys.filter((key) => wire[key] !== undefined && !accepted.has(key)))
       context.addIssue({
         code: "custom",
         path: [key],

@@ -9,6 +9,7 @@ import { scrub } from "../telemetry/scrub.ts";
 import { annotate, inSpan, traceIdOf } from "../telemetry/tracing.ts";
 import { type PipelineParts, pipeline } from "./pipeline.ts";
 import { type AppEnv, answerHeaders, asServiceError, errorBody, newRecord, type RequestRecord } from "./request.ts";
+import { routedPath } from "./request-url.ts";
 
 export interface AppParts extends PipelineParts {
   readonly log: Log;
@@ -44,7 +45,7 @@ const conclude = (parts: AppParts, record: RequestRecord, method: string, status
 /** The API as a function of its parts, without a socket or an environment: tests use `app.request()`. */
 export const createApp = (parts: AppParts): Hono<AppEnv> => {
   // LanceDB's client appends a slash to every table route.
-  const app = new Hono<AppEnv>({ strict: false });
+  const app = new Hono<AppEnv>({ getPath: routedPath });
 
   app.use(async (context, next) => {
     const record = newRecord(context);

@@ -1,8 +1,10 @@
+import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import type { Context } from "hono";
 import { invalid, ServiceError } from "../errors.ts";
 import { nestsDeeperThan } from "../guard/json-depth.ts";
 import type { RequestLimits } from "../guard/limits.ts";
+import { parseJson } from "../query/key-order.ts";
 
 export type BodyLimits = Pick<RequestLimits, "maxBodyBytes" | "maxJsonDepth">;
 
@@ -26,7 +28,13 @@ const chunksOf = (context: Context): AsyncIterable<Uint8Array> => {
   return (context.req.raw.body ?? []) as AsyncIterable<Uint8Array>;
 };
 
-const readCounted = async (context: Context, limit: number): Promise<string> => {
+const decode = (bytes: Uint8Array): string => {
+  if (!isUtf8(bytes)) throw invalid("the body is not valid UTF-8");
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
+  return text.startsWith("\uFEFF") ? text.slice(1) : text;
+};
+
+const readCounted = async (context: Context, limit: number): Promise<Uint8Array> => {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of chunksOf(context)) {
@@ -34,7 +42,7 @@ const readCounted = async (context: Context, limit: number): Promise<string> => 
     if (size > limit) throw tooLarge(limit);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString("utf8");
+  return Buffer.concat(chunks);
 };
 
 /** A body that ends early is a failure of the client or the network, not of this service. */
@@ -47,16 +55,16 @@ const incomplete = (error: unknown): never => {
   });
 };
 
-const readText = (context: Context, limit: number): Promise<string> => {
+const readBytes = async (context: Context, limit: number): Promise<Uint8Array> => {
   const declared = context.req.header("content-length");
   if (declared === undefined) return readCounted(context, limit).catch(incomplete);
   if (Number(declared) > limit) throw tooLarge(limit);
-  return context.req.text().catch(incomplete);
+  return new Uint8Array(await context.req.arrayBuffer().catch(incomplete));
 };
 
 const parse = (text: string): unknown => {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     throw invalid("the body is not valid JSON");
   }
@@ -72,7 +80,7 @@ export const readBody = async (context: Context, limits: BodyLimits): Promise<Re
   const encoding = context.req.header("content-encoding");
   if (encoding !== undefined && encoding.toLowerCase() !== "identity")
     throw unsupported("a content-encoding is not supported: send the body uncompressed");
-  const text = await readText(context, limits.maxBodyBytes);
+  const text = decode(await readBytes(context, limits.maxBodyBytes));
   if (text.trim() === "") return {};
   const type = context.req.header("content-type");
   if (type !== undefined && !mediaType.test(type))

@@ -21,6 +21,8 @@ export interface Listener {
 const keepAliveMs = 65_000;
 const headersMs = 10_000;
 const requestMs = 30_000;
+/** Node looks for connections past these times at this interval. */
+const timeoutCheckMs = 1000;
 const maxHeaderBytes = 16 * 1024;
 const sweepMs = 25;
 /** Maximum wait for an event-loop turn without a new connection before the listening socket closes. */
@@ -58,6 +60,27 @@ const refuseAddress = (error: unknown): Response => {
   return Response.json(errorBody(failure, id), { status: failure.status, headers: { "x-request-id": id } });
 };
 
+/** Two proxies may each read another one of several Host headers (RFC 9112, 3.2). Node keeps the first. */
+const hasOneHost = ({ rawHeaders }: IncomingMessage): boolean => {
+  let hosts = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2)
+    if (rawHeaders[index]?.length === 4 && rawHeaders[index]?.toLowerCase() === "host") hosts++;
+  return hosts <= 1;
+};
+
+const refuseHosts = (response: ServerResponse): void => {
+  const id = randomUUID();
+  const failure = new ServiceError(13, { message: "the request has more than one Host header: send one" });
+  const body = JSON.stringify(errorBody(failure, id));
+  const headers = {
+    "content-type": "application/json",
+    "x-request-id": id,
+    "content-length": Buffer.byteLength(body),
+    connection: "close",
+  };
+  response.writeHead(failure.status, headers).end(body);
+};
+
 const listening = (server: Server, port: number, host: string): Promise<void> =>
   new Promise((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
@@ -80,10 +103,17 @@ const listening = (server: Server, port: number, host: string): Promise<void> =>
  * @throws Error with a remedy when the port is in use.
  */
 export const listen = async (fetch: Fetch, port: number, host: string): Promise<Listener> => {
+  const handle = getRequestListener(fetch, { hostname: host, errorHandler: refuseAddress });
   const server = createServer(
     // Node would refuse a request without a Host header with an empty body.
-    { maxHeaderSize: maxHeaderBytes, requestTimeout: requestMs, headersTimeout: headersMs, requireHostHeader: false },
-    getRequestListener(fetch, { hostname: host, errorHandler: refuseAddress }),
+    {
+      maxHeaderSize: maxHeaderBytes,
+      requestTimeout: requestMs,
+      headersTimeout: headersMs,
+      connectionsCheckingInterval: timeoutCheckMs,
+      requireHostHeader: false,
+    },
+    (request, response) => (hasOneHost(request) ? handle(request, response) : refuseHosts(response)),
   );
   server.keepAliveTimeout = keepAliveMs;
   server.on("clientError", onClientError);

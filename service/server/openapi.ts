@@ -4,7 +4,7 @@ import { errorKinds, transportStatuses } from "../errors.ts";
 import { operations } from "../operations/index.ts";
 import { addressOf, errorsOf, type Media, type Operation, type Targets } from "../operations/operation.ts";
 import { commonShape } from "../operations/shared/common-fields.ts";
-import { unlimited } from "../query/fields.ts";
+import { unlimited, unlimitedDigits } from "../query/fields.ts";
 import { fullTextDefinitions } from "../query/full-text-schema.ts";
 
 type JsonSchema = Readonly<Record<string, unknown>>;
@@ -192,7 +192,9 @@ export const createOpenApi = (version: string): { readonly text: string; readonl
       schemas: { Error: errorSchema, ...fullTextDefinitions, ...definitions },
     },
   };
-  // JavaScript rounds 2^63-1: the document shows the digits that clients write.
-  const text = JSON.stringify(document).replaceAll(String(unlimited), "9223372036854775807");
+  const text = unlimited.reduce<string>(
+    (written, number, index) => written.replaceAll(String(number), unlimitedDigits[index] ?? ""),
+    JSON.stringify(document),
+  );
   return { text, etag: `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"` };
 };

@@ -1,5 +1,8 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Context } from "hono";
+import { z } from "zod";
 import { type Authenticator, authorize, authorizeNamespace, readCredentials } from "../auth/index.ts";
+import { invalid } from "../errors.ts";
 import {
   type IdInRequest,
   type IdLimits,
@@ -17,7 +20,8 @@ import {
   type Targets,
   type Tools,
 } from "../operations/operation.ts";
-import { commonBody } from "../operations/shared/common-fields.ts";
+import { commonBody, commonShape, nestedCommonBody } from "../operations/shared/common-fields.ts";
+import { misspelled } from "../query/misspelled.ts";
 import type { AdmissionLimit } from "./admission.ts";
 import { type BodyLimits, readBody } from "./body.ts";
 import { readMinimumState } from "./consistency-headers.ts";
@@ -25,6 +29,7 @@ import { contextEntries } from "./context-entries.ts";
 import { parseInput } from "./parse-input.ts";
 import type { PrincipalLimit } from "./principal-limit.ts";
 import { type AppEnv, answerHeaders } from "./request.ts";
+import { requestUrl } from "./request-url.ts";
 
 export interface PipelineParts {
   readonly tools: Tools;
@@ -33,6 +38,35 @@ export interface PipelineParts {
   readonly admission: Readonly<Record<AdmissionClass, AdmissionLimit>>;
   readonly principalLimit: PrincipalLimit;
 }
+
+/** Names of an operation's fields. */
+const keysOf = ({ documentedBody, body }: Operation): readonly string[] => {
+  const documented = documentedBody ?? body;
+  const own = documented instanceof z.ZodObject ? Object.keys(documented.shape) : [];
+  return [...own, ...Object.keys(commonShape)];
+};
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const refuseMisspelled = (raw: Readonly<Record<string, unknown>>, known: readonly string[]): void => {
+  const unknown = misspelled(raw, known);
+  if (unknown !== undefined) throw invalid(`${unknown.sent} ${unknown.message}`);
+};
+
+interface Common {
+  readonly id: readonly string[] | undefined;
+  readonly context: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** The common fields of a body, and of the query inside it. */
+const readCommon = (raw: Readonly<Record<string, unknown>>, nestsQuery: boolean): Common => {
+  if (!nestsQuery || !isObject(raw.query)) return parseInput(commonBody, raw);
+  const { id, context, query } = parseInput(nestedCommonBody, raw);
+  if (id !== undefined && query.id !== undefined && !isDeepStrictEqual(id, query.id))
+    throw invalid("query.id differs from id: send one of them");
+  return { id: id ?? query.id, context: context === undefined ? query.context : { ...query.context, ...context } };
+};
 
 /** The id's path segment as it was sent: the router decodes its parameter, and a decoded `+` is ambiguous. */
 const rawId = (url: string, before: string): string => {
@@ -80,6 +114,7 @@ export const pipeline = (operation: Operation, parts: PipelineParts) => {
     typeof admission === "function"
       ? (body: unknown, parameters: Readonly<Record<string, unknown>>) => parts.admission[admission(body, parameters)]
       : () => parts.admission[admission];
+  const known = keysOf(operation);
   const before = prefixes[kind].slice(0, prefixes[kind].indexOf(":id"));
   return async (context: Context<AppEnv>): Promise<Response> => {
     const record = context.get("record");
@@ -90,21 +125,23 @@ export const pipeline = (operation: Operation, parts: PipelineParts) => {
 
     const raw = context.req.method === "GET" ? {} : await readBody(context, limits);
     record.body = raw;
-    const common = parseInput(commonBody, raw);
+    const common = readCommon(raw, operation.nestsQuery === true);
     record.context = contextEntries(headers, common.context);
     const sent = context.req.query("delimiter");
     const delimiter = readDelimiter(sent);
-    const rawPath = rawId(context.req.url, before);
+    const url = requestUrl(context);
+    const rawPath = rawId(url, before);
     const target = readTarget[kind]({ rawPath, delimiter: sent, body: common.id }, limits);
     record.table = target.key;
     authorizeTarget[kind](principal, operation.scope, target.parts);
 
+    refuseMisspelled(raw, known);
     const body = parseInput(operation.body, raw);
     const parameters =
       operation.parameters === undefined
         ? {}
         : parseInput(operation.parameters, { ...context.req.query(), ...context.req.param() });
-    const dialect = endsWithSlash(context.req.url) ? "lancedb" : "catalog";
+    const dialect = endsWithSlash(url) ? "lancedb" : "catalog";
     const call = { parameters, dialect, delimiter, principal, minimumState: readMinimumState(headers) } as const;
     // A JWT and a static token may have the same subject.
     const caller = `${principal.method} ${principal.subject}`;

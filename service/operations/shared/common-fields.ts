@@ -28,3 +28,6 @@ export const versionNumber = natural;
 
 /** The common fields alone. */
 export const commonBody = z.object(commonShape);
+
+/** The common fields alone, also of the query inside the body. */
+export const nestedCommonBody = commonBody.extend({ query: commonBody });

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { jsonObject, passOn } from "../../query/lists.ts";
+import { misspelled } from "../../query/misspelled.ts";
 import { type Query, query, queryShape } from "../../query/wire.ts";
+import { commonShape } from "./common-fields.ts";
 
 /** The branch is inside the query object (LanceDB's client) or beside it (the specification). */
 const withBranch = (wire: Readonly<Record<string, unknown>>, branch: unknown): Record<string, unknown> => ({
@@ -13,6 +15,8 @@ const differ = (inner: unknown, outer: unknown): boolean =>
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
+
+const queryKeys = Object.keys({ ...queryShape, ...commonShape });
 
 /**
  * Parses the query of a body. explain_plan nests it under `query`; analyze_plan has it flat and also accepts the nested
@@ -29,6 +33,11 @@ const readQuery = (body: Record<string, unknown>, context: z.RefinementCtx, nest
     return z.NEVER;
   }
   const isNested = isObject(inner);
+  const unknown = isNested ? misspelled(inner, queryKeys) : undefined;
+  if (unknown !== undefined) {
+    context.addIssue({ code: "custom", path: ["query", unknown.sent], message: unknown.message });
+    return z.NEVER;
+  }
   const parsed = query.safeParse(isNested ? withBranch(inner, body.branch) : body);
   if (parsed.success) return parsed.data;
   passOn(parsed.error.issues, context, isNested ? ["query"] : []);
@@ -40,6 +49,9 @@ export const flatQuery = jsonObject().transform((body, context) => readQuery(bod
 
 /** The query object for OpenAPI. */
 export const documentedQuery = z.object(queryShape);
+
+/** The query object inside a body for OpenAPI: the specification gives it the common fields of a body too. */
+export const documentedNestedQuery = z.object({ ...queryShape, ...commonShape });
 
 /** A plan as a JSON string, the only form that all client families read. */
 export const planAnswer = z.string().describe("The plan, one node a line");

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { VersionRecord } from "../../lance/versions.ts";
 
 /** A version of a table in a response. */
 export const versionAnswer = z
@@ -6,6 +7,14 @@ export const versionAnswer = z
     version: z.int().min(0),
     manifest_path: z.string().describe("Path of the manifest in the database"),
     timestamp_millis: z.int().describe("Creation time, in milliseconds since 1970"),
+    timestamp: z.iso
+      .datetime()
+      .describe("Creation time (RFC 3339), for LanceDB clients that do not read timestamp_millis"),
     metadata: z.record(z.string(), z.string()).describe("Counts of the version: rows, files, fragments"),
   })
   .meta({ id: "TableVersion" });
+
+export const versionOf = (record: VersionRecord): z.output<typeof versionAnswer> => ({
+  ...record,
+  timestamp: new Date(record.timestamp_millis).toISOString(),
+});

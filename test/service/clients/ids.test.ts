@@ -102,7 +102,6 @@ describe("the id of the body", () => {
 
   test.each<[id: string, body: unknown]>([
     ["docs", ["plain"]],
-    ["docs", []],
     ["docs", ["prod", "vectors", "docs"]],
     ["prod$vectors$docs", ["docs"]],
     ["prod$vectors$docs", ["prod$vectors$docs"]],

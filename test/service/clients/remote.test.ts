@@ -276,7 +276,7 @@ describe("tags", () => {
 
   test("a missing or existing tag is an error with the service's message", async () => {
     const tags = await docs.tags();
-    const missing = '"error":"the tag does not exist","code":8';
+    const missing = '"error":"tag not found: the table has no such tag","code":8';
     expect(await failure(tags.getVersion("nope"))).toContain(missing);
     expect(await failure(tags.delete("nope"))).toContain(missing);
     await tags.create("twice", 1);
@@ -328,7 +328,9 @@ describe("a refusal has its reason", () => {
 
   test("of a filter that is not SQL and of a missing column", async () => {
     expect(await failure(docs.query().where("id >").explainPlan())).toContain('"code":13');
-    expect(await failure(docs.query().where("nope = 1").explainPlan())).toContain("the table has no column");
+    expect(await failure(docs.query().where("nope = 1").explainPlan())).toContain(
+      '"error":"column not found: the table has no column',
+    );
   });
 
   test("of an unknown key", async () => {

@@ -48,7 +48,6 @@ const effects: readonly Effect[] = [
   },
   { field: "bypass_vector_index", base: search, added: { bypass_vector_index: true }, vanishes: "ANNSubIndex" },
   { field: "column names", base: scan, added: { columns: ["id", "score"] }, appears: "projection=[id, score]" },
-  { field: "no column names", base: scan, added: { columns: [] }, appears: "ProjectionExec: expr=[]" },
   { field: "column aliases", base: scan, added: { columns: { next: "id + 1" } }, appears: "id@0 + 1 as next" },
   { field: "columns of a vector search", base: search, added: { columns: ["id"] }, vanishes: "as title" },
   {
@@ -244,6 +243,10 @@ describe("a field's default, sent", () => {
     ["offset 0", search, { offset: 0 }],
     ["nprobes 20", search, { nprobes: 20 }],
     ["order_by []", scan, { order_by: [] }],
+    ["columns []", scan, { columns: [] }],
+    ["columns {}", scan, { columns: {} }],
+    ["full_text_query {}", scan, { full_text_query: {} }],
+    ["distance_type and nprobes of a text search", textSearch, { distance_type: "l2", nprobes: 20, vector: [] }],
     ["branch main", scan, { branch: "main" }],
     ["the latest version", scan, { version: 7 }],
     ["an unknown key of a newer client", search, { approx_mode: "fast", future: { deep: [1, null] } }],

@@ -67,7 +67,7 @@ describe("integers", () => {
   test("a version that does not exist is not found, however large", async () => {
     for (const version of [0, 8, 2 ** 32 + 1, Number.MAX_SAFE_INTEGER]) {
       const { status, body } = await service.call("explain_plan", "docs", { query: { k: 5, version } });
-      expect([status, body.code, body.error]).toEqual([404, 11, "the table has no such version"]);
+      expect([status, body.code, body.error]).toEqual([404, 11, "version not found: the table has no such version"]);
     }
   });
 

@@ -13,6 +13,7 @@ const fts = (clause: unknown): Fields => ({ k: 5, full_text_query: { query: clau
 const ordered = { order_by: [{ column_name: "id" }] };
 
 const raise = "ask for less, or have the operator raise the limit";
+const namesFault = "must be an array of column names (non-empty strings), or of pairs of alias and SQL expression";
 const requiresVector = "requires vector: send one, or remove this key";
 const oneClause = "must be an object with exactly one key of match, phrase, boost, multi_match, boolean";
 const uniform =
@@ -44,6 +45,8 @@ describe("unsupported values are refused with their key", () => {
       [key, requiresVector, { k: 5, [key]: value }],
       [key, requiresVector, { k: 5, vector: { single_vector: [] }, [key]: value }],
     ]),
+    ["vector_column", requiresVector, { ...fts({ match: { terms: "a" } }), vector_column: "vector" }],
+    ["minimum_nprobes", "must be 1 or greater", { ...search, minimum_nprobes: 0 }],
     ["vector_column", "must not be empty", { ...search, vector_column: "" }],
     [
       "distance_type",
@@ -92,10 +95,11 @@ describe("vector", () => {
 describe("columns", () => {
   test.each<[rest: string, columns: unknown]>([
     ["must be an array of names or an object", "id"],
-    ["must be an array of column names (non-empty strings)", ["id", 1]],
-    ["must be an array of column names (non-empty strings)", { column_names: [""] }],
-    ["must name at least one column", {}],
-    ["must name at least one column", { column_aliases: {} }],
+    [namesFault, ["id", 1]],
+    [namesFault, [["t", "upper(title)"], "id"]],
+    [namesFault, [["t", "upper(title)", "id"]]],
+    [namesFault, { column_names: [""] }],
+    ["must name at least one column", { x: null }],
     ["must hold exactly one of column_names and column_aliases", { column_names: ["id"], column_aliases: { x: "id" } }],
     ["must map each alias to an SQL expression (a string)", { x: "id", y: 1 }],
     ["must map each alias to an SQL expression (a string)", { column_aliases: { x: ["id"] } }],
@@ -106,7 +110,6 @@ describe("columns", () => {
 
 describe("full_text_query", () => {
   test.each<[key: string, rest: string, query: Fields]>([
-    ["", "must hold string_query, structured_query or query", { k: 5, full_text_query: {} }],
     ["", "must hold string_query, structured_query or query", { k: 5, full_text_query: { query: 5 } }],
     [
       "",
@@ -116,19 +119,19 @@ describe("full_text_query", () => {
         full_text_query: { string_query: { query: "a" }, structured_query: { query: { match: { terms: "a" } } } },
       },
     ],
-    [".string_query.query", "is missing: send a value of type string", { k: 5, full_text_query: { string_query: {} } }],
+    ["", "must hold string_query, structured_query or query", { k: 5, full_text_query: { string_query: {} } }],
+    [
+      ".string_query.query",
+      "is missing: send a value of type string",
+      { k: 5, full_text_query: { string_query: { columns: [] } } },
+    ],
     [".columns[0]", "must not be empty", { k: 5, full_text_query: { query: "a", columns: [""] } }],
-    [".structured_query.query", oneClause, { k: 5, full_text_query: { structured_query: {} } }],
+    [".structured_query.query", oneClause, { k: 5, full_text_query: { structured_query: { query: {} } } }],
     [".query", oneClause, fts({})],
     [".query", oneClause, fts({ match: { terms: "a" }, phrase: { terms: "b" } })],
     [".query", oneClause, fts({ constructor: {} })],
     [".query.match.terms", "is missing: send a value of type string", fts({ match: {} })],
     [".query.match.operator", "must be And or Or", fts({ match: { terms: "a", operator: "xor" } })],
-    [
-      ".query.match.fuzziness",
-      "is null (an edit distance by the term's length), which is not supported: send 0, 1 or 2",
-      fts({ match: { terms: "a", fuzziness: null } }),
-    ],
     [".query.boost.negative", oneClause, fts({ boost: { positive: { match: { terms: "a" } } } })],
     [
       ".query.boolean.must[1].phrase.terms",
@@ -238,14 +241,14 @@ describe("bounds, after defaults", () => {
 
 describe("missing objects have their own codes", () => {
   test.each<[query: Fields, code: number, error: string]>([
-    [{ k: 5, columns: ["nope"] }, 12, 'the table has no column "nope"'],
-    [{ k: 5, columns: { x: "nope + 1" } }, 12, 'the table has no column "nope"'],
-    [{ k: 5, filter: "nope = 1" }, 12, 'the table has no column "nope"'],
-    [{ k: 5, order_by: [{ column_name: "nope" }] }, 12, 'the table has no column "nope"'],
-    [{ ...search, vector_column: "nope" }, 12, 'the table has no column "nope"'],
-    [fts({ match: { terms: "a", column: "nope" } }), 12, 'the table has no column "nope"'],
-    [{ k: 5, branch: "nope" }, 22, "the table has no such branch"],
-    [{ k: 5, branch: "experiment", version: 99 }, 11, "the table has no such version"],
+    [{ k: 5, columns: ["nope"] }, 12, 'column not found: the table has no column "nope"'],
+    [{ k: 5, columns: { x: "nope + 1" } }, 12, 'column not found: the table has no column "nope"'],
+    [{ k: 5, filter: "nope = 1" }, 12, 'column not found: the table has no column "nope"'],
+    [{ k: 5, order_by: [{ column_name: "nope" }] }, 12, 'column not found: the table has no column "nope"'],
+    [{ ...search, vector_column: "nope" }, 12, 'column not found: the table has no column "nope"'],
+    [fts({ match: { terms: "a", column: "nope" } }), 12, 'column not found: the table has no column "nope"'],
+    [{ k: 5, branch: "nope" }, 22, "branch not found: the table has no such branch"],
+    [{ k: 5, branch: "experiment", version: 99 }, 11, "version not found: the table has no such version"],
   ])("%j", async (query, code, error) => {
     const { status, body } = await service.call("explain_plan", "docs", { query });
     expect([status, body.code, body.error]).toEqual([404, code, error]);
