@@ -74,11 +74,17 @@ export class StandIn {
     ];
   }
 
-  diff(type: string, before: Wire, outputs: Wire, after: Wire): Difference {
+  diff(
+    type: string,
+    before: Wire,
+    outputs: Wire,
+    after: Wire,
+    forces: (path: string) => boolean = (path) => forcesReplacement(type, path),
+  ): Difference {
     const changes = new Map<string, { kind: "add" | "delete" | "update"; replaces: boolean }>();
     for (const property of new Set([...Object.keys(before), ...Object.keys(after)]))
       compare(before[property], after[property], property, (path, kind) => {
-        changes.set(path, { kind, replaces: forcesReplacement(type, path.replaceAll(/\[\d+\]/g, "")) });
+        changes.set(path, { kind, replaces: forces(path.replaceAll(/\[\d+\]/g, "")) });
       });
     for (const [property, value] of Object.entries(this.#inherited(type, after)))
       if (!isDeepStrictEqual(value, outputs[property])) changes.set(property, { kind: "update", replaces: false });

@@ -95,8 +95,9 @@ export async function serve(standIn: StandIn): Promise<void> {
       checkReply(toWire(request.getNews()), []),
     ),
     diffConfig: unary((request: InstanceType<typeof provider.DiffRequest>) => {
-      // Another account or project is another cloud; anything else is taken up as it is.
-      const { changes } = standIn.diff("", toWire(request.getOldInputs()), {}, toWire(request.getNews()));
+      // A changed configuration, such as another default tag, replaces no provider.
+      const [before, after] = [toWire(request.getOldInputs()), toWire(request.getNews())];
+      const { changes } = standIn.diff("", before, {}, after, () => false);
       return diffReply({ changes, deleteBeforeReplace: false });
     }),
     configure: unary((request: InstanceType<typeof provider.ConfigureRequest>) => {
