@@ -56,6 +56,8 @@ export const ray = {
   /** First version with the fix of CVE-2026-27482 (unauthenticated job submission). */
   recommended: "2.54.0",
   python: "3.12",
+  /** Python minors that Ray's images have. Source: the tags of rayproject/ray; ray's wheels on PyPI have them too. */
+  pythons: ["3.10", "3.11", "3.12", "3.13"] as readonly string[],
   image: "rayproject/ray",
   source: "github.com/ray-project/ray/releases; 2.56.0 is what github.com/lancedb/geneva-examples locks",
 } as const;

@@ -81,9 +81,14 @@ export const labelPrefix = z
   });
 
 /** A path inside a bucket, without slashes at its ends; empty for the whole bucket. */
-export const prefix = z.string().regex(/^([^/*?]+(\/[^/*?]+)*)?$/, {
-  error: "a path such as lance/prod, without a leading or trailing slash, * or ?",
-});
+export const prefix = z
+  .string()
+  .regex(/^([^/*?]+(\/[^/*?]+)*)?$/, {
+    error: "a path such as lance/prod, without a leading or trailing slash, * or ?",
+  })
+  .refine((text) => !text.split("/").some((part) => part === "." || part === ".."), {
+    error: "a path such as lance/prod, without the parts . and ..",
+  });
 
 export const httpsUrl = z.url({ protocol: /^https$/, error: "an https:// URL" });
 

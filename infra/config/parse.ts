@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { expectation } from "./messages.ts";
 import { at, ConfigError, type Finding, findingsOf } from "./report.ts";
 
 /** What parsing needs to know about a stack's configuration. `clouds/schema.ts` has the project's own. */
@@ -21,28 +22,31 @@ export interface CheckContext {
 }
 
 /** The secrets are none by default, the day is today. */
-export type ParseOptions = Partial<CheckContext>;
+export interface ParseOptions extends Partial<CheckContext> {
+  /** Findings about the stack's file as a whole, reported with the others. */
+  readonly found?: readonly Finding[];
+}
 
 /**
  * Checks a whole configuration at once.
  * @param raw the stack's keys without the project's namespace, values already decoded from JSON
  * @returns the configuration with every default filled in, and its warnings
- * @throws ConfigError with every error of the schema, and every error between the keys that the schema accepts
+ * @throws ConfigError with every error of the file and the schema, and every error between the keys that the schema accepts
  */
 export function parseConfig<Config, SecretKey extends string>(
   definition: StackDefinition<Config, SecretKey>,
   raw: unknown,
-  { secrets = new Set(), today = new Date() }: ParseOptions = {},
+  { secrets = new Set(), today = new Date(), found = [] }: ParseOptions = {},
 ): { config: Config; warnings: Finding[] } {
   const context = { secrets, today };
-  const parsed = definition.schema.safeParse(raw);
+  const parsed = definition.schema.safeParse(raw, { error: expectation });
   if (parsed.success) {
-    const findings = definition.check(parsed.data, context);
+    const findings = [...found, ...definition.check(parsed.data, context)];
     if (findings.some(({ level }) => level === "error")) throw new ConfigError(findings);
     return { config: parsed.data, warnings: findings };
   }
   const invalid = findingsOf(parsed.error, raw);
-  throw new ConfigError([...invalid, ...checkValidKeys(definition, raw, invalid, context)]);
+  throw new ConfigError([...found, ...invalid, ...checkValidKeys(definition, raw, invalid, context)]);
 }
 
 /** The project's own keys, decoded: the engine passes every value as text, objects and numbers as JSON. */

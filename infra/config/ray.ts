@@ -41,7 +41,9 @@ export const raySchema = z
         repository: z.string().default(rayVersions.image).describe("Image repository, for mirrors"),
         python: z
           .string({ error: 'a version in quotes, such as "3.12"' })
-          .regex(/^3\.\d+$/, { error: "a Python minor version such as 3.12" })
+          .refine((text) => rayVersions.pythons.includes(text), {
+            error: `one of ${rayVersions.pythons.join(", ")}, for which Ray has images`,
+          })
           .default(rayVersions.python)
           .describe("Python minor version; must equal the client's"),
         tag: z.string().optional().describe("Tag instead of `<version>-py<python>`; GPU workers use `<tag>-gpu`"),

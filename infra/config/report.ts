@@ -4,7 +4,7 @@ import type { z } from "zod";
 export interface Finding {
   /** An `error` stops the program before the first resource; a `warning` is only logged. */
   readonly level: "error" | "warning";
-  /** The key in `Pulumi.<stack>.yaml` below the project's namespace, such as `nodes.head.min`. */
+  /** The key in `Pulumi.<stack>.yaml` below the project's namespace, such as `nodes.head.min`, or with another namespace. */
   readonly key: string;
   /** The configured value, or undefined when the key is missing. */
   readonly value: unknown;
@@ -39,10 +39,13 @@ export class ConfigError extends Error {
   }
 }
 
+/** The keys of the project's own namespace contain a colon only below their first part. */
+const hasNamespace = /^[^.:]+:/;
+
 /** `  lakehead:nodes.head.min = 0: <problem>; <remedy>` */
 export function describeFinding({ key, value, problem, remedy }: Finding): string {
   const given = value === undefined ? "is missing" : `= ${short(value)}`;
-  return `  lakehead:${key} ${given}: ${problem}${remedy === "" ? "" : `; ${remedy}`}`;
+  return `  ${hasNamespace.test(key) ? "" : "lakehead:"}${key} ${given}: ${problem}${remedy === "" ? "" : `; ${remedy}`}`;
 }
 
 function short(value: unknown): string {
@@ -70,7 +73,7 @@ export function findingsOf(error: z.ZodError, raw: unknown): Finding[] {
         key: path.join("."),
         value,
         problem: value === undefined ? "the key is required" : "the value is invalid",
-        remedy: `expected ${issue.message.replace(/^Invalid (input|option): expected /, "")}`,
+        remedy: `expected ${issue.message}`,
       },
     ];
   });

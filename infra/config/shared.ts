@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { defaultRoleOptions } from "../model/roles.ts";
+import { cronExpectation } from "./cron.ts";
 import { count, cpus, image, kubernetesName, labelPrefix, memory } from "./fields.ts";
 import { type operatorSchema, raySchema } from "./ray.ts";
 import type { exposureSchema, tableServiceSchema } from "./table-service.ts";
@@ -25,7 +26,12 @@ export const sharedShape = {
     .default(true)
     .describe("Protect cluster, bucket, keys and network against deletion, in Pulumi's state and in the cloud"),
   tags: z
-    .record(z.string().regex(/^[a-z][a-z0-9_-]{0,62}$/), z.string().max(63))
+    .record(
+      z.string().regex(/^[a-z][a-z0-9_-]{0,62}$/, {
+        error: "1 to 63 lower-case letters, digits, - and _, starting with a letter",
+      }),
+      z.string().max(63),
+    )
     .default({})
     .describe(
       "Tags (AWS) or labels (Google Cloud) on every cloud resource, in addition to `project`, `stack` and `managed-by`",
@@ -52,7 +58,9 @@ export const sharedShape = {
       enabled: z.boolean().default(true).describe("Delete RayClusters of crashed clients"),
       schedule: z
         .string()
-        .regex(/^\S+ \S+ \S+ \S+ \S+$/, { error: "five fields of a cron schedule" })
+        .refine((text) => cronExpectation(text) === undefined, {
+          error: ({ input }) => cronExpectation(String(input)) ?? "",
+        })
         .default("17 * * * *")
         .describe("When the cleanup runs, as a cron schedule in UTC"),
       idleHours: count(1, 24 * 30)

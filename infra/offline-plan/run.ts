@@ -95,6 +95,7 @@ function environment(config: RunOptions["config"]): NodeJS.ProcessEnv {
   return {
     NODE_COMPILE_CACHE: join(tmpdir(), "lakehead-compile-cache"),
     ...Object.fromEntries(keep.flatMap((key) => (process.env[key] === undefined ? [] : [[key, process.env[key]]]))),
+    LAKEHEAD_OFFLINE_PLAN: "1",
     PULUMI_CONFIG: JSON.stringify(config.values),
     PULUMI_CONFIG_SECRET_KEYS: JSON.stringify(config.secretKeys),
   };

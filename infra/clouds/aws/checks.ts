@@ -1,12 +1,17 @@
+import { checkBucketName } from "../../config/checks/bucket-name.ts";
 import { checkProtection } from "../../config/checks/created-cluster.ts";
+import { checkRegion } from "../../config/checks/regions.ts";
 import { checkKubernetes } from "../../config/checks/versions.ts";
 import type { CheckContext } from "../../config/parse.ts";
 import { errorIf, type Finding, warningIf } from "../../config/report.ts";
-import { parseCidr } from "../../model/cidr.ts";
+import { parseCidr, size } from "../../model/cidr.ts";
 import { defaultRoleOptions, nodeRoles, roleLabelKey } from "../../model/roles.ts";
 import { eks } from "../../versions.ts";
+import { anyAccount } from "./account.ts";
 import { autoscalerLabelTag } from "./autoscaler-tags.ts";
 import { partitionOf } from "./iam/arn.ts";
+import { otherAccelerators } from "./machines.ts";
+import { awsRegions } from "./regions.ts";
 import type { AwsConfig } from "./schema.ts";
 import { layOutSubnets } from "./subnets.ts";
 
@@ -19,7 +24,11 @@ export function check(config: AwsConfig, { today }: CheckContext): Finding[] {
     ...checkKubernetes(config.kubernetesVersion, eks, today),
     ...(network.mode === "create" ? checkCreated(config, network) : checkAdopted(config, network)),
     ...checkProtection(config),
+    ...checkRegion(config.region, awsRegions),
     ...checkPartitions(config),
+    ...checkOwners(config),
+    ...checkBucketName(config.bucket.name, reservedBucketNames),
+    ...checkAccelerators(config),
     ...checkAccessEntries(config),
     ...errorIf(
       config.labelPrefix.length > longestTaggedPrefix,
@@ -76,7 +85,7 @@ function checkCreated({ nodes, endpoint, region }: AwsConfig, { cidr, zones, nat
       "a zone is listed twice",
       "list each zone once",
     ),
-    ...checkLayout(cidr, zones),
+    ...checkLayout(cidr, zones, nodes),
     ...warningIf(
       endpoint.publicCidrs.length === 0 && endpoint.privateCidrs === undefined,
       "endpoint.publicCidrs",
@@ -111,13 +120,28 @@ function checkCreated({ nodes, endpoint, region }: AwsConfig, { cidr, zones, nat
   ];
 }
 
-function checkLayout(cidr: string, zones: readonly string[]): Finding[] {
+/** Addresses of a node and of its first /28, from which the VPC CNI gives its pods addresses. */
+const addressesPerNode = 1 + 16;
+/** AWS keeps five addresses of each subnet. */
+const reservedAddresses = 5;
+
+function checkLayout(cidr: string, zones: readonly string[], nodes: AwsConfig["nodes"]): Finding[] {
   if ((parseCidr(cidr)?.length ?? 32) < 16) {
     return errorIf(true, "network.cidr", cidr, "a VPC's network is at most a /16", "write a /16 to /20");
   }
   try {
-    layOutSubnets(cidr, zones);
-    return [];
+    const subnets = layOutSubnets(cidr, zones).map((subnet) => parseCidr(subnet.private)?.length ?? 32);
+    const addresses = subnets.reduce((sum, length) => sum + size(length) - reservedAddresses, 0);
+    const { gpu, ...others } = nodes;
+    const pools = [...Object.values(others), ...(gpu.enabled ? [gpu] : [])];
+    const most = pools.reduce((sum, { max }) => sum + max, 0);
+    return errorIf(
+      addresses < most * addressesPerNode,
+      "network.cidr",
+      cidr,
+      `its private subnets have ${addresses} addresses, and ${most} nodes with their pods need at least ${most * addressesPerNode}`,
+      "write a larger network, or lower the maxima under nodes",
+    );
   } catch (cause) {
     const problem = cause instanceof Error ? cause.message : String(cause);
     return errorIf(true, "network.cidr", cidr, problem, "");
@@ -145,6 +169,58 @@ function checkPartitions({ region, deployerArn, viewerArns, auditorArns, client,
         `write an ARN that begins with arn:${partition}:`,
       ),
     ),
+  );
+}
+
+/** ARNs name objects of the stack's account, and keys and certificates of its region. */
+function checkOwners({ region, account, deployerArn, viewerArns, auditorArns, bucket, tableService }: AwsConfig) {
+  const { exposure } = tableService;
+  const arns = {
+    deployerArn: [deployerArn],
+    viewerArns,
+    auditorArns,
+    "bucket.kmsKeyArn": bucket.kmsKeyArn === undefined ? [] : [bucket.kmsKeyArn],
+    "tableService.exposure.certificateArn": exposure.mode === "public" ? [exposure.certificateArn] : [],
+  };
+  return Object.entries(arns).flatMap(([key, values]) =>
+    values.flatMap((arn) => {
+      const [, , service, inRegion, inAccount] = arn.split(":");
+      return [
+        ...errorIf(
+          inAccount !== account && account !== anyAccount,
+          key,
+          arn,
+          `it belongs to the account ${inAccount}, and the stack to ${account}`,
+          "write an ARN of the stack's account, or correct lakehead:account",
+        ),
+        ...errorIf(
+          service !== "iam" && inRegion !== region,
+          key,
+          arn,
+          `it is in the region ${inRegion}, and the stack in ${region}`,
+          `write an ARN of ${region}`,
+        ),
+      ];
+    }),
+  );
+}
+
+/** Source: docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html */
+const reservedBucketNames = [/^(xn--|sthree-|amzn-s3-demo-)/, /(-s3alias|--ol-s3|--x-s3|--table-s3)$/];
+
+function checkAccelerators({ nodes }: AwsConfig): Finding[] {
+  return Object.entries(nodes).flatMap(([key, { instanceTypes }]) =>
+    instanceTypes
+      .filter((type) => otherAccelerators.test(type))
+      .flatMap((type) =>
+        errorIf(
+          true,
+          `nodes.${key}.instanceTypes`,
+          type,
+          "its accelerators are not NVIDIA's, and Ray's GPU images and the device plugin need NVIDIA's",
+          "write a type such as g6.4xlarge",
+        ),
+      ),
   );
 }
 

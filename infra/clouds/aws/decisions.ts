@@ -1,6 +1,7 @@
 import { type ClusterModel, createdCluster } from "../../model/cluster.ts";
 import { operatorVersion } from "../../model/operator.ts";
 import type { CloudDecisions } from "../cloud.ts";
+import { anyAccount } from "./account.ts";
 import { check } from "./checks.ts";
 import { awsMachines } from "./machines.ts";
 import type { AwsConfig } from "./schema.ts";
@@ -9,8 +10,8 @@ import { verification } from "./verify.ts";
 export const awsDecisions: CloudDecisions<AwsConfig> = {
   placeholders: {
     region: "xx-placeholder-1",
-    account: "000000000000",
-    deployerArn: "arn:aws:iam::000000000000:role/placeholder",
+    account: anyAccount,
+    deployerArn: `arn:aws:iam::${anyAccount}:role/placeholder`,
     bucket: { name: "placeholder" },
   },
   clusterModel,

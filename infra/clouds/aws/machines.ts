@@ -10,7 +10,10 @@ import {
 } from "../../model/machines.ts";
 import { MiB } from "../../model/quantity.ts";
 
-/** Source: aws.amazon.com/ec2/instance-types; a test compares the names with the EC2 SDK's list. */
+/**
+ * Source: aws.amazon.com/ec2/instance-types. A test compares the names with the EC2 SDK's list, and `npm run test:schemas` the
+ * sizes with the answer of DescribeInstanceTypes that moto carries.
+ */
 const families: readonly [string, Family][] = [
   ...x86("c5a c6i c6a c7i c7i-flex c7a c8i c8i-flex c8a", 2),
   ...x86("m5 m5a m6i m6a m7i m7i-flex m7a m8i m8i-flex m8a", 4),
@@ -62,9 +65,32 @@ const gpuTypes: Readonly<Record<string, readonly [number, number, number]>> = {
   "g6e.16xlarge": [64, 512, 1],
   "g6e.24xlarge": [96, 768, 4],
   "g6e.48xlarge": [192, 1536, 8],
+  "g7.2xlarge": [8, 32, 1],
+  "g7.4xlarge": [16, 64, 1],
+  "g7.8xlarge": [32, 128, 1],
+  "g7.12xlarge": [48, 192, 2],
+  "g7.24xlarge": [96, 384, 4],
+  "g7.48xlarge": [192, 768, 8],
+  "g7e.2xlarge": [8, 64, 1],
+  "g7e.4xlarge": [16, 128, 1],
+  "g7e.8xlarge": [32, 256, 1],
+  "g7e.12xlarge": [48, 512, 2],
+  "g7e.24xlarge": [96, 1024, 4],
+  "g7e.48xlarge": [192, 2048, 8],
+  "gr6.4xlarge": [16, 128, 1],
+  "gr6.8xlarge": [32, 256, 1],
   "p4d.24xlarge": [96, 1152, 8],
+  "p4de.24xlarge": [96, 1152, 8],
+  "p5.4xlarge": [16, 256, 1],
   "p5.48xlarge": [192, 2048, 8],
+  "p5e.48xlarge": [192, 2048, 8],
+  "p5en.48xlarge": [192, 2048, 8],
+  "p6-b200.48xlarge": [192, 2048, 8],
+  "p6-b300.48xlarge": [192, 4096, 8],
 };
+
+/** Types with accelerators of other makers than NVIDIA, for which Ray's GPU images and the device plugin have no driver. */
+export const otherAccelerators = /^(g4ad|inf[12]|trn[12]n?|trn2u|dl1|dl2q|vt1)\./;
 
 /** Requests of the DaemonSets aws-node (50m), kube-proxy (100m), ebs-csi-node (30m, 120Mi) and the device plugin, rounded up. */
 const daemonSets = { cpus: 0.25, memoryBytes: 256 * MiB };

@@ -18,6 +18,8 @@ const principal = z
 const resourceId = (kind: string) =>
   z.string().regex(new RegExp(`^${kind}-[0-9a-f]+$`), { error: `an id such as ${kind}-0a1b2c3d4e5f` });
 
+const zoneLetter = z.string().regex(/^[a-z]$/, { error: "a zone letter such as a" });
+
 interface PoolDefaults {
   readonly instanceTypes: [string, ...string[]];
   readonly min: number;
@@ -38,7 +40,7 @@ const pool = <Spot extends z.ZodType>(defaults: PoolDefaults, minimum: number, s
     max: count(1, 1000).default(defaults.max).describe("Maximum number of nodes"),
     diskGiB: count(20, 16_384).default(defaults.diskGiB).describe("Encrypted gp3 root disk, GiB"),
     zones: z
-      .array(z.string().regex(/^[a-z]$/))
+      .array(zoneLetter)
       .min(1)
       .optional()
       .describe("Letters of the pool's zones; default: all of the network's. Not with an adopted network"),
@@ -79,7 +81,7 @@ const network = z
         mode: z.literal("create").describe("Create a VPC"),
         cidr: cidr.default("10.42.0.0/16").describe("Network of the VPC"),
         zones: z
-          .array(z.string().regex(/^[a-z]$/, { error: "a zone letter such as a" }))
+          .array(zoneLetter)
           .min(2, { error: "at least two zones: EKS needs them" })
           .max(7)
           .default(["a", "b", "c"])

@@ -1,11 +1,14 @@
+import { checkBucketName } from "../../config/checks/bucket-name.ts";
 import { checkProtection } from "../../config/checks/created-cluster.ts";
+import { checkRegion } from "../../config/checks/regions.ts";
 import { checkKubernetes } from "../../config/checks/versions.ts";
 import type { CheckContext } from "../../config/parse.ts";
 import { errorIf, type Finding } from "../../config/report.ts";
-import { overlappingPairs, parseCidr } from "../../model/cidr.ts";
+import { overlappingPairs, parseCidr, size } from "../../model/cidr.ts";
 import { compareVersions } from "../../model/semver.ts";
 import { gke, gkeRayAddon } from "../../versions.ts";
-import { acceleratorOf, gcpMachines } from "./machines.ts";
+import { acceleratorOf, attachableGpus, gcpMachines, hyperdiskOnly } from "./machines.ts";
+import { gcpRegions } from "./regions.ts";
 import type { GcpConfig } from "./schema.ts";
 
 /** What Google Cloud would refuse, some of it only after minutes. */
@@ -18,6 +21,9 @@ export function check(config: GcpConfig, { today }: CheckContext): Finding[] {
     ...checkNetwork(config),
     ...checkProtection(config),
     ...checkMachines(config),
+    ...checkRegion(config.region, gcpRegions),
+    ...checkBucketName(config.bucket.name, reservedBucketNames),
+    ...checkKey(config),
     ...Object.entries(tags).flatMap(([key, value]) =>
       errorIf(
         !/^[a-z0-9_-]*$/.test(value),
@@ -35,6 +41,18 @@ export function check(config: GcpConfig, { today }: CheckContext): Finding[] {
       "write three different ids in runtimeAccountId, tableServiceAccountId and client.accountId",
     ),
   ];
+}
+
+/** Cloud Storage accepts keys of the bucket's own location. */
+function checkKey({ bucket: { kmsKeyName }, region }: GcpConfig): Finding[] {
+  const location = kmsKeyName?.split("/")[3];
+  return errorIf(
+    location !== undefined && location !== region,
+    "bucket.kmsKeyName",
+    kmsKeyName,
+    `the key is in ${location}, and the bucket in ${region}`,
+    `write a key of ${region}`,
+  );
 }
 
 function checkAddon({ kubernetesVersion, operator: { version } }: GcpConfig): Finding[] {
@@ -59,7 +77,7 @@ function checkAddon({ kubernetesVersion, operator: { version } }: GcpConfig): Fi
   ];
 }
 
-function checkNetwork({ network }: GcpConfig): Finding[] {
+function checkNetwork({ network, nodes }: GcpConfig): Finding[] {
   const { mode: _, ...ranges } = network;
   return [
     ...errorIf(
@@ -69,6 +87,7 @@ function checkNetwork({ network }: GcpConfig): Finding[] {
       "GKE accepts only a /28",
       "write a /28",
     ),
+    ...(network.mode === "create" ? checkCapacity(network, nodes) : []),
     ...overlappingPairs(ranges).flatMap(([a, b]) =>
       errorIf(
         true,
@@ -81,26 +100,108 @@ function checkNetwork({ network }: GcpConfig): Finding[] {
   ];
 }
 
-function checkMachines({ nodes }: GcpConfig): Finding[] {
-  const { enabled, machineType, size, accelerator } = nodes.gpu;
-  const hasGpus = accelerator !== undefined || (gcpMachines.find(machineType) ?? size ?? { gpus: 0 }).gpus > 0;
+/** Google keeps four addresses of a subnetwork. */
+const reservedAddresses = 4;
+/** GKE gives each node a /24 of the pods' range, with its default of 110 pods on a node. */
+const podRangeLength = 24;
+
+/** The ranges hold every node of the pools' maxima. A range of pods cannot be changed later. */
+function checkCapacity(
+  { nodeCidr, podCidr }: { readonly nodeCidr: string; readonly podCidr: string },
+  nodes: GcpConfig["nodes"],
+): Finding[] {
+  const { gpu, ...others } = nodes;
+  const most = [...Object.values(others), ...(gpu.enabled ? [gpu] : [])].reduce((sum, { max }) => sum + max, 0);
+  const capacities = {
+    nodeCidr: { range: nodeCidr, nodes: size(parseCidr(nodeCidr)?.length ?? 0) - reservedAddresses },
+    podCidr: { range: podCidr, nodes: Math.floor(2 ** (podRangeLength - (parseCidr(podCidr)?.length ?? 0))) },
+  };
+  return Object.entries(capacities).flatMap(([key, capacity]) =>
+    errorIf(
+      capacity.nodes < most,
+      `network.${key}`,
+      capacity.range,
+      `it holds ${Math.max(capacity.nodes, 0)} nodes, and the pools have up to ${most}`,
+      "write a larger network, or lower the maxima under nodes",
+    ),
+  );
+}
+
+function checkMachines({ nodes, region }: GcpConfig): Finding[] {
+  const { gpu, ...others } = nodes;
+  const pools = Object.entries({ ...others, ...(gpu.enabled ? { gpu } : {}) });
   return [
-    ...errorIf(
-      enabled && hasGpus && acceleratorOf(machineType, accelerator) === undefined,
-      "nodes.gpu.accelerator",
+    ...(gpu.enabled ? checkAccelerator(gpu) : []),
+    ...pools.flatMap(([key, { machineType, size, diskType, zones }]) => {
+      const arm = (gcpMachines.find(machineType) ?? size)?.architecture === "arm64";
+      const foreign = (zones ?? []).filter((zone) => !zone.startsWith(`${region}-`));
+      return [
+        // Source: cloud.google.com/kubernetes-engine/docs/concepts/arm-on-gke
+        ...errorIf(
+          arm,
+          `nodes.${key}.machineType`,
+          machineType,
+          "GKE taints Arm nodes with kubernetes.io/arch=arm64:NoSchedule, which no pod of the stack and of the client tolerates",
+          "write an x86 type such as n2-standard-8",
+        ),
+        ...errorIf(
+          !arm && hyperdiskOnly.test(machineType) && !diskType.startsWith("hyperdisk-"),
+          `nodes.${key}.diskType`,
+          diskType,
+          `${machineType} has no persistent disks`,
+          'write "hyperdisk-balanced"',
+        ),
+        ...errorIf(
+          foreign.length > 0,
+          `nodes.${key}.zones`,
+          zones,
+          `${foreign.join(", ")} is not in ${region}`,
+          `write zones of the region, such as ${region}-b`,
+        ),
+      ];
+    }),
+  ];
+}
+
+/** The GPUs are the machine's own, or such as attach to N1 machines. */
+function checkAccelerator({ machineType, size, accelerator }: GcpConfig["nodes"]["gpu"]): Finding[] {
+  const key = "nodes.gpu.accelerator";
+  const known = gcpMachines.find(machineType);
+  const own = acceleratorOf(machineType);
+  if (accelerator === undefined)
+    return errorIf(
+      (known ?? size ?? { gpus: 0 }).gpus > 0 && own === undefined,
+      key,
       undefined,
       `the GPU of ${machineType} is unknown, and GKE requires its name`,
       "write its type and count",
-    ),
-    // Google's newest families boot only from Hyperdisk. Source: cloud.google.com/compute/docs/machine-resource
-    ...Object.entries(nodes).flatMap(([key, pool]) =>
-      errorIf(
-        (key !== "gpu" || enabled) && /^[cn]4-/.test(pool.machineType) && !pool.diskType.startsWith("hyperdisk-"),
-        `nodes.${key}.diskType`,
-        pool.diskType,
-        `${pool.machineType} has no persistent disks`,
-        'write "hyperdisk-balanced"',
-      ),
-    ),
-  ];
+    );
+  if (own !== undefined)
+    return errorIf(
+      accelerator.type !== own.type || accelerator.count !== own.count,
+      key,
+      accelerator,
+      `${machineType} has ${own.count} ${own.type}`,
+      "leave the key out",
+    );
+  if (/^n1-/.test(machineType))
+    return errorIf(
+      !attachableGpus[accelerator.type]?.includes(accelerator.count),
+      key,
+      accelerator,
+      `${machineType} cannot have ${accelerator.count} ${accelerator.type}`,
+      `write one of ${Object.entries(attachableGpus)
+        .map(([type, counts]) => `${type} (${counts.join(", ")})`)
+        .join(", ")}`,
+    );
+  return errorIf(
+    known !== undefined,
+    key,
+    accelerator,
+    `no GPU attaches to ${machineType}`,
+    "write a type with GPUs such as g2-standard-12 and leave the key out, or an N1 type",
+  );
 }
+
+/** Source: cloud.google.com/storage/docs/buckets#naming, which also forbids spellings close to google. */
+const reservedBucketNames = [/^goog/, /g[o0][o0]g[l1i]e/];

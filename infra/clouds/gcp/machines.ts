@@ -1,28 +1,63 @@
 import { evictionThreshold, reservedCpus, tiered } from "../../model/fit.ts";
-import { type Family, gpuMachines, type Machine, type MachineCatalogue, sized, x86 } from "../../model/machines.ts";
+import { gpuMachines, type Machine, type MachineCatalogue } from "../../model/machines.ts";
 import { GiB, MiB } from "../../model/quantity.ts";
 
-/** Source: cloud.google.com/compute/docs/machine-resource */
-const families: readonly [string, Family][] = [
-  ...x86("e2-highcpu n2-highcpu n2d-highcpu", 1),
-  ...x86("c3-highcpu c4-highcpu n4-highcpu", 2),
-  ...x86("e2-standard n2-standard n2d-standard c3-standard n4-standard", 4),
-  ...x86("e2-highmem n2-highmem n2d-highmem c3-highmem n4-highmem", 8),
-  ...x86("n1-standard", 3.75),
-  ...x86("n1-highmem", 6.5),
-];
+/** A machine series: GiB for each CPU by class, and the numbers of CPUs that it offers. */
+interface Series {
+  readonly gibPerCpu: Readonly<Record<string, number>>;
+  readonly cpus: readonly number[];
+  /** The largest number of CPUs of a class that ends earlier than the others. */
+  readonly upTo?: Readonly<Record<string, number>>;
+  /** Memory is rounded down to whole GiB. */
+  readonly wholeGiB?: boolean;
+  readonly architecture?: Machine["architecture"];
+}
 
-const sizes: Readonly<Record<string, readonly number[]>> = {
-  e2: [2, 4, 8, 16, 32],
-  n1: [1, 2, 4, 8, 16, 32, 64, 96],
-  n2: [2, 4, 8, 16, 32, 48, 64, 80, 96, 128],
-  n2d: [2, 4, 8, 16, 32, 48, 64, 80, 96, 128, 224],
-  n4: [2, 4, 8, 16, 32, 48, 64, 80],
-  c3: [4, 8, 22, 44, 88, 176],
-  c4: [2, 4, 8, 16, 32, 48, 96, 192],
+/** Source: cloud.google.com/compute/docs/general-purpose-machines */
+const series: Readonly<Record<string, Series>> = {
+  c3: { gibPerCpu: { highcpu: 2, standard: 4, highmem: 8 }, cpus: [4, 8, 22, 44, 88, 176] },
+  c3d: { gibPerCpu: { standard: 4, highmem: 8 }, cpus: [4, 8, 16, 30, 60, 90, 180, 360] },
+  c4: {
+    gibPerCpu: { highcpu: 2, standard: 3.75, highmem: 7.75 },
+    cpus: [2, 4, 8, 16, 24, 32, 48, 96, 144, 192, 288],
+    wholeGiB: true,
+  },
+  c4a: {
+    gibPerCpu: { highcpu: 2, standard: 4, highmem: 8 },
+    cpus: [1, 2, 4, 8, 16, 32, 48, 64, 72],
+    architecture: "arm64",
+  },
+  c4d: {
+    gibPerCpu: { highcpu: 1.875, standard: 3.875, highmem: 7.875 },
+    cpus: [2, 4, 8, 16, 32, 48, 64, 96, 192, 384],
+    wholeGiB: true,
+  },
+  e2: { gibPerCpu: { highcpu: 1, standard: 4, highmem: 8 }, cpus: [2, 4, 8, 16, 32], upTo: { highmem: 16 } },
+  n1: { gibPerCpu: { standard: 3.75, highmem: 6.5 }, cpus: [2, 4, 8, 16, 32, 64, 96] },
+  n2: {
+    gibPerCpu: { highcpu: 1, standard: 4, highmem: 8 },
+    cpus: [2, 4, 8, 16, 32, 48, 64, 80, 96, 128],
+    upTo: { highcpu: 96 },
+  },
+  n2d: {
+    gibPerCpu: { highcpu: 1, standard: 4, highmem: 8 },
+    cpus: [2, 4, 8, 16, 32, 48, 64, 80, 96, 128, 224],
+    upTo: { highmem: 96 },
+  },
+  n4: { gibPerCpu: { highcpu: 2, standard: 4, highmem: 8 }, cpus: [2, 4, 8, 16, 32, 48, 64, 80] },
+  n4a: {
+    gibPerCpu: { highcpu: 2, standard: 4, highmem: 8 },
+    cpus: [1, 2, 4, 8, 16, 32, 48, 64],
+    architecture: "arm64",
+  },
+  n4d: { gibPerCpu: { highcpu: 2, standard: 4, highmem: 8 }, cpus: [2, 4, 8, 16, 32, 48, 64, 80, 96] },
+  t2a: { gibPerCpu: { standard: 4 }, cpus: [1, 2, 4, 8, 16, 32, 48], architecture: "arm64" },
 };
 
-/** CPUs, GiB, GPUs. */
+/** Series that boot from Hyperdisk alone. Source: the table of disk types of each series, as above and below. */
+export const hyperdiskOnly = /^(c4|c4a|c4d|n4|n4a|n4d|g4|a3-ultragpu|a4|a4x)-/;
+
+/** CPUs, GiB, GPUs. Source: cloud.google.com/compute/docs/accelerator-optimized-machines */
 const gpuTypes: Readonly<Record<string, readonly [number, number, number]>> = {
   "g2-standard-4": [4, 16, 1],
   "g2-standard-8": [8, 32, 1],
@@ -36,7 +71,22 @@ const gpuTypes: Readonly<Record<string, readonly [number, number, number]>> = {
   "a2-highgpu-2g": [24, 170, 2],
   "a2-highgpu-4g": [48, 340, 4],
   "a2-highgpu-8g": [96, 680, 8],
+  "a2-megagpu-16g": [96, 1360, 16],
+  "a2-ultragpu-1g": [12, 170, 1],
+  "a2-ultragpu-2g": [24, 340, 2],
+  "a2-ultragpu-4g": [48, 680, 4],
+  "a2-ultragpu-8g": [96, 1360, 8],
+  "a3-highgpu-1g": [26, 234, 1],
+  "a3-highgpu-2g": [52, 468, 2],
+  "a3-highgpu-4g": [104, 936, 4],
   "a3-highgpu-8g": [208, 1872, 8],
+  "a3-megagpu-8g": [208, 1872, 8],
+  "a3-ultragpu-8g": [224, 2952, 8],
+  "a4-highgpu-8g": [224, 3968, 8],
+  "g4-standard-48": [48, 180, 1],
+  "g4-standard-96": [96, 360, 2],
+  "g4-standard-192": [192, 720, 4],
+  "g4-standard-384": [384, 1440, 8],
 };
 
 /** Requests of the DaemonSets anetd, gke-metadata-server, fluentbit, gke-metrics-agent, pdcsi-node and the Prometheus collector, rounded up. */
@@ -59,8 +109,18 @@ function allocatable({ cpus, memoryBytes, gpus }: Machine) {
 }
 
 const machines: readonly Machine[] = [
-  ...families.flatMap(([family, facts]) =>
-    (sizes[family.split("-")[0] ?? ""] ?? []).map((cpus) => sized(`${family}-${cpus}`, cpus, facts)),
+  ...Object.entries(series).flatMap(([name, { gibPerCpu, cpus, upTo, wholeGiB, architecture = "x86_64" }]) =>
+    Object.entries(gibPerCpu).flatMap(([kind, ratio]) =>
+      cpus
+        .filter((number) => number <= (upTo?.[kind] ?? number))
+        .map((number) => ({
+          name: `${name}-${kind}-${number}`,
+          cpus: number,
+          memoryBytes: (wholeGiB ? Math.floor(number * ratio) : number * ratio) * GiB,
+          gpus: 0,
+          architecture,
+        })),
+    ),
   ),
   ...gpuMachines(gpuTypes),
 ];
@@ -88,9 +148,22 @@ export interface Accelerator {
 
 const acceleratorTypes: readonly (readonly [RegExp, string])[] = [
   [/^g2-/, "nvidia-l4"],
-  [/^a2-highgpu-/, "nvidia-tesla-a100"],
+  [/^g4-/, "nvidia-rtx-pro-6000"],
+  [/^a2-(highgpu|megagpu)-/, "nvidia-tesla-a100"],
+  [/^a2-ultragpu-/, "nvidia-a100-80gb"],
   [/^a3-highgpu-/, "nvidia-h100-80gb"],
+  [/^a3-megagpu-/, "nvidia-h100-mega-80gb"],
+  [/^a3-ultragpu-/, "nvidia-h200-141gb"],
+  [/^a4-highgpu-/, "nvidia-b200"],
 ];
+
+/** GPUs that attach to N1 machines, by their possible number on one node. Source: cloud.google.com/compute/docs/gpus */
+export const attachableGpus: Readonly<Record<string, readonly number[]>> = {
+  "nvidia-tesla-t4": [1, 2, 4],
+  "nvidia-tesla-p4": [1, 2, 4],
+  "nvidia-tesla-p100": [1, 2, 4],
+  "nvidia-tesla-v100": [1, 2, 4, 8],
+};
 
 /**
  * The accelerator of a machine type: the configured one, or the one that the type has built in. The API requires both

@@ -55,7 +55,10 @@ const nodes = z
         enabled: gpuEnabled,
         accelerator: z
           .strictObject({
-            type: z.string().describe("Accelerator type such as nvidia-l4"),
+            type: z
+              .string()
+              .regex(/^nvidia-[a-z0-9-]+$/, { error: "an accelerator type such as nvidia-l4" })
+              .describe("Accelerator type such as nvidia-l4"),
             count: count(1, 16).describe("GPUs of one node"),
           })
           .optional()

@@ -1,4 +1,5 @@
 import { errorIf, type Finding, warningIf } from "../report.ts";
+import { checkPublicCidrs } from "./networks.ts";
 
 /** What every cloud checks of a cluster and a bucket that the stack creates. */
 export function checkProtection(config: {
@@ -15,6 +16,7 @@ export function checkProtection(config: {
       "the Kubernetes API is reachable from the whole internet",
       "list the networks that you deploy and work from",
     ),
+    ...checkPublicCidrs("endpoint.publicCidrs", publicCidrs, "; leave the list empty for no access from the internet"),
     ...errorIf(
       config.bucket.forceDestroy && config.protect,
       "bucket.forceDestroy",

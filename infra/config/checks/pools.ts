@@ -29,7 +29,7 @@ function checkPool({ machines: catalogue }: ClusterModel, pool: Pool): Finding[]
           machineKey,
           name,
           "the size of this type is unknown",
-          `write a type of a current family, or its size under ${key}.size`,
+          `write a known type${suggestion === undefined ? "" : ` such as ${suggestion.name}`}, or the size under ${key}.size`,
         ),
       ),
     ...errorIf(

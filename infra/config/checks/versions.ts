@@ -1,7 +1,7 @@
 import type { ClusterModel } from "../../model/cluster.ts";
 import { judgeOperator, judgeRay, type VersionFinding } from "../../model/operator.ts";
 import { compareVersions, isAtLeast } from "../../model/semver.ts";
-import type { KubernetesRange } from "../../versions.ts";
+import { type KubernetesRange, kuberay, ray as rayVersions } from "../../versions.ts";
 import { errorIf, type Finding, warningIf } from "../report.ts";
 import type { SharedConfig } from "../shared.ts";
 
@@ -21,6 +21,8 @@ export function checkVersions({ operator, ray }: SharedConfig, { operatorVersion
     ),
     ...judged("operator.version", operatorVersion, judgeOperator),
     ...judged("ray.version", ray.version, judgeRay),
+    ...checkNewest("operator.version", operatorVersion, kuberay.default),
+    ...checkNewest("ray.version", ray.version, rayVersions.default),
     ...errorIf(
       ray.auth === "token" && unsupported.length > 0,
       "ray.auth",
@@ -30,6 +32,17 @@ export function checkVersions({ operator, ray }: SharedConfig, { operatorVersion
     ),
   ];
 }
+
+/** A later minor may work; another major has another API. */
+function checkNewest(key: string, version: string | undefined, newest: string): Finding[] {
+  if (version === undefined || compareVersions(minorOf(version), minorOf(newest)) <= 0) return [];
+  if (version.split(".")[0] !== newest.split(".")[0])
+    return errorIf(true, key, version, `no such version is known, the newest is ${newest}`, `write "${newest}"`);
+  const problem = `newer than ${newest}, the version that this release is tested with`;
+  return warningIf(true, key, version, problem, `write "${newest}", or try it in a development stack first`);
+}
+
+const minorOf = (version: string): string => version.split(".").slice(0, 2).join(".");
 
 function judged(
   key: string,

@@ -1,4 +1,5 @@
 import type { ClusterModel } from "../../model/cluster.ts";
+import { orphanCleanupAccount, tableServiceAccount } from "../../model/names.ts";
 import { describeMemory, parseMemory } from "../../model/quantity.ts";
 import { rayGroups, withSidecar } from "../../model/ray-groups.ts";
 import { errorIf, type Finding, warningIf } from "../report.ts";
@@ -83,11 +84,38 @@ export function checkQuota(config: SharedConfig, cluster: ClusterModel): Finding
   });
 }
 
-/** Names that must differ. */
+/** Namespaces of Kubernetes and of the clouds, which exist already and which a destroy must not delete. */
+const reservedNamespace = /^(default$|kube-|gke-|gmp-)/;
+
+/** The runtime's account is created beside these. */
+const reservedAccounts = ["default", tableServiceAccount, orphanCleanupAccount];
+
+/** Names that are free and differ. */
 export function checkNames(config: SharedConfig, cluster: ClusterModel): Finding[] {
   const names = rayGroups(config, cluster).workers.map(({ name }) => name);
-  const { operator, namespace } = config;
+  const { operator, namespace, serviceAccount } = config;
   return [
+    ...errorIf(
+      reservedNamespace.test(namespace),
+      "namespace",
+      namespace,
+      "the namespace belongs to Kubernetes or the cloud, and the stack creates and deletes its own",
+      "write a namespace of its own, such as lancedb",
+    ),
+    ...errorIf(
+      operator.mode === "helm" && reservedNamespace.test(operator.namespace),
+      "operator.namespace",
+      operator.namespace,
+      "the namespace belongs to Kubernetes or the cloud, and the stack creates and deletes its own",
+      "write a namespace of its own, such as kuberay-system",
+    ),
+    ...errorIf(
+      reservedAccounts.includes(serviceAccount),
+      "serviceAccount",
+      serviceAccount,
+      "the namespace has another service account of this name",
+      "write another name, such as geneva-service-account",
+    ),
     ...errorIf(
       new Set(names).size < names.length,
       "ray.gpuWorkers.name",

@@ -4,6 +4,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { checksum } from "../../kubernetes/checksum.ts";
 import { componentLabels } from "../../kubernetes/labels.ts";
 import { restrictedContainer, restrictedPod } from "../../kubernetes/security-context.ts";
+import { orphanCleanupAccount } from "../../model/names.ts";
 
 export interface OrphanCleanupArgs {
   readonly namespace: pulumi.Input<string>;
@@ -23,7 +24,7 @@ export const cleanupRules: readonly PolicyRule[] = [
   { apiGroups: ["ray.io"], resources: ["rayclusters"], verbs: ["list", "patch", "delete"] },
 ];
 
-const appName = "orphan-cleanup";
+const appName = orphanCleanupAccount;
 const scriptFile = "cleanup.mts";
 const script = () => readFileSync(new URL("./script.ts", import.meta.url), "utf8");
 

@@ -3,6 +3,7 @@
 import { readProject, readStackConfig } from "../../../infra/offline-plan/project.ts";
 import { root } from "../../support/infra/stacks.ts";
 import { kuberayCrdBase, operatorVersion } from "../support/crds.ts";
+import { withoutPlaceholders } from "../support/placeholders.ts";
 
 export type CloudStack = "aws-dev" | "gcp-dev";
 
@@ -24,7 +25,12 @@ export interface CloudFacts {
 }
 
 const values = (stack: CloudStack): Readonly<Record<string, string>> =>
-  readStackConfig(readProject(root), stack).values;
+  Object.fromEntries(
+    Object.entries(readStackConfig(readProject(root), stack).values).map(([key, value]) => [
+      key,
+      withoutPlaceholders(value),
+    ]),
+  );
 
 /** A key of the stack's configuration with some fields replaced. */
 export function changed(
