@@ -15,6 +15,8 @@ export default async function lakehead() {
     namespace: workloads.namespace,
     clientParameters: workloads.clientParameters,
     clientSnippet: workloads.clientSnippet,
+    clientRequirements: workloads.clientRequirements,
+    clientCredentials: cloud.clientCredentials,
     rayAddress: workloads.rayAddress,
     tableServiceUrl: workloads.tableServiceUrl,
     tableServiceAddress: workloads.tableServiceAddress,

@@ -59,7 +59,25 @@ export const ray = {
   /** Python minors that Ray's images have. Source: the tags of rayproject/ray; ray's wheels on PyPI have them too. */
   pythons: ["3.10", "3.11", "3.12", "3.13"] as readonly string[],
   image: "rayproject/ray",
-  source: "github.com/ray-project/ray/releases; 2.56.0 is what github.com/lancedb/geneva-examples locks",
+  source:
+    "github.com/ray-project/ray/releases; 2.56.0 is what github.com/lancedb/geneva-examples locks, and its image is published for Python 3.12",
+} as const;
+
+/**
+ * What a user installs to run jobs on the cluster, beside `ray.version`. The three agree: geneva 0.17 needs Ray 2.54,
+ * lancedb 0.37.1 and pylance 10 or later and warns with lancedb 0.40; lancedb 0.39.0 contains Lance 12.0.0, as the table
+ * service's @lancedb/lancedb of the same version does, so client, Ray pods and table service write one format.
+ */
+export const client = {
+  geneva: "0.17.0",
+  lancedb: "0.39.0",
+  pylance: "12.0.0",
+  pyarrow: "26.0.1",
+  /** First Ray version that this geneva accepts. */
+  minimumRay: "2.54.0",
+  /** Python minor versions that this geneva accepts. */
+  pythons: ["3.10", "3.11", "3.12", "3.13"],
+  source: "the package metadata of geneva 0.17.0 on pypi.org; `npm run test:geneva` resolves, installs and calls it",
 } as const;
 
 export const nvidiaDevicePlugin = {

@@ -53,6 +53,8 @@ export interface Cloud {
   readonly tableServiceAccountAnnotations: Annotations;
   readonly database: Database;
   readonly client: ClientIdentity;
+  /** What a user writes or runs so that the client has access to the cluster and the tables. Comments begin with `#`. */
+  readonly clientCredentials: string;
   /**
    * The client's Kubernetes identity, to which the workloads bind the rights of `config.client.access`. Undefined when
    * the cloud itself grants them, or the identity is unknown.

@@ -10,6 +10,14 @@ export interface ClientIdentity {
   readonly region?: string;
   /** The role's name, not its ARN: the client accepts only ARNs of the standard partition. */
   readonly roleName?: string;
+  /** The extra of the client's package for this cloud. */
+  readonly extra?: "aws" | "gcp";
+  /** The database as the client opens it. */
+  readonly database: {
+    readonly uri: string;
+    /** Storage options without secrets. */
+    readonly storageOptions: Readonly<Record<string, string>>;
+  };
 }
 
 const smallestMemory = 64 * 2 ** 20;
@@ -61,6 +69,7 @@ export const clientParametersSchema = z.strictObject({
   worker_groups: z.array(
     z.strictObject({
       name: z.string().min(1),
+      replicas: z.int().min(0),
       min_replicas: z.int().min(0),
       max_replicas: z.int().min(1).optional(),
       ...groupShape,
@@ -116,6 +125,8 @@ export function clientParameters(
     head_group: group(head),
     worker_groups: workers.map((worker) => ({
       name: worker.name,
+      // The client's default is 1, which starts a node of every group, and is refused below min_replicas.
+      replicas: worker.minReplicas,
       min_replicas: worker.minReplicas,
       max_replicas: worker.maxReplicas,
       ...group(worker),

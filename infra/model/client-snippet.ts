@@ -1,11 +1,14 @@
-import type { ClientParameters } from "./client-parameters.ts";
+import type { ClientIdentity, ClientParameters } from "./client-parameters.ts";
+import { podPackages } from "./client-requirements.ts";
 
 /**
- * The parameters as Python for the runtime's client: imports and one `with` statement, complete as printed.
- * `ray_cluster` and the two specs are what the runtime's documentation imports.
+ * A complete Python program for the runtime's client: it connects to the stack's database, creates a cluster, fills one
+ * column of a sample table there and reads it back. `ray_cluster` and the two specs are what the runtime's documentation
+ * imports for EKS: the newer builder cannot name the EKS cluster.
  */
-export function clientSnippet(parameters: ClientParameters): string {
+export function clientSnippet(parameters: ClientParameters, { database }: Pick<ClientIdentity, "database">): string {
   const { head_group, worker_groups, config_method, ...scalars } = parameters;
+  const options = Object.keys(database.storageOptions).length > 0;
   const keywords: readonly (readonly [string, string])[] = [
     ["name", literal(scalars.name)],
     ["namespace", literal(scalars.namespace)],
@@ -19,20 +22,44 @@ export function clientSnippet(parameters: ClientParameters): string {
       `[\n${worker_groups.map((group) => `        ${call("_WorkerGroupSpec", group, 2)},\n`).join("")}    ]`,
     ],
     ...(scalars.role_name === undefined ? [] : [["role_name", literal(scalars.role_name)] as const]),
+    ["manifest", "packages"],
   ];
-  return [
-    "import ray",
-    "from geneva.cluster import K8sConfigMethod",
-    "from geneva.runners.ray._mgr import ray_cluster",
-    "from geneva.runners.ray.raycluster import _HeadGroupSpec, _WorkerGroupSpec",
-    "",
-    "# One name for each user: leaving the block deletes the cluster.",
-    "with ray_cluster(",
-    ...keywords.map(([name, value]) => `    ${name}=${value},`),
-    "):",
-    "    print(ray.cluster_resources())",
-    "",
-  ].join("\n");
+  return `import os
+
+# Ray reads this when it is imported. With it unset, Ray Client cannot send its environment to the pods.
+os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
+
+import geneva
+import pyarrow as pa
+from geneva.cluster import K8sConfigMethod
+from geneva.manifest.mgr import GenevaManifest
+from geneva.runners.ray._mgr import ray_cluster
+from geneva.runners.ray.raycluster import _HeadGroupSpec, _WorkerGroupSpec
+
+database = geneva.connect(${literal(database.uri)}${options ? `, storage_options=${literal(database.storageOptions)}` : ""})
+# What the pods install beside geneva. Add your packages here, and modules of your own as py_modules=[...].
+packages = GenevaManifest(name=${literal(scalars.name)}, pip=${literal(podPackages)})
+
+
+@geneva.udf
+def doubled(n: int) -> int:
+    return 2 * n
+
+
+table = database.create_table("geneva_sample", pa.table({"n": range(100)}), mode="overwrite")
+table.add_columns({"doubled": doubled})
+
+# One name for each user: leaving the block deletes the cluster.
+with ray_cluster(
+${keywords.map(([name, value]) => `    ${name}=${value},`).join("\n")}
+):
+    table.backfill("doubled", concurrency=1)
+
+table.checkout_latest()
+rows = table.to_arrow().to_pylist()
+assert all(row["doubled"] == 2 * row["n"] for row in rows), rows
+print(f"{len(rows)} rows computed on the cluster, such as {rows[-1]}")
+`;
 }
 
 function call(name: string, fields: Readonly<Record<string, unknown>>, depth: number): string {

@@ -1,4 +1,4 @@
-import { kuberay, ray } from "../versions.ts";
+import { client, kuberay, ray } from "../versions.ts";
 import { isAtLeast } from "./semver.ts";
 
 /** Why one version is refused or doubtful. */
@@ -64,8 +64,8 @@ export function judgeRay(version: string): VersionFinding | undefined {
   if (!isAtLeast(version, ray.recommended)) {
     return {
       level: "warning",
-      problem: `CVE-2026-27482 is fixed in Ray ${ray.recommended}`,
-      remedy: `write "${ray.default}" as soon as the client has that version too`,
+      problem: `CVE-2026-27482 is fixed in Ray ${ray.recommended}, and geneva ${client.geneva} needs Ray ${client.minimumRay}`,
+      remedy: `write "${ray.default}"`,
     };
   }
   return undefined;

@@ -3,6 +3,7 @@ import { storageAddress } from "../../service/contract.ts";
 import type { Cloud } from "../clouds/cloud.ts";
 import type { Config, Secrets } from "../clouds/schema.ts";
 import { clientParameters } from "../model/client-parameters.ts";
+import { clientRequirements } from "../model/client-requirements.ts";
 import { clientSnippet } from "../model/client-snippet.ts";
 import { tableServiceAccount } from "../model/names.ts";
 import { rayClusterSpec } from "../model/ray-cluster.ts";
@@ -21,8 +22,10 @@ export interface Workloads {
   readonly namespace: pulumi.Output<string>;
   /** The client's cluster creation parameters, with the names of its documentation. */
   readonly clientParameters: pulumi.Input<unknown>;
-  /** The same as a complete Python program. */
+  /** A complete Python program with them. */
   readonly clientSnippet: string;
+  /** What the program needs, as a `requirements.txt`. */
+  readonly clientRequirements: string;
   /** Base URL of the table service; undefined without one. */
   readonly tableServiceUrl: pulumi.Output<string> | undefined;
   /** Target of the DNS record of the table service's host; undefined without a load balancer. */
@@ -118,7 +121,8 @@ export function createWorkloads(config: Config, secrets: Secrets, cloud: Cloud):
   return {
     namespace,
     clientParameters: parameters,
-    clientSnippet: clientSnippet(parameters),
+    clientSnippet: clientSnippet(parameters, cloud.client),
+    clientRequirements: clientRequirements(config.ray, cloud.client),
     tableServiceUrl: service?.url,
     tableServiceAddress: service?.address,
     rayAddress: rayCluster?.address,

@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { tableServiceAccount } from "../../model/names.ts";
 import { Access } from "./access.ts";
 import { clientPolicy, runtimePolicy, tableServicePolicy } from "./iam/cluster.ts";
-import { type Place, type PolicyDocument, principalsTrust } from "./iam/policy.ts";
+import { clientTrust, type Place, type PolicyDocument } from "./iam/policy.ts";
 import type { BucketScope } from "./iam/storage.ts";
 import { Role, trustServiceAccount } from "./role.ts";
 import type { AwsConfig } from "./schema.ts";
@@ -56,8 +56,8 @@ export class Identities extends pulumi.ComponentResource {
       {
         roleName,
         description: `Clients of the runtime in ${place.cluster}`,
-        trust: principalsTrust(principals.length > 0 ? principals : [config.deployerArn]),
-        policies: { tables: document(clientPolicy) },
+        trust: clientTrust(principals.length > 0 ? principals : [config.deployerArn], place, roleName),
+        policies: { tables: document((at, scope) => clientPolicy(at, scope, roleName)) },
       },
       child,
     );

@@ -9,6 +9,7 @@ import { AdoptedNetwork } from "./adopted-network.ts";
 import { Autoscaler } from "./autoscaler.ts";
 import { BlockStorage } from "./block-storage.ts";
 import { Bucket } from "./bucket.ts";
+import { clientCredentials } from "./client-credentials.ts";
 import { Cluster } from "./cluster.ts";
 import { awsDecisions } from "./decisions.ts";
 import { partitionOf } from "./iam/arn.ts";
@@ -138,7 +139,15 @@ export function createAws(config: AwsConfig): Cloud {
       uri: pulumi.interpolate`s3://${bucket.bucketName}${prefix === "" ? "" : `/${prefix}`}`,
       storageOptions: { region },
     },
-    client: { configMethod: "EKS_AUTH", region, roleName: config.client.roleName },
+    client: {
+      configMethod: "EKS_AUTH",
+      region,
+      roleName: config.client.roleName,
+      extra: "aws",
+      // Not of the bucket's output, so that the offline plan shows the program.
+      database: { uri: `s3://${config.bucket.name}${prefix === "" ? "" : `/${prefix}`}`, storageOptions: { region } },
+    },
+    clientCredentials: clientCredentials(place, config.client.roleName, `lakehead-${pulumi.getStack()}`),
     clientSubject: config.client.access === "least-privilege" ? { kind: "Group", name: clientGroup } : undefined,
     ready: {
       system: ready(),

@@ -31,12 +31,23 @@ export function createExisting(config: ExistingConfig, secrets: SecretValues<key
       ...(secrets.storageOptions === undefined ? {} : { secretStorageOptions: secrets.storageOptions }),
       ...(uri.startsWith("/") ? { volumeSize } : {}),
     },
-    client: { configMethod: "LOCAL" },
+    client: { configMethod: "LOCAL", database: { uri, storageOptions } },
+    clientCredentials: clientCredentials(config),
     clientSubject: undefined,
     ready: { system: [], "ray-head": [], "ray-worker-cpu": [], "ray-worker-gpu": [] },
     exposure: exposureOf(config),
     outputs: {},
   };
+}
+
+function clientCredentials({ context, database: { uri } }: ExistingConfig): string {
+  return `# The client uses your kubeconfig: ${context === undefined ? "its current context" : `kubectl config use-context ${context}`}
+# The client opens ${uri} itself: ${
+    uri.startsWith("/")
+      ? "this path must exist where it runs and in the Ray pods"
+      : "set the object store's credentials in its environment, and add secret storage options to the program"
+  }.
+`;
 }
 
 function exposureOf({ tableService: { exposure } }: ExistingConfig): Exposure {

@@ -6,6 +6,7 @@ import { tableServiceAccount } from "../../model/names.ts";
 import type { PoolRole } from "../../model/roles.ts";
 import type { Cloud, Exposure } from "../cloud.ts";
 import { Bucket } from "./bucket.ts";
+import { clientCredentials } from "./client-credentials.ts";
 import { ClientIdentity } from "./client-identity.ts";
 import { Cluster } from "./cluster.ts";
 import { gcpDecisions } from "./decisions.ts";
@@ -83,7 +84,18 @@ export function createGcp(config: GcpConfig): Cloud {
     runtimeAccountAnnotations: runtime.annotations,
     tableServiceAccountAnnotations: tables.annotations,
     database: { uri: bucket.uri, storageOptions: {} },
-    client: { configMethod: "LOCAL", region },
+    client: {
+      configMethod: "LOCAL",
+      region,
+      extra: "gcp",
+      database: {
+        // Not of the bucket's output, so that the offline plan shows the program.
+        uri: `gs://${config.bucket.name}${config.bucket.prefix === "" ? "" : `/${config.bucket.prefix}`}`,
+        // Lance's own client of Google's storage refuses credentials that impersonate; OpenDAL accepts them.
+        storageOptions: { use_opendal: "true" },
+      },
+    },
+    clientCredentials: clientCredentials(config),
     clientSubject: { kind: "User", name: client.email },
     ready,
     exposure,

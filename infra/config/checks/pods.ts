@@ -1,5 +1,5 @@
 import { type ClusterModel, poolKey, poolOf, smallestMachine } from "../../model/cluster.ts";
-import { type Amount, describeAmount, podsPerNode } from "../../model/fit.ts";
+import { type Amount, defaultFunction, defaultJob, describeAmount, podsPerNode } from "../../model/fit.ts";
 import { parseMemory } from "../../model/quantity.ts";
 import { type RayGroup, rayGroups, withSidecar } from "../../model/ray-groups.ts";
 import { type PoolRole, systemPool } from "../../model/roles.ts";
@@ -19,6 +19,8 @@ export function checkPods(config: SharedConfig, cluster: ClusterModel): Finding[
       withSidecar(head),
       "the head (with the autoscaler sidecar's 1 CPU and 1Gi)",
     ),
+    ...checkHeads(config, cluster, withSidecar(head)),
+    ...workers.filter(({ role }) => role === "ray-worker-cpu").flatMap(checkDefaultJob),
     ...workers.flatMap((worker) => [
       ...checkFit(cluster, worker.role, groupKey(worker), worker, `a pod of worker group ${worker.name}`),
       ...checkReplicas(cluster, worker.role, worker, [
@@ -36,6 +38,39 @@ export function checkPods(config: SharedConfig, cluster: ClusterModel): Finding[
         ]
       : []),
   ];
+}
+
+/** A head node for the client's RayCluster remains beside the stack's own. */
+function checkHeads({ ray }: SharedConfig, cluster: ClusterModel, head: RayGroup): Finding[] {
+  const pool = poolOf(cluster, "ray-head");
+  const node = cluster.capacity["ray-head"];
+  if (pool === undefined || node === undefined) return [];
+  const perNode = podsPerNode(head, node);
+  const needed = ray.create ? 2 : 1;
+  return errorIf(
+    perNode > 0 && perNode * pool.max < needed,
+    `nodes.${pool.key}.max`,
+    pool.max,
+    "the stack's own RayCluster takes the only place for a head, and a client's RayCluster cannot start",
+    `write ${Math.ceil(needed / Math.max(1, perNode))} or more, or ray.create: false`,
+  );
+}
+
+/** A function of the client without `num_cpus` and `memory` finds a CPU worker, and its job finds room in the group. */
+function checkDefaultJob(worker: RayGroup): Finding[] {
+  const group: Amount = {
+    cpus: worker.cpus * worker.maxReplicas,
+    memoryBytes: worker.memoryBytes * worker.maxReplicas,
+    gpus: 0,
+  };
+  const fits = podsPerNode(defaultFunction, worker) > 0 && podsPerNode(defaultJob, group) > 0;
+  return warningIf(
+    !fits,
+    groupKey(worker),
+    { cpus: worker.cpus, memory: describeAmount(worker).split(", ")[1], maxReplicas: worker.maxReplicas },
+    `a job of the client with default sizes requests ${describeAmount(defaultJob)}, of which one worker must have ${describeAmount(defaultFunction)}`,
+    "write cpus: 2 and memory: 6Gi, or give num_cpus and memory to every UDF",
+  );
 }
 
 function groupKey({ role }: RayGroup): string {

@@ -76,12 +76,21 @@ export function checkQuota(config: SharedConfig, cluster: ClusterModel): Finding
     },
     { key: "quota.gpus", value: quota.gpus, limit: quota.gpus, field: "gpus", text: String },
   ] as const;
-  return bounds.flatMap(({ key, value, limit, field, text }): Finding[] => {
+  const clusters = ray.create ? 2 : 1;
+  const room = errorIf(
+    quota.rayClusters < clusters,
+    "quota.rayClusters",
+    quota.rayClusters,
+    "the stack's own RayCluster is the only one that the quota admits, and a client cannot create another",
+    `write ${clusters} or more, or ray.create: false`,
+  );
+  const sums = bounds.flatMap(({ key, value, limit, field, text }): Finding[] => {
     const [min, max] = [sum("minReplicas", field), sum("maxReplicas", field)];
     const remedy = `write ${text(max)} or more`;
     if (min > limit) return errorIf(true, key, value, `the stack's own pods request at least ${text(min)}`, remedy);
     return warningIf(max > limit, key, value, `the stack's own pods request up to ${text(max)}`, remedy);
   });
+  return [...room, ...sums];
 }
 
 /** Namespaces of Kubernetes and of the clouds, which exist already and which a destroy must not delete. */

@@ -78,6 +78,24 @@ const rows: Row[] = [
     `error lakehead:ray.head = {"cpus":5,"memory":"9Gi"}: the head (with the autoscaler sidecar's 1 CPU and 1Gi) requests 5 CPUs, 9Gi, and a node of nodes.head has 3.67 CPUs, 13Gi; request less, or write c7i.2xlarge under nodes.head, the smallest type that is large enough (7.66 CPUs, 13Gi)`,
   ],
   [
+    "no head node for a client's RayCluster",
+    "gcp",
+    { nodes: { head: { max: 1 } } },
+    "error lakehead:nodes.head.max = 1: the stack's own RayCluster takes the only place for a head, and a client's RayCluster cannot start; write 2 or more, or ray.create: false",
+  ],
+  [
+    "workers too small for a job of the client with default sizes",
+    "aws",
+    { ray: { cpuWorkers: { cpus: 4, memory: "2Gi" } } },
+    'warning lakehead:ray.cpuWorkers = {"cpus":4,"memory":"2Gi","maxReplicas":10}: a job of the client with default sizes requests 1.3 CPUs, 5.1Gi, of which one worker must have 1 CPUs, 4Gi; write cpus: 2 and memory: 6Gi, or give num_cpus and memory to every UDF',
+  ],
+  [
+    "a worker group too small for the parts of such a job together",
+    "aws",
+    { ray: { cpuWorkers: { cpus: 1, memory: "8Gi", maxReplicas: 1 } } },
+    "warning lakehead:ray.cpuWorkers",
+  ],
+  [
     "a GPU worker that fits no node, on Google Cloud",
     "gcp",
     { nodes: { gpu: { machineType: "g2-standard-8" } } },
@@ -386,6 +404,12 @@ const rows: Row[] = [
     { quota: { gpus: 1 } },
     "warning lakehead:quota.gpus = 1: the stack's own pods request up to 4; write 4 or more",
   ],
+  [
+    "a quota without a RayCluster for a client",
+    "aws",
+    { quota: { rayClusters: 1 } },
+    "error lakehead:quota.rayClusters = 1: the stack's own RayCluster is the only one that the quota admits, and a client cannot create another; write 2 or more, or ray.create: false",
+  ],
   ["worker groups of one name", "aws", { ray: { gpuWorkers: { name: "cpu" } } }, "both worker groups have this name"],
   [
     "an operator in the runtime's namespace",
@@ -505,6 +529,11 @@ describe("no error for", () => {
     });
     expect(findingsFor("aws", head("32Gi"))).toEqual([]);
     expect(findingsFor("aws", head("8Gi"))[0]).toContain("lakehead:ray.head");
+  });
+
+  test("one head node, when it holds two heads or the stack creates no RayCluster", () => {
+    expect(findingsFor("gcp", { nodes: { head: { machineType: "n2-standard-16", max: 1 } } })).toEqual([]);
+    expect(findingsFor("gcp", { nodes: { head: { max: 1 } }, ray: { create: false } })).toEqual([]);
   });
 
   test("static tokens in place of an issuer", () => {

@@ -1,16 +1,28 @@
+import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { clientCredentials as awsCredentials } from "../../../infra/clouds/aws/client-credentials.ts";
+import { clientCredentials as gcpCredentials } from "../../../infra/clouds/gcp/client-credentials.ts";
 import {
   type ClientIdentity,
   clientParameters,
   clientParametersSchema,
 } from "../../../infra/model/client-parameters.ts";
+import { clientRequirements } from "../../../infra/model/client-requirements.ts";
 import { clientSnippet, literal } from "../../../infra/model/client-snippet.ts";
 import { rayClusterSpec } from "../../../infra/model/ray-cluster.ts";
 import { nodeTaints } from "../../../infra/model/roles.ts";
+import { isAtLeast } from "../../../infra/model/semver.ts";
+import { client, ray } from "../../../infra/versions.ts";
 import { modelOf } from "../config/minimal.ts";
 
-const eks: ClientIdentity = { configMethod: "EKS_AUTH", region: "eu-central-1", roleName: "geneva-client-role" };
+const eks: ClientIdentity = {
+  configMethod: "EKS_AUTH",
+  region: "eu-central-1",
+  roleName: "geneva-client-role",
+  extra: "aws",
+  database: { uri: "s3://example-tables", storageOptions: { region: "eu-central-1" } },
+};
 
 function parameters(overrides = {}) {
   const { config, cluster } = modelOf("aws", overrides);
@@ -59,10 +71,21 @@ describe("the client's parameters", () => {
 
   test("have no region and role on an existing cluster", () => {
     const { config, cluster } = modelOf("kubeconfig");
-    const found = clientParameters(config, cluster, { configMethod: "LOCAL" });
+    const found = clientParameters(config, cluster, {
+      configMethod: "LOCAL",
+      database: { uri: "/data", storageOptions: {} },
+    });
     expect(found).not.toHaveProperty("role_name");
     expect(found).not.toHaveProperty("region");
     expect(found.worker_groups.map(({ name }) => name)).toEqual(["cpu"]);
+  });
+
+  test("ask for the minimum of workers, so that a run starts no node of a group that it does not use", () => {
+    const groups = parameters({ ray: { cpuWorkers: { minReplicas: 2 } } }).worker_groups;
+    expect(groups.map(({ name, replicas, min_replicas }) => [name, replicas, min_replicas])).toEqual([
+      ["cpu", 2, 2],
+      ["gpu", 0, 0],
+    ]);
   });
 
   test("have a toleration only when the head's taint needs one", () => {
@@ -98,14 +121,10 @@ describe("memory in bytes", () => {
 });
 
 describe("the Python snippet", () => {
-  test("is a complete program", () => {
-    expect(clientSnippet(parameters({ nodes: { gpu: { enabled: false } } }))).toBe(`import ray
-from geneva.cluster import K8sConfigMethod
-from geneva.runners.ray._mgr import ray_cluster
-from geneva.runners.ray.raycluster import _HeadGroupSpec, _WorkerGroupSpec
+  const snippet = clientSnippet(parameters({ nodes: { gpu: { enabled: false } } }), eks);
 
-# One name for each user: leaving the block deletes the cluster.
-with ray_cluster(
+  test("creates the cluster with every parameter", () => {
+    expect(snippet).toContain(`with ray_cluster(
     name="geneva-client",
     namespace="lancedb",
     cluster_name="lancedb",
@@ -122,6 +141,7 @@ with ray_cluster(
     worker_groups=[
         _WorkerGroupSpec(
             name="cpu",
+            replicas=0,
             min_replicas=0,
             max_replicas=10,
             service_account="geneva-service-account",
@@ -132,9 +152,28 @@ with ray_cluster(
         ),
     ],
     role_name="geneva-client-role",
+    manifest=packages,
 ):
-    print(ray.cluster_resources())
 `);
+  });
+
+  test("opens the stack's database, fills a column on the cluster and reads it back", () => {
+    const steps = ["geneva.connect(", "create_table(", "add_columns(", "with ray_cluster(", "backfill(", "to_arrow("];
+    const places = steps.map((step) => snippet.indexOf(step));
+    expect(places).toEqual(places.toSorted((one, other) => one - other));
+    expect(places).not.toContain(-1);
+    expect(snippet).toContain('geneva.connect("s3://example-tables", storage_options={"region": "eu-central-1"})');
+  });
+
+  test("turns Ray's environment of uv off before it imports what imports Ray", () => {
+    expect(snippet.indexOf("RAY_ENABLE_UV_RUN_RUNTIME_ENV")).toBeLessThan(snippet.indexOf("import geneva"));
+  });
+
+  test("installs in the pods the requirements but geneva, whose version the client adds, and Ray, which the image has", () => {
+    const { ray } = modelOf("aws").config;
+    const lines = clientRequirements(ray, eks).split("\n").slice(1, -1);
+    const other = lines.filter((line) => !/^(geneva|ray)\b/.test(line));
+    expect(snippet).toContain(`pip=${literal(other)}`);
   });
 
   test("writes any JSON value as the Python literal of the same value", () => {
@@ -146,6 +185,66 @@ with ray_cluster(
         expect(fromPython(literal(value))).toEqual(JSON.parse(JSON.stringify(value)));
       }),
     );
+  });
+});
+
+describe("the client's requirements", () => {
+  const text = (overrides = {}, identity: Pick<ClientIdentity, "extra"> = eks) =>
+    clientRequirements(modelOf("aws", overrides).config.ray, identity);
+
+  test("pin every package exactly, with the cloud's extra", () => {
+    const lines = text().split("\n").slice(1, -1);
+    expect(lines.filter((line) => !/^[a-z]+(\[[a-z,]+\])?==\d+\.\d+\.\d+$/.test(line))).toEqual([]);
+    expect(lines.map((line) => line.split("==")[0])).toEqual([
+      "geneva[aws]",
+      "lancedb",
+      "pyarrow",
+      "pylance",
+      "ray[client,default]",
+    ]);
+    expect(text({}, {})).toContain("\ngeneva==");
+  });
+
+  test("follow ray.version and ray.image.python, as the image of the pods does", () => {
+    const ray = { version: "2.57.1", image: { python: "3.11" } };
+    expect(text({ ray })).toContain("\nray[client,default]==2.57.1\n");
+    expect(text({ ray })).toContain("# Python 3.11,");
+    expect(parameters({ ray }).head_group.image).toBe("rayproject/ray:2.57.1-py311");
+  });
+
+  test("have the table service's version of lancedb, so that both contain one version of Lance", () => {
+    const manifest = new URL("../../../package.json", import.meta.url);
+    const { dependencies } = JSON.parse(readFileSync(manifest, "utf8")) as { dependencies: Record<string, string> };
+    expect(client.lancedb).toBe(dependencies["@lancedb/lancedb"]);
+  });
+
+  test("accept the default Ray version and Python", () => {
+    expect(isAtLeast(ray.default, client.minimumRay)).toBe(true);
+    expect(client.pythons).toContain(ray.python);
+  });
+});
+
+describe("the client's credentials", () => {
+  test("on AWS are a profile of the client role", () => {
+    const place = { partition: "aws", region: "eu-central-1", account: "111122223333", cluster: "lancedb" };
+    const settings = awsCredentials(place, "geneva-client-role", "lakehead-dev")
+      .split("\n")
+      .filter((line) => !line.startsWith("#"));
+    expect(settings).toEqual([
+      "[profile lakehead-dev]",
+      "role_arn = arn:aws:iam::111122223333:role/geneva-client-role",
+      "source_profile = default",
+      "region = eu-central-1",
+      "",
+    ]);
+  });
+
+  test("on Google Cloud impersonate the client's account for the tables and for Kubernetes", () => {
+    const text = gcpCredentials(modelOf("gcp", { endpoint: { dns: true } }).config);
+    const account = "geneva-client@example-project.iam.gserviceaccount.com";
+    expect(text).toContain(`gcloud auth application-default login --impersonate-service-account=${account}\n`);
+    expect(text).toContain(`gcloud config set auth/impersonate_service_account ${account}\n`);
+    expect(text).toContain("get-credentials lancedb --region europe-west4 --project example-project --dns-endpoint\n");
   });
 });
 

@@ -9,10 +9,10 @@ import {
 } from "../../../infra/clouds/aws/iam/cluster.ts";
 import { loadBalancerControllerPolicy } from "../../../infra/clouds/aws/iam/load-balancer-controller.ts";
 import {
+  clientTrust,
   type Place,
   type PolicyDocument,
   policy,
-  principalsTrust,
   type Statement,
   serviceAccountTrust,
 } from "../../../infra/clouds/aws/iam/policy.ts";
@@ -28,7 +28,7 @@ const scopes: fc.Arbitrary<BucketScope> = fc.record({
 const documents = (at: Place, reach: BucketScope): PolicyDocument[] => [
   runtimePolicy(at, reach),
   tableServicePolicy(at, reach),
-  clientPolicy(at, reach),
+  clientPolicy(at, reach, "geneva-client-role"),
   autoscalerPolicy(at),
   loadBalancerControllerPolicy(at),
 ];
@@ -125,7 +125,7 @@ describe("access to the tables", () => {
 
 describe("the permissions of each identity", () => {
   test("the runtime and the client can describe this cluster; the table service reaches only the tables", () => {
-    for (const document of [runtimePolicy(place, scope), clientPolicy(place, scope)])
+    for (const document of [runtimePolicy(place, scope), clientPolicy(place, scope, "geneva-client-role")])
       expect(statement(document, "DescribeCluster")).toMatchObject({
         Action: ["eks:DescribeCluster"],
         Resource: ["arn:aws:eks:eu-central-1:111122223333:cluster/lancedb"],
@@ -154,8 +154,24 @@ describe("the permissions of each identity", () => {
 
   test("the listed principals can assume the client role, each once, and an empty list is an error", () => {
     const [a, b] = ["arn:aws:iam::1:role/a", "arn:aws:iam::1:role/b"];
-    expect(principalsTrust([b, a, b]).Statement[0]?.Principal).toEqual({ AWS: [a, b] });
-    expect(() => principalsTrust([])).toThrow("list at least one role or user");
+    expect(clientTrust([b, a, b], place, "client").Statement[0]?.Principal).toEqual({ AWS: [a, b] });
+    expect(() => clientTrust([], place, "client")).toThrow("list at least one role or user");
+  });
+
+  test("the client role can assume itself: by its trust, which names no role that may not exist yet, and by its policy", () => {
+    const own = "arn:aws:iam::111122223333:role/geneva-client-role";
+    const trust = clientTrust(["arn:aws:iam::1:role/a"], place, "geneva-client-role");
+    expect(statement(trust, "Itself")).toEqual({
+      Sid: "Itself",
+      Effect: "Allow",
+      Action: ["sts:AssumeRole"],
+      Principal: { AWS: "arn:aws:iam::111122223333:root" },
+      Condition: { ArnEquals: { "aws:PrincipalArn": own } },
+    });
+    expect(statement(clientPolicy(place, scope, "geneva-client-role"), "Itself")).toMatchObject({
+      Action: ["sts:AssumeRole"],
+      Resource: [own],
+    });
   });
 
   test("the autoscaler can change only groups with this cluster's tag", () => {

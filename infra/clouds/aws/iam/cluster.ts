@@ -1,4 +1,4 @@
-import { clusterArn, type Place, type PolicyDocument, policy, type Statement } from "./policy.ts";
+import { clusterArn, type Place, type PolicyDocument, policy, roleArn, type Statement } from "./policy.ts";
 import { type BucketScope, tableStorage } from "./storage.ts";
 
 const describeCluster = (place: Place): Statement => ({
@@ -20,9 +20,9 @@ export function tableServicePolicy(place: Place, scope: BucketScope): PolicyDocu
 
 /**
  * Permissions of the runtime's client in AWS. The console needs `eks:AccessKubernetesApi` to show the cluster's
- * objects; the access entry gives access to Kubernetes itself.
+ * objects; the access entry gives access to Kubernetes itself. Assuming itself needs this policy beside the trust.
  */
-export function clientPolicy(place: Place, scope: BucketScope): PolicyDocument {
+export function clientPolicy(place: Place, scope: BucketScope, roleName: string): PolicyDocument {
   return policy(
     describeCluster(place),
     {
@@ -31,6 +31,7 @@ export function clientPolicy(place: Place, scope: BucketScope): PolicyDocument {
       Action: ["eks:AccessKubernetesApi"],
       Resource: [clusterArn(place)],
     },
+    { Sid: "Itself", Effect: "Allow", Action: ["sts:AssumeRole"], Resource: [roleArn(place, roleName)] },
     ...tableStorage(place, scope),
   );
 }

@@ -59,13 +59,35 @@ export function serviceTrust(service: string): PolicyDocument {
   return policy({ Sid: "Service", Effect: "Allow", Action: ["sts:AssumeRole"], Principal: { Service: service } });
 }
 
-/** The listed roles and users can assume the role. */
-export function principalsTrust(principals: readonly string[]): PolicyDocument {
+/**
+ * The listed roles and users can assume the role, and so can the role itself. The runtime's client assumes its role for
+ * Kubernetes, also when its credentials for the tables are of that role already.
+ * The role is not named as a principal: IAM refuses a principal that does not exist yet.
+ */
+export function clientTrust(
+  principals: readonly string[],
+  { partition, account }: Place,
+  roleName: string,
+): PolicyDocument {
   if (principals.length === 0) throw new RangeError("principals: the list is empty; list at least one role or user");
-  return policy({
-    Sid: "Principals",
-    Effect: "Allow",
-    Action: ["sts:AssumeRole"],
-    Principal: { AWS: [...new Set(principals)].sort() },
-  });
+  return policy(
+    {
+      Sid: "Principals",
+      Effect: "Allow",
+      Action: ["sts:AssumeRole"],
+      Principal: { AWS: [...new Set(principals)].sort() },
+    },
+    {
+      Sid: "Itself",
+      Effect: "Allow",
+      Action: ["sts:AssumeRole"],
+      Principal: { AWS: `arn:${partition}:iam::${account}:root` },
+      Condition: { ArnEquals: { "aws:PrincipalArn": roleArn({ partition, account }, roleName) } },
+    },
+  );
+}
+
+/** The ARN of a role without a path. */
+export function roleArn({ partition, account }: Pick<Place, "partition" | "account">, roleName: string): string {
+  return `arn:${partition}:iam::${account}:role/${roleName}`;
 }

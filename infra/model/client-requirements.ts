@@ -1,0 +1,27 @@
+import { client } from "../versions.ts";
+import type { ClientIdentity } from "./client-parameters.ts";
+import type { RaySettings } from "./ray-groups.ts";
+
+/** Packages that the Ray pods install beside geneva, whose version the client adds itself. */
+export const podPackages: readonly string[] = [
+  `lancedb==${client.lancedb}`,
+  `pyarrow==${client.pyarrow}`,
+  `pylance==${client.pylance}`,
+];
+
+/**
+ * The client's `requirements.txt`. Ray Client refuses a connection between two versions of Ray, and a pickled function
+ * needs the pods' Python minor version.
+ */
+export function clientRequirements(
+  { version, image }: Pick<RaySettings, "version" | "image">,
+  { extra }: Pick<ClientIdentity, "extra">,
+): string {
+  return [
+    `# Python ${image.python}, as in the image of the Ray pods.`,
+    `geneva${extra === undefined ? "" : `[${extra}]`}==${client.geneva}`,
+    ...podPackages,
+    `ray[client,default]==${version}`,
+    "",
+  ].join("\n");
+}
