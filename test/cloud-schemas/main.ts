@@ -15,6 +15,7 @@ import { mask } from "../../infra/offline-plan/values.ts";
 import { pythonWith } from "../../tools/parts/python.ts";
 import { root, runStack } from "../support/infra/stacks.ts";
 import { type Template, toTemplate } from "./cloudformation.ts";
+import { factsScript, judgeMachines, judgePlaces } from "./facts.ts";
 import { type Discovery, judgeGoogle } from "./google.ts";
 import { judgeWaits } from "./waits.ts";
 
@@ -190,6 +191,18 @@ if (program === undefined) {
   const names = ["container.v1", "compute.v1", "iam.v1", "storage.v1"];
   const discovery = JSON.parse(await python(program, [join(here, "discovery.py"), ...names])) as Discovery;
   for (const stack of ["gcp-dev", "gcp-prod"]) await judgeGoogleStack(stack, discovery);
+  for (const { what, faults } of await judgePlaces((...args) => python(program, [factsScript, ...args])))
+    conclude(what, faults);
+}
+// moto, which the tests of the stores use as their S3, carries EC2's instance types.
+const moto = await pythonWith(join(here, "../stores/requirements.txt"), print);
+if (moto.python === undefined) {
+  count.skipped++;
+  print(`skipped: instance types by moto: ${moto.missing}`);
+} else {
+  const { python: interpreter } = moto;
+  for (const { what, faults } of await judgeMachines((...args) => python(interpreter, [factsScript, ...args])))
+    conclude(what, faults);
 }
 const waits = await judgeWaits(print);
 if ("missing" in waits) {
