@@ -133,4 +133,5 @@ export const loadBalancerController = {
   version: "3.5.0",
   chart: { repository: "https://aws.github.io/eks-charts", name: "aws-load-balancer-controller" },
   image: "public.ecr.aws/eks/aws-load-balancer-controller",
+  crds: "https://raw.githubusercontent.com/kubernetes-sigs/aws-load-balancer-controller",
 } as const;

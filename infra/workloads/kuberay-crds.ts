@@ -1,5 +1,6 @@
-import * as kubernetes from "@pulumi/kubernetes";
+import type * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
+import { definitionType, fileBelow, retainedDefinitions } from "../kubernetes/definitions.ts";
 import { isAtLeast } from "../model/semver.ts";
 
 export interface KubeRayCrdsArgs {
@@ -16,40 +17,24 @@ const definedSince = { rayclusters: "1.0", rayjobs: "1.0", rayservices: "1.0", r
 export function crdFiles({ base, version }: KubeRayCrdsArgs): string[] {
   return Object.entries(definedSince)
     .filter(([, since]) => isAtLeast(version, since))
-    .map(([kind]) => `${base.replace(/\/+$/, "")}/v${version}/ray-operator/config/crd/bases/ray.io_${kind}.yaml`);
+    .map(([kind]) => fileBelow(base, `v${version}/ray-operator/config/crd/bases/ray.io_${kind}.yaml`));
 }
 
-const crdType = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition";
-
-/**
- * KubeRay's custom resource definitions at the operator's version. Helm installs a chart's definitions once and never
- * upgrades them, so the stack owns them separately. A destroy keeps them: the deletion of a definition deletes every
- * RayCluster of the Kubernetes cluster.
- */
+/** KubeRay's custom resource definitions at the operator's version, separate from its chart. */
 export class KubeRayCrds extends pulumi.ComponentResource {
   readonly resource: kubernetes.yaml.v2.ConfigGroup;
 
   /** `opts.provider` must be the `crdProvider` of `connect`, which adopts existing definitions. */
   constructor(name: string, args: KubeRayCrdsArgs, opts?: pulumi.ComponentResourceOptions) {
     super("lakehead:kubernetes:KubeRayCrds", name, {}, opts);
-    this.resource = new kubernetes.yaml.v2.ConfigGroup(
+    this.resource = retainedDefinitions(
       name,
-      { files: crdFiles(args) },
-      {
-        parent: this,
-        retainOnDelete: true,
-        // The provider's plugin registers the definitions, so only a transform reaches them. Engines pass
-        // retainOnDelete on to children, but do not guarantee it (pulumi#19654).
-        transforms: [retainDefinitions, mergeWorkerGroups],
-      },
+      { files: crdFiles(args), transforms: [mergeWorkerGroups] },
+      { parent: this },
     );
     this.registerOutputs({});
   }
 }
-
-/** Marks only custom resource definitions as retained. */
-export const retainDefinitions: pulumi.ResourceTransform = ({ type, props, opts }) =>
-  type === crdType ? { props, opts: pulumi.mergeOptions(opts, { retainOnDelete: true }) } : undefined;
 
 interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -85,6 +70,6 @@ export const withMergedWorkerGroups = (versions: readonly DefinitionVersion[]): 
  * (`handleSSAIgnoreFields` in its pkg/await/await.go).
  */
 export const mergeWorkerGroups: pulumi.ResourceTransform = ({ type, props, opts }) =>
-  type === crdType && props.metadata?.name === "rayclusters.ray.io" && Array.isArray(props.spec?.versions)
+  type === definitionType && props.metadata?.name === "rayclusters.ray.io" && Array.isArray(props.spec?.versions)
     ? { props: { ...props, spec: { ...props.spec, versions: withMergedWorkerGroups(props.spec.versions) } }, opts }
     : undefined;

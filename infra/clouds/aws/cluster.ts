@@ -1,6 +1,7 @@
 import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
-import { serviceTrust } from "./iam/policy.ts";
+import { controlPlaneLogs, controlPlanePolicy } from "./iam/cluster.ts";
+import { type Place, serviceTrust } from "./iam/policy.ts";
 import type { ClusterNetwork } from "./network.ts";
 import { Role } from "./role.ts";
 import type { AwsConfig } from "./schema.ts";
@@ -8,7 +9,7 @@ import { serviceCidr } from "./subnets.ts";
 
 export interface ClusterArgs {
   readonly config: AwsConfig;
-  readonly partition: string;
+  readonly place: Place;
   readonly network: ClusterNetwork;
 }
 
@@ -24,7 +25,7 @@ export class Cluster extends pulumi.ComponentResource {
   /** Rules that admit a deployer inside the VPC to the Kubernetes API; EKS's own group admits only nodes. */
   readonly reach: readonly pulumi.Resource[];
 
-  constructor(name: string, { config, partition, network }: ClusterArgs, opts?: pulumi.ComponentResourceOptions) {
+  constructor(name: string, { config, place, network }: ClusterArgs, opts?: pulumi.ComponentResourceOptions) {
     super("lakehead:aws:Cluster", name, {}, opts);
     const { clusterName, protect, endpoint } = config;
     const child = { parent: this };
@@ -43,7 +44,7 @@ export class Cluster extends pulumi.ComponentResource {
     // Before the cluster: EKS would create it without a retention limit.
     const logs = new aws.cloudwatch.LogGroup(
       `${name}-logs`,
-      { name: `/aws/eks/${clusterName}/cluster`, retentionInDays: config.logRetentionDays },
+      { name: controlPlaneLogs(clusterName), retentionInDays: config.logRetentionDays },
       child,
     );
     const role = new Role(
@@ -51,7 +52,8 @@ export class Cluster extends pulumi.ComponentResource {
       {
         description: `Control plane of ${clusterName}`,
         trust: serviceTrust("eks.amazonaws.com"),
-        managedPolicies: { cluster: `arn:${partition}:iam::aws:policy/AmazonEKSClusterPolicy` },
+        policies: { logs: JSON.stringify(controlPlanePolicy(place)) },
+        managedPolicies: { cluster: `arn:${place.partition}:iam::aws:policy/AmazonEKSClusterPolicy` },
       },
       child,
     );

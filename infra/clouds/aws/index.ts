@@ -36,7 +36,7 @@ export function createAws(config: AwsConfig): Cloud {
     config.network.mode === "create"
       ? new Network("network", { region, clusterName: cluster, network: config.network, protect }, inAws)
       : new AdoptedNetwork("network", { region, network: config.network }, inAws);
-  const eks = new Cluster("cluster", { config, partition: place.partition, network }, inAws);
+  const eks = new Cluster("cluster", { config, place, network }, inAws);
   const { clusterName, oidcProviderArn } = eks;
   const bucket = new Bucket("tables", { config: config.bucket, place, protect }, inAws);
   const identities = new Identities(
@@ -118,6 +118,7 @@ export function createAws(config: AwsConfig): Cloud {
             network,
             clusterSecurityGroupId: eks.securityGroupId,
             oidcProviderArn,
+            crdProvider,
             nodeSelector,
           },
           withNames,

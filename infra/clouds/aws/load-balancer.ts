@@ -2,6 +2,7 @@ import * as aws from "@pulumi/aws";
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { chartInputs } from "../../kubernetes/chart.ts";
+import { fileBelow, retainedDefinitions } from "../../kubernetes/definitions.ts";
 import { loadBalancerController } from "../../versions.ts";
 import type { Annotations, Exposure } from "../cloud.ts";
 import { balancedPorts, internalAnnotations, listenerPort, publicAnnotations } from "./exposure.ts";
@@ -18,11 +19,19 @@ export interface LoadBalancerArgs {
   readonly network: ClusterNetwork;
   readonly clusterSecurityGroupId: pulumi.Output<string>;
   readonly oidcProviderArn: pulumi.Output<string>;
+  /** Owns the controller's custom resource definitions. */
+  readonly crdProvider: pulumi.ProviderResource;
   readonly nodeSelector: Readonly<Record<string, string>>;
 }
 
 const namespace = "kube-system";
 const account = "aws-load-balancer-controller";
+
+/** URLs or paths of the definitions in the chart of this version. */
+export const definitionFiles = (base: string): string[] =>
+  ["crds", "gateway-crds"].map((file) =>
+    fileBelow(base, `v${loadBalancerController.version}/helm/aws-load-balancer-controller/crds/${file}.yaml`),
+  );
 
 /**
  * The controller that creates the table service's load balancer, and the load balancer's security group. The stack owns
@@ -80,12 +89,18 @@ export class LoadBalancer extends pulumi.ComponentResource {
       },
       child,
     );
+    const definitions = retainedDefinitions(
+      `${name}-definitions`,
+      { files: definitionFiles(config.crds) },
+      { parent: this, provider: args.crdProvider },
+    );
     new kubernetes.helm.v3.Release(
       `${name}-controller`,
       {
         name: account,
         namespace,
         ...chartInputs(config.chart, loadBalancerController.version),
+        skipCrds: true,
         atomic: true,
         values: {
           clusterName: place.cluster,
@@ -108,7 +123,7 @@ export class LoadBalancer extends pulumi.ComponentResource {
       },
       // Each rendering of the chart creates a certificate, and the provider hashes the rendered chart: every `up` would
       // be an upgrade (pulumi-kubernetes#2649).
-      { parent: this, dependsOn: [role, ...rules], ignoreChanges: ["checksum"] },
+      { parent: this, dependsOn: [role, definitions, ...rules], ignoreChanges: ["checksum"] },
     );
 
     const subnets = pulumi.all(subnetsOf(exposure.mode, network)).apply((ids) => ids.join(","));

@@ -203,6 +203,10 @@ export const awsSchema = z.strictObject({
     .strictObject({
       chart: chart(loadBalancerController.chart).describe("Chart location, for mirrors"),
       image: z.string().default(loadBalancerController.image).describe("Image repository without tag"),
+      crds: z
+        .string()
+        .default(loadBalancerController.crds)
+        .describe("Base URL or directory of `v<version>/helm/aws-load-balancer-controller/crds/*.yaml`"),
     })
     .prefault({})
     .describe("The load balancer controller, installed when the table service is exposed"),

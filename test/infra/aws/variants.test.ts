@@ -88,6 +88,14 @@ describe("the cluster", () => {
     expect(of(closed, "eks/accessEntry:AccessEntry")).toHaveLength(2);
   });
 
+  test("cannot create its own log group again after a destroy", () => {
+    const [group] = inputs(closed, "cloudwatch/logGroup:LogGroup");
+    const policy = one(closed, "iam/rolePolicy:RolePolicy", "cluster-control-plane-logs").inputs.policy;
+    const [statement] = JSON.parse(String(policy)).Statement;
+    expect(statement).toMatchObject({ Effect: "Deny", Action: ["logs:CreateLogGroup"] });
+    expect(statement.Resource).toContain(`arn:aws:logs:eu-central-1:111122223333:log-group:${group?.name}`);
+  });
+
   test("without GPU nodes has no GPU node group and no device plugin", () => {
     expect(
       of(adopted, "eks/nodeGroup:NodeGroup")
@@ -126,6 +134,19 @@ describe("exposure", () => {
     expect(inputs(adopted, "vpc/securityGroupIngressRule:SecurityGroupIngressRule")).toContainEqual(
       expect.objectContaining({ cidrIpv4: "10.0.0.0/8", fromPort: 80, toPort: 80 }),
     );
+  });
+
+  test("the controller's definitions are separate from its chart, of its version, and kept on destroy", () => {
+    const named = (name: string) => adopted.resources.find((resource) => resource.name === name);
+    const files = named("load-balancer-definitions")?.inputs.files as string[];
+    expect(files.map((file) => file.split("/").at(-1))).toEqual(["crds.yaml", "gateway-crds.yaml"]);
+    const { version, skipCrds } = named("load-balancer-controller")?.inputs ?? {};
+    expect(skipCrds).toBe(true);
+    for (const file of files) expect(file).toContain(`/v${version}/`);
+    expect(named("load-balancer-definitions")).toMatchObject({
+      retainOnDelete: true,
+      provider: expect.stringContaining("kubernetes-crds"),
+    });
   });
 
   test("cluster creates no load balancer, controller or security group rule", () => {

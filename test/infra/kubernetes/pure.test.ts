@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { chartInputs } from "../../../infra/kubernetes/chart.ts";
 import { checksum } from "../../../infra/kubernetes/checksum.ts";
-import { crdFiles, mergeWorkerGroups, retainDefinitions } from "../../../infra/workloads/kuberay-crds.ts";
+import { retainDefinitions } from "../../../infra/kubernetes/definitions.ts";
+import { crdFiles, mergeWorkerGroups } from "../../../infra/workloads/kuberay-crds.ts";
 import { configMapData, mergeStorageOptions } from "../../../infra/workloads/table-service/environment.ts";
 import { environment } from "../../../service/contract.ts";
 

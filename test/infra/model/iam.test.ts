@@ -4,6 +4,7 @@ import { dnsSuffixOf, partitionOf } from "../../../infra/clouds/aws/iam/arn.ts";
 import {
   autoscalerPolicy,
   clientPolicy,
+  controlPlanePolicy,
   runtimePolicy,
   tableServicePolicy,
 } from "../../../infra/clouds/aws/iam/cluster.ts";
@@ -30,6 +31,7 @@ const documents = (at: Place, reach: BucketScope): PolicyDocument[] => [
   tableServicePolicy(at, reach),
   clientPolicy(at, reach, "geneva-client-role"),
   autoscalerPolicy(at),
+  controlPlanePolicy(at),
   loadBalancerControllerPolicy(at),
 ];
 const actions = (document: PolicyDocument) => document.Statement.flatMap(({ Action }) => Action);

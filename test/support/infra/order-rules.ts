@@ -33,7 +33,9 @@ const cluster = type("aws:eks/cluster:Cluster", "gcp:container/cluster:Cluster")
 const rayCluster = type("kubernetes:ray.io/v1:RayCluster");
 const release = type("kubernetes:helm.sh/v3:Release");
 const operator = both(release, input("chart", "kuberay-operator"));
-const crds = type("kubernetes:yaml/v2:ConfigGroup");
+const definitions = type("kubernetes:yaml/v2:ConfigGroup");
+const crds = both(definitions, named(/^kuberay-/));
+const balancerController = both(release, input("chart", "aws-load-balancer-controller"));
 const namespaced: Select = ({ inputs }) => {
   const { metadata } = inputs;
   return typeof metadata === "object" && metadata !== null && "namespace" in metadata;
@@ -75,7 +77,7 @@ export const rules: readonly Rule[] = [
   {
     why: "a quota computed before the definition of what it counts refuses every such object until it is computed anew",
     later: both(type("kubernetes:core/v1:ResourceQuota"), ({ inputs }) => JSON.stringify(inputs).includes(".ray.io")),
-    earlier: type("kubernetes:yaml/v2:ConfigGroup", "kubernetes:ray.io/v1:RayCluster"),
+    earlier: (resource) => crds(resource) || rayCluster(resource),
     in: ["aws", "gcp", "local"],
   },
   {
@@ -177,17 +179,29 @@ export const rules: readonly Rule[] = [
   {
     why: "only its controller deletes a load balancer, its security group and its network interfaces",
     later: loadBalancer,
-    earlier: both(release, input("chart", "aws-load-balancer-controller")),
+    earlier: balancerController,
     in: ["aws-prod"],
   },
   {
     why: "the load balancer controller needs its permissions to the last",
-    later: both(release, input("chart", "aws-load-balancer-controller")),
+    later: balancerController,
     earlier: both(
       type("aws:iam/rolePolicyAttachment:RolePolicyAttachment", "aws:iam/rolePolicy:RolePolicy"),
       named(/load-balancer/),
     ),
     in: ["aws-prod"],
+  },
+  {
+    why: "the load balancer controller's chart has objects of the controller's kinds",
+    later: balancerController,
+    earlier: both(definitions, named(/^load-balancer-/)),
+    in: ["aws-prod"],
+  },
+  {
+    why: "EKS must not recreate its deleted log group, so the denial outlives the cluster",
+    later: type("aws:eks/cluster:Cluster"),
+    earlier: both(type("aws:iam/rolePolicy:RolePolicy"), named(/^cluster-control-plane-logs$/)),
+    in: ["aws"],
   },
   {
     why: "EKS's own security group does not admit a deployer inside the VPC",

@@ -8,6 +8,25 @@ const describeCluster = (place: Place): Statement => ({
   Resource: [clusterArn(place)],
 });
 
+/** The name of the log group that EKS writes a control plane's logs to. */
+export const controlPlaneLogs = (cluster: string): string => `/aws/eks/${cluster}/cluster`;
+
+/**
+ * The control plane must not create its log group. EKS writes logs after the cluster's deletion, and would create the
+ * group again without a retention limit, so that the next `up` finds a group of that name.
+ * Source: terraform-aws-modules/terraform-aws-eks#920
+ */
+export function controlPlanePolicy({ partition, region, account, cluster }: Place): PolicyDocument {
+  const group = `arn:${partition}:logs:${region}:${account}:log-group:${controlPlaneLogs(cluster)}`;
+  return policy({
+    Sid: "LeaveLogGroupDeleted",
+    Effect: "Deny",
+    Action: ["logs:CreateLogGroup"],
+    // With and without the suffix that CloudWatch Logs adds to the ARNs of groups.
+    Resource: [group, `${group}:*`],
+  });
+}
+
 /** Permissions of the Ray pods: describe the cluster, use the tables. */
 export function runtimePolicy(place: Place, scope: BucketScope): PolicyDocument {
   return policy(describeCluster(place), ...tableStorage(place, scope));
