@@ -1,6 +1,6 @@
 /** The changes of one resource between two plans: its inputs leaf by leaf, its options. Pure. */
 
-import { type Leaf, leaves, withoutIndexes } from "./leaves.ts";
+import { joinPath, type Leaf, leaves, withoutIndexes } from "./leaves.ts";
 import type { PlanEntry } from "./plan.ts";
 import { replacementSource } from "./replacements.ts";
 import type { Plain } from "./values.ts";
@@ -56,7 +56,8 @@ export function changesOf(before: PlanEntry, after: PlanEntry, renamed: Readonly
     const under = (property: string): boolean =>
       property === "*" || path === withoutIndexes(property) || path.startsWith(`${withoutIndexes(property)}.`);
     if (ignored.some(under)) return { ...change, ignored: true };
-    const reason = forced.some(under) ? "replaceOnChanges" : replacementSource(after.type, path);
+    const changed = change.before !== undefined && change.after !== undefined;
+    const reason = forced.some(under) ? "replaceOnChanges" : replacementSource(after.type, path, changed);
     return reason === undefined ? change : { ...change, replaces: reason };
   });
   const current = (id: string): string => renamed.get(id) ?? id;
@@ -67,19 +68,96 @@ export function changesOf(before: PlanEntry, after: PlanEntry, renamed: Readonly
   return [...inputs, ...options];
 }
 
-/** Compares leaf by leaf; an undefined tree has no leaves. */
-export function compare(before: Plain | undefined, after: Plain | undefined, root = ""): Change[] {
-  const list = (tree: Plain | undefined) =>
-    new Map(tree === undefined ? [] : leaves(tree, root).filter(([path]) => path !== ""));
-  const old = list(before);
-  const now = list(after);
-  return [...new Set([...old.keys(), ...now.keys()])].flatMap((path): Change[] => {
-    const a = old.get(path);
-    const b = now.get(path);
-    if (a === b) return [];
-    return [{ path, ...(a === undefined ? {} : { before: a }), ...(b === undefined ? {} : { after: b }) }];
+/**
+ * Compares leaf by leaf; an undefined tree has no leaves. Items of a list are matched by the key that identifies them, and
+ * where they have none, by the longest common subsequence of equal items.
+ */
+export function compare(before: Plain | undefined, after: Plain | undefined, path = ""): Change[] {
+  if (before === undefined && after === undefined) return [];
+  if (Array.isArray(before) && Array.isArray(after)) return compareLists(before, after, path);
+  if (isMap(before) && isMap(after))
+    return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((key) =>
+      compare(before[key], after[key], joinPath(path, key)),
+    );
+  const list = (tree: Plain | undefined) => new Map(tree === undefined ? [] : leaves(tree, path));
+  const [old, now] = [list(before), list(after)];
+  return [...new Set([...old.keys(), ...now.keys()])].flatMap((leaf): Change[] => {
+    const [a, b] = [old.get(leaf), now.get(leaf)];
+    if (a === b || leaf === "") return [];
+    return [{ path: leaf, ...(a === undefined ? {} : { before: a }), ...(b === undefined ? {} : { after: b }) }];
   });
 }
+
+function compareLists(before: readonly Plain[], after: readonly Plain[], path: string): Change[] {
+  const key = identifyingKey(before, after);
+  if (key === undefined) return compareSequences(before, after, path);
+  const name = (item: Plain): string => String(isMap(item) ? item[key] : item);
+  const [old, now] = [before, after].map((items) => new Map(items.map((item) => [name(item), item])));
+  const names = [...new Set([...(old?.keys() ?? []), ...(now?.keys() ?? [])])];
+  const order = (items: readonly Plain[], other: ReadonlyMap<string, Plain> | undefined) =>
+    `[${items
+      .map(name)
+      .filter((item) => other?.has(item))
+      .join(", ")}]`;
+  const [was, is] = [order(before, now), order(after, old)];
+  return [
+    ...names.flatMap((item) => compare(old?.get(item), now?.get(item), `${path}[${key}=${item}]`)),
+    ...(was === is ? [] : [{ path, before: was, after: is }]),
+  ];
+}
+
+/** Inputs that identify an item of a list, in the clouds' and Kubernetes' objects. */
+const identifying = ["Sid", "sid", "name", "key", "groupName", "cidrBlock", "id", "containerPort", "port"];
+
+/** The first of them that every item has, with values that are unique in each list and fit into a path. */
+function identifyingKey(...lists: readonly (readonly Plain[])[]): string | undefined {
+  return identifying.find((key) =>
+    lists.every((items) => {
+      const values = items.map((item) => (isMap(item) ? item[key] : undefined));
+      return (
+        new Set(values).size === items.length &&
+        values.every((value) => /^[^[\]\s]+$/.test(typeof value === "number" ? String(value) : String(value ?? "")))
+      );
+    }),
+  );
+}
+
+/** Between two equal items, a removed and an added one at the same place are one changed item. */
+function compareSequences(before: readonly Plain[], after: readonly Plain[], path: string): Change[] {
+  const [old, now] = [before, after].map((items) => items.map((item) => JSON.stringify(item)));
+  const changes: Change[] = [];
+  let [i, j] = [0, 0];
+  for (const [a, b] of [...commonSubsequence(old ?? [], now ?? []), [before.length, after.length] as const]) {
+    for (; i < a || j < b; i++, j++) {
+      const [had, has] = [i < a ? before[i] : undefined, j < b ? after[j] : undefined];
+      changes.push(...compare(had, has, `${path}[${has === undefined ? i : j}]`));
+      if (had === undefined) i = a - 1;
+      if (has === undefined) j = b - 1;
+    }
+    [i, j] = [a + 1, b + 1];
+  }
+  return changes;
+}
+
+/** Pairs of indexes of the longest common subsequence, ascending. */
+function commonSubsequence(a: readonly string[], b: readonly string[]): [number, number][] {
+  const width = b.length + 1;
+  const lengths = new Uint32Array((a.length + 1) * width);
+  const at = (i: number, j: number): number => lengths[i * width + j] ?? 0;
+  for (let i = a.length - 1; i >= 0; i--)
+    for (let j = b.length - 1; j >= 0; j--)
+      lengths[i * width + j] = a[i] === b[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1));
+  const pairs: [number, number][] = [];
+  for (let i = 0, j = 0; i < a.length && j < b.length; ) {
+    if (a[i] === b[j]) pairs.push([i++, j++]);
+    else if (at(i + 1, j) >= at(i, j + 1)) i++;
+    else j++;
+  }
+  return pairs;
+}
+
+const isMap = (value: Plain | undefined): value is { [key: string]: Plain } =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Lists among the options are sets: their order has no meaning, and one more entry is one change. */
 function compareOptions(before: { [key: string]: Plain }, after: { [key: string]: Plain }): Change[] {

@@ -4,6 +4,7 @@
  */
 
 import { outline, type ResourceDiff } from "./changes.ts";
+import { withoutIndexes } from "./leaves.ts";
 import type { PlanEntry } from "./plan.ts";
 import { replacementSource } from "./replacements.ts";
 
@@ -54,36 +55,90 @@ const inheritedBy: ReadonlyMap<string, string> = new Map(
 const renewed: ReadonlySet<string> = new Set(["aws:ec2/launchTemplate:LaunchTemplate"]);
 
 const nodeGroup = "aws:eks/nodeGroup:NodeGroup";
+const nodePool = "gcp:container/nodePool:NodePool";
+const rayCluster = "kubernetes:ray.io/v1:RayCluster";
 
-const under = (properties: readonly string[], paths: readonly string[]): boolean =>
-  paths.some((path) => properties.includes(/^\w*/.exec(path)?.[0] ?? path));
+const below = (path: string, properties: readonly string[]): boolean =>
+  properties.some((property) => path === property || path.startsWith(`${property}.`));
 
 /**
- * Whether an update of these inputs replaces a group's nodes one after another, as EKS does for another version of
- * Kubernetes or of the launch template.
+ * Inputs of nodes that GKE changes in place. Any other change of `nodeConfig` or of the version recreates the nodes.
+ * Source: cloud.google.com/kubernetes-engine/docs/concepts/managing-clusters, "changes that recreate the nodes".
  */
-export const rollsNodes = (type: string, paths: readonly string[]): boolean =>
-  type === nodeGroup && under(["launchTemplate", "version", "releaseVersion"], paths);
+const keepingNodes = ["labels", "taints", "tags", "resourceLabels", "resourceManagerTags"].map(
+  (property) => `nodeConfig.${property}`,
+);
+
+const podFields = ["tolerations", "schedulingGates"].map((field) => `template.spec.${field}`);
+/**
+ * Inputs of a RayCluster whose change does not recreate it. Source: GenerateHashWithoutReplicasAndWorkersToDelete in KubeRay
+ * 1.6.1, ray-operator/controllers/ray/utils/util.go.
+ */
+const keepingRay = [
+  "spec.upgradeStrategy",
+  ...podFields.map((field) => `spec.headGroupSpec.${field}`),
+  ...["replicas", "minReplicas", "maxReplicas", "scaleStrategy.workersToDelete", ...podFields].map(
+    (field) => `spec.workerGroupSpecs.${field}`,
+  ),
+];
+
+interface Disruption {
+  /** The operation, as a verb and its object. */
+  readonly action: string;
+  readonly warning: string;
+  /** Whether a change of the input has the effect. */
+  readonly by: (path: string) => boolean;
+}
+
+const disruptions: Readonly<Record<string, Disruption>> = {
+  // EKS replaces the nodes for another version of Kubernetes or of the launch template.
+  [nodeGroup]: {
+    action: "replaces every node of a node group, which ends the jobs on them",
+    warning: "replaces the group's nodes one after another; jobs on them end",
+    by: (path) => below(path, ["launchTemplate", "version", "releaseVersion"]),
+  },
+  [nodePool]: {
+    action: "replaces every node of a node group, which ends the jobs on them",
+    warning: "replaces the pool's nodes one after another; jobs on them end",
+    by: (path) => below(path, ["version", "nodeConfig"]) && !below(path, keepingNodes),
+  },
+  // The stacks set `upgradeStrategy: Recreate`.
+  [rayCluster]: {
+    action: "recreates a Ray cluster, which ends its jobs",
+    warning: "recreates the Ray cluster: running jobs end",
+    by: (path) => below(path, ["spec"]) && !below(path, keepingRay),
+  },
+};
+
+/** What an update of these inputs ends, though the resource itself stays; undefined where it ends nothing. */
+export function disruption(type: string, paths: readonly string[]): Omit<Disruption, "by"> | undefined {
+  const found = disruptions[type];
+  return found !== undefined && paths.some((path) => found.by(withoutIndexes(path))) ? found : undefined;
+}
 
 const volumeClaim = "kubernetes:core/v1:PersistentVolumeClaim";
 
 /** Effects of an update in the cloud that neither its inputs nor the engine show. */
 function warnings({ op, type, changes, follows }: ResourceDiff): string[] {
   if (op !== "change") return [];
-  if (type === volumeClaim && changes.some(({ path }) => path.startsWith("spec.resources.")))
-    return ["a volume can only grow, and only where its StorageClass has `allowVolumeExpansion`; otherwise `up` fails"];
-  if (type !== nodeGroup) return [];
   const effective = changes.filter(({ ignored }) => !ignored);
   const paths = [...effective.map(({ path }) => path), ...(follows === undefined ? [] : [follows.property])];
+  const disrupts = disruption(type, paths);
+  const scaled = type === nodeGroup && paths.some((path) => below(path, ["scalingConfig"]));
   const raised = effective.some(
     ({ path, before, after }) => path === "scalingConfig.minSize" && Number(after) > Number(before),
   );
   return [
-    ...(rollsNodes(type, paths) ? ["replaces the group's nodes one after another; jobs on them end"] : []),
-    ...(under(["scalingConfig"], paths)
+    ...(disrupts === undefined ? [] : [disrupts.warning]),
+    ...(type === volumeClaim && paths.some((path) => below(path, ["spec.resources"]))
+      ? ["a volume can only grow, and only where its StorageClass has `allowVolumeExpansion`; otherwise `up` fails"]
+      : []),
+    ...(scaled
       ? ["sets the group's size to the recorded one: run `pulumi up --refresh`, or running workers are stopped"]
       : []),
-    ...(raised ? ["AWS refuses a minimum above the current number of nodes: raise the number of nodes first"] : []),
+    ...(scaled && raised
+      ? ["AWS refuses a minimum above the current number of nodes: raise the number of nodes first"]
+      : []),
   ];
 }
 
@@ -120,11 +175,26 @@ interface Consequence {
   readonly from: string;
 }
 
-/** A replaced resource gets another id. A resource that takes it by an input that forces replacement is replaced too. */
+/** Inputs that resources take from their provider, and that no resource can change in place. */
+const places: Readonly<Record<string, string>> = { aws: "region", gcp: "project" };
+/** Services of AWS without regions. */
+const isGlobal = (type: string): boolean => type.startsWith("aws:iam/");
+
+/**
+ * A replaced resource gets another id. A resource that takes it by an input that forces replacement is replaced too, and so
+ * is every resource of a replaced provider, or of one that moves to another region or project.
+ */
 function replacedBy(
-  { type, references }: PlanEntry,
+  { type, inputs, options, references }: PlanEntry,
   diffs: ReadonlyMap<string, ResourceDiff>,
 ): Consequence | undefined {
+  const provider = providerOf(type, options.provider, diffs);
+  if (provider?.op === "replace") return { op: "replace", property: "options.provider", from: provider.id };
+  const place = places[type.split(":")[0] ?? ""];
+  if (place !== undefined && !(place in inputs) && !isGlobal(type)) {
+    const moved = provider?.changes.some(({ path, before, after }) => path === place && before && after) ?? false;
+    if (provider !== undefined && moved) return { op: "replace", property: place, from: provider.id };
+  }
   for (const [property, ids] of Object.entries(references)) {
     const from = ids.find((id) => diffs.get(id)?.op === "replace");
     if (from !== undefined && replacementSource(type, property) !== undefined) return { op: "replace", property, from };
@@ -145,9 +215,15 @@ function updatedBy(
   }
   const output = inheritedBy.get(type);
   if (output === undefined) return undefined;
-  const provider = [...diffs.values()].find(
-    (diff) => diff.type === `pulumi:providers:${type.split(":")[0]}` && diff.name === options.provider,
-  );
+  const provider = providerOf(type, options.provider, diffs);
   const defaults = provider?.changes.some(({ path }) => /^default(Tags|Labels)\b/.test(path)) ?? false;
   return provider !== undefined && defaults ? { op: "change", property: output, from: provider.id } : undefined;
+}
+
+/** The change of the explicit provider of a resource. */
+function providerOf(type: string, name: unknown, diffs: ReadonlyMap<string, ResourceDiff>): ResourceDiff | undefined {
+  const providerType = `pulumi:providers:${type.split(":")[0]}`;
+  return name === undefined
+    ? undefined
+    : [...diffs.values()].find((diff) => diff.type === providerType && diff.name === name);
 }

@@ -11,19 +11,21 @@ export function leaves(value: Plain, path = ""): [path: string, leaf: Leaf][] {
   if (typeof value === "object" && value !== null) {
     const entries = Object.entries(value);
     if (entries.length === 0) return [[path, "{}"]];
-    return entries.flatMap(([key, item]) => leaves(item, join(path, key)));
+    return entries.flatMap(([key, item]) => leaves(item, joinPath(path, key)));
   }
   return [[path, value]];
 }
 
-const join = (path: string, key: string): string =>
+/** The path of a key of the map at `path`. */
+export const joinPath = (path: string, key: string): string =>
   /^[\w$-]+$/.test(key) ? (path === "" ? key : `${path}.${key}`) : `${path}[${JSON.stringify(key)}]`;
 
-/** The path without list indexes, the form of the tables of properties. */
-export const withoutIndexes = (path: string): string => path.replaceAll(/\[\d+\]/g, "");
+/** The path without indexes and keys of list items, the form of the tables of properties. */
+export const withoutIndexes = (path: string): string => path.replaceAll(/\[(?:\d+|\w+=[^\]]*)\]/g, "");
 
 /** Text for one line, quoted if ambiguous, cut at `limit` characters. */
-export function shown(leaf: Leaf, limit = 100): string {
-  const text = typeof leaf === "string" ? (/^[\x21-\x7e]+$/.test(leaf) ? leaf : JSON.stringify(leaf)) : String(leaf);
-  return text.length <= limit ? text : `${text.slice(0, limit - 1)}…`;
-}
+export const shown = (leaf: Leaf, limit = 100): string =>
+  shorten(typeof leaf === "string" && !/^[\x21-\x7e]+$/.test(leaf) ? JSON.stringify(leaf) : String(leaf), limit);
+
+export const shorten = (text: string, limit: number): string =>
+  text.length <= limit ? text : `${text.slice(0, limit - 1)}…`;

@@ -10,7 +10,7 @@ import { type Plan, planOf } from "./plan.ts";
 import { ProjectError, readProject, readStackConfig, stackNames } from "./project.ts";
 import { renderDiff } from "./render-diff.ts";
 import { RevisionError, withRevision } from "./revision.ts";
-import { runProgram } from "./run.ts";
+import { defaultTimeout, runProgram } from "./run.ts";
 import { renderTree } from "./tree.ts";
 
 const usage = `usage: npm run plan -- <stack>... [options]
@@ -22,6 +22,7 @@ const usage = `usage: npm run plan -- <stack>... [options]
   --yaml             print the plan in the format of the golden files
   --graph            print a Mermaid flowchart of the components
   --stats            print only the time and the memory that each stack takes
+  --timeout <s>      maximum seconds for one run of the program (default: ${defaultTimeout / 1000})
   --root <folder>    the project's folder (default: this repository)
 `;
 
@@ -34,10 +35,10 @@ interface Planned {
 }
 
 /** @throws ProgramError with the program's message when it fails */
-async function planStack(root: string, stack: string): Promise<Planned> {
+async function planStack(root: string, stack: string, timeout: number): Promise<Planned> {
   const project = readProject(root);
   const config = readStackConfig(project, stack);
-  const capture = await runProgram({ project, stack, config });
+  const capture = await runProgram({ project, stack, config, timeout });
   if (capture.failure !== undefined)
     throw new ProgramError(`${stack}: the program failed\n${capture.failure.replaceAll(`${root}/`, "")}`);
   return {
@@ -47,11 +48,13 @@ async function planStack(root: string, stack: string): Promise<Planned> {
   };
 }
 
-async function planAgainst(root: string, stack: string, revision: string) {
+async function planAgainst(root: string, stack: string, revision: string, timeout: number) {
   return withRevision(root, revision, async (folder) => {
     const [before, after] = await Promise.all([
-      stackNames(folder).includes(stack) ? planStack(folder, stack).then(({ plan }) => plan) : emptyPlan(stack),
-      planStack(root, stack).then(({ plan }) => plan),
+      stackNames(folder).includes(stack)
+        ? planStack(folder, stack, timeout).then(({ plan }) => plan)
+        : emptyPlan(stack),
+      planStack(root, stack, timeout).then(({ plan }) => plan),
     ]);
     return diffPlans(before, after);
   });
@@ -66,10 +69,13 @@ async function main(): Promise<void> {
     yaml: { type: "boolean", default: false },
     graph: { type: "boolean", default: false },
     stats: { type: "boolean", default: false },
+    timeout: { type: "string", default: String(defaultTimeout / 1000) },
   });
   const { all, against, full, json, yaml, graph, stats } = values;
   const root = resolve(values.root);
   if (values.help) return void process.stdout.write(usage);
+  const timeout = Number(values.timeout) * 1000;
+  if (!(timeout > 0)) throw new UsageError(`--timeout "${values.timeout}" is not a number of seconds above 0`);
   if ([json, yaml, graph, stats].filter(Boolean).length > 1)
     throw new UsageError("choose one of --json, --yaml, --graph and --stats");
   if (against !== undefined && (yaml || graph || stats))
@@ -81,12 +87,12 @@ async function main(): Promise<void> {
   if (stats) process.stdout.write(`${markdownHead(["stack", "resources", "time", "memory of the program"])}\n`);
   for (const stack of names) {
     if (against !== undefined) {
-      const diff = await planAgainst(root, stack, against);
+      const diff = await planAgainst(root, stack, against, timeout);
       if (json) documents.push(diff);
       else process.stdout.write(renderDiff(diff, against));
       continue;
     }
-    const { plan, milliseconds, peakBytes } = await planStack(root, stack);
+    const { plan, milliseconds, peakBytes } = await planStack(root, stack, timeout);
     const resources = plan.entries.filter(({ kind }) => kind !== "component").length;
     if (json) documents.push(plan);
     else if (stats)

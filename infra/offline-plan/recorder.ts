@@ -1,10 +1,10 @@
 /**
- * Takes the engine's place in a run: records every registration under its URN and returns the inputs without an id, as the
- * engine does in a dry run for a provider without preview support.
+ * Takes the engine's place in a run: records every registration under its URN and returns the inputs, as the engine does in
+ * a dry run for a provider without preview support, with placeholders for unknown identifiers.
  */
 
 import { type Invocation, noOptions, type PlannedResource, providerUrn, stackType, urnOf } from "./capture.ts";
-import { echoed } from "./unknowns.ts";
+import { echoed, placeholders } from "./unknowns.ts";
 import { decodeProperties, type Properties, unknownMarker } from "./values.ts";
 
 /** A value tree as google.protobuf.Struct encodes it. */
@@ -61,7 +61,9 @@ export interface AnswerContext {
 export interface RecorderOptions {
   readonly project: string;
   readonly stack: string;
-  /** Fabricates ids and outputs. Absent in a dry run, where both stay unknown. */
+  /** In a dry run, whether unknown identifiers are placeholders (`unknowns.ts`). */
+  readonly placeholders?: boolean;
+  /** Fabricates ids and outputs. Absent in a dry run. */
   readonly create?: (resource: { type: string; name: string; urn: string; inputs: Wire }) => Created;
   /** Returns the result of a provider function (an "invoke"); undefined for an unknown function. */
   readonly answer: (token: string, args: Properties, context: AnswerContext) => Wire | undefined;
@@ -79,6 +81,8 @@ export class Recorder {
   readonly #resources = new Map<string, PlannedResource>();
   readonly #invocations: Invocation[] = [];
   readonly #options: RecorderOptions;
+  /** The texts that are unknown values of this run. */
+  readonly #unknowns = new Set<unknown>([unknownMarker]);
 
   constructor(options: RecorderOptions) {
     this.#options = options;
@@ -95,6 +99,11 @@ export class Recorder {
   /** All registered resources, sorted by URN. */
   resources(): PlannedResource[] {
     return [...this.#resources.values()].sort((a, b) => (a.urn < b.urn ? -1 : a.urn > b.urn ? 1 : 0));
+  }
+
+  /** Whether the program got a placeholder. */
+  get placed(): boolean {
+    return this.#unknowns.size > 1;
   }
 
   invocations(): readonly Invocation[] {
@@ -122,7 +131,7 @@ export class Recorder {
       ...(request.parent === "" ? {} : { parent: request.parent }),
       kind: request.type === stackType ? "stack" : request.kind,
       ...(request.provider === "" ? {} : { provider: providerUrn(request.provider) }),
-      inputs: decodeProperties(request.object),
+      inputs: decodeProperties(request.object, this.#unknowns),
       dependsOn: sortedUnique([...request.dependencies, ...Object.values(request.propertyDependencies).flat()]),
       propertyDependencies: Object.fromEntries(
         Object.entries(request.propertyDependencies)
@@ -142,8 +151,7 @@ export class Recorder {
       ...(request.version === "" ? {} : { version: request.version }),
     });
     if (request.kind === "component") return { urn, id: "", object: {} };
-    if (create === undefined)
-      return { urn, id: "", object: request.kind === "remote" ? {} : echoed(request.type, request.object) };
+    if (create === undefined) return { urn, ...this.#dryRun(request) };
     const created = create({ type: request.type, name: request.name, urn, inputs: request.object });
     return {
       urn,
@@ -162,9 +170,9 @@ export class Recorder {
       name: request.name,
       ...(request.parent === "" ? {} : { parent: request.parent }),
       kind: "read",
-      id: request.id === unknownMarker ? "<computed>" : request.id,
+      id: this.#unknowns.has(request.id) ? "<computed>" : request.id,
       ...(request.provider === "" ? {} : { provider: providerUrn(request.provider) }),
-      inputs: decodeProperties(request.object),
+      inputs: decodeProperties(request.object, this.#unknowns),
       dependsOn: sortedUnique(request.dependencies),
       ...noOptions,
       ...(request.version === "" ? {} : { version: request.version }),
@@ -181,7 +189,7 @@ export class Recorder {
   registerOutputs(urn: string, outputs: Wire): void {
     const resource = this.#resources.get(urn);
     if (resource === undefined) throw new Refusal(`outputs of an unregistered resource: ${urn}`);
-    this.#resources.set(urn, { ...resource, outputs: decodeProperties(outputs) });
+    this.#resources.set(urn, { ...resource, outputs: decodeProperties(outputs, this.#unknowns) });
   }
 
   /**
@@ -191,7 +199,7 @@ export class Recorder {
    */
   invoke(token: string, args: Wire, provider: string): Wire {
     const { project, stack, answer } = this.#options;
-    const decoded = decodeProperties(args);
+    const decoded = decodeProperties(args, this.#unknowns);
     const asked = this.#resources.get(providerUrn(provider))?.inputs ?? {};
     const reply = answer(token, decoded, { project, stack, provider: asked });
     if (reply === undefined)
@@ -201,6 +209,15 @@ export class Recorder {
       );
     this.#invocations.push({ token, args: decoded });
     return reply;
+  }
+
+  #dryRun({ type, name, kind, object }: Registration): { id: string; object: Wire } {
+    if (kind === "remote") return { id: "", object: {} };
+    const known = echoed(type, object);
+    if (!this.#options.placeholders || type.startsWith("pulumi:")) return { id: "", object: known };
+    const { id, outputs } = placeholders(type, name);
+    for (const text of [id, ...Object.values(outputs)]) this.#unknowns.add(text);
+    return { id, object: { ...outputs, ...known } };
   }
 
   #add(resource: PlannedResource): void {

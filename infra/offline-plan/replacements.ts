@@ -10,6 +10,7 @@
 const terraformAws = "the AWS provider replaces on this input";
 const terraformGcp = "the Google provider replaces on this input";
 const kubernetes = "Kubernetes does not allow this field to change";
+const identity = "the provider has another identity, and every resource on it is replaced";
 
 const aws: Readonly<Record<string, readonly string[]>> = {
   "aws:autoscaling/tag:Tag": ["autoscalingGroupName", "tag.key"],
@@ -267,6 +268,14 @@ const objects: Readonly<Record<string, readonly string[]>> = {
   "kubernetes:storage.k8s.io/v1:StorageClass": ["parameters", "provisioner"],
 };
 
+/**
+ * Inputs that identify what a provider acts on. Source: DiffConfig in pulumi-kubernetes, provider/pkg/provider/provider.go. An
+ * identifier that is added or removed replaces nothing.
+ */
+const providers: Readonly<Record<string, readonly string[]>> = {
+  "pulumi:providers:kubernetes": ["clusterIdentifier", "renderYamlToDirectory"],
+};
+
 /** The listed types. A test requires that every type of the stacks is among them. */
 export const knownTypes: ReadonlySet<string> = new Set([...Object.keys(aws), ...Object.keys(google)]);
 
@@ -282,8 +291,10 @@ const covers = (properties: readonly string[] | undefined, path: string): boolea
  * Why a change of this input likely replaces the resource; undefined where it does not.
  *
  * @param path - The input's path without list indexes, such as `nodeConfig.spot`.
+ * @param changed - Whether the input has a value before and after.
  */
-export function replacementSource(type: string, path: string): string | undefined {
+export function replacementSource(type: string, path: string, changed = true): string | undefined {
+  if (covers(providers[type], path)) return changed ? identity : undefined;
   if (covers(aws[type], path) || (type.startsWith("aws:") && path === "region")) return terraformAws;
   if (covers(google[type], path) || (type.startsWith("gcp:") && path === "project")) return terraformGcp;
   if (!type.startsWith("kubernetes:")) return undefined;

@@ -22,19 +22,41 @@ export interface RunOptions {
   readonly answer?: RecorderOptions["answer"];
   /** Fabricates ids and outputs, which makes the run an update. Without it the run is a dry run. */
   readonly create?: RecorderOptions["create"];
+  /** In a dry run, whether unknown identifiers are placeholders (default: true). */
+  readonly placeholders?: boolean;
   /** Milliseconds after which the program is killed. */
   readonly timeout?: number;
 }
 
 const preload = new URL("preload.ts", import.meta.url).href;
 
-/** Runs the program. A failed program gives a capture with `failure`, not an exception. */
+export const defaultTimeout = 120_000;
+
+/**
+ * Runs the program. A failed program gives a capture with `failure`, not an exception. A program that fails in a dry run with
+ * placeholders runs again without them, because it may expect another form of an identifier than that of the placeholder.
+ */
 export async function runProgram(options: RunOptions): Promise<Capture> {
-  const { project, stack, config, create, timeout = 120_000 } = options;
+  const { capture, placed, killed } = await runOnce({ placeholders: options.create === undefined, ...options });
+  return capture.failure !== undefined && placed && !killed
+    ? (await runOnce({ ...options, placeholders: false })).capture
+    : capture;
+}
+
+interface Run {
+  readonly capture: Capture;
+  /** Whether the program got a placeholder. */
+  readonly placed: boolean;
+  readonly killed: boolean;
+}
+
+async function runOnce(options: RunOptions): Promise<Run> {
+  const { project, stack, config, create, placeholders = false, timeout = defaultTimeout } = options;
   const recorder = new Recorder({
     project: project.name,
     stack,
     answer: options.answer ?? defaultAnswer,
+    placeholders,
     ...(create === undefined ? {} : { create }),
   });
   const monitor = await startMonitor(recorder);
@@ -65,15 +87,16 @@ export async function runProgram(options: RunOptions): Promise<Capture> {
         child.once("close", (code, signal) => resolve(code ?? `signal ${signal}`));
       }),
     ]).finally(() => clearTimeout(timer));
+    const killed = exit === "signal SIGKILL";
     const failure =
       exit === 0
         ? undefined
         : failureText(
             monitor.diagnostics,
             `${stderr}${stdout}`.trim(),
-            exit === "signal SIGKILL" ? `killed after ${timeout} ms` : `exit ${exit}`,
+            killed ? `stopped after ${timeout / 1000} s; --timeout <seconds> allows more` : `exit ${exit}`,
           );
-    return {
+    const capture: Capture = {
       project: project.name,
       stack,
       mode: create === undefined ? "preview" : "update",
@@ -84,6 +107,7 @@ export async function runProgram(options: RunOptions): Promise<Capture> {
       milliseconds: performance.now() - started,
       peakBytes: Number(peak) * 1024,
     };
+    return { capture, placed: recorder.placed, killed };
   } finally {
     monitor.close();
   }

@@ -26,6 +26,7 @@ export class Secret {
 
 export const unknownMarker = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 export const signatureKey = "4dabf18193072939515e22adb298388d";
+const onlyMarker: ReadonlySet<unknown> = new Set([unknownMarker]);
 const signatures = {
   secret: "1b47061264138c4ac30d75fd1eb44270",
   asset: "c44067f5952c0a294b673a41bacd8c17",
@@ -39,19 +40,23 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** Assets and resource references become short descriptions in angle brackets. */
-export function decode(wire: unknown): Value {
-  if (wire === unknownMarker) return computed;
+/**
+ * Assets and resource references become short descriptions in angle brackets.
+ *
+ * @param unknowns - Texts that are unknown values: the marker, and placeholders of `unknowns.ts`.
+ */
+export function decode(wire: unknown, unknowns: ReadonlySet<unknown> = onlyMarker): Value {
+  if (unknowns.has(wire)) return computed;
   if (wire === null || typeof wire === "boolean" || typeof wire === "number" || typeof wire === "string") return wire;
-  if (Array.isArray(wire)) return wire.map(decode);
+  if (Array.isArray(wire)) return wire.map((item) => decode(item, unknowns));
   if (!isRecord(wire)) return null;
   switch (wire[signatureKey]) {
     case undefined:
-      return Object.fromEntries(Object.entries(wire).map(([key, value]) => [key, decode(value)]));
+      return decodeProperties(wire, unknowns);
     case signatures.secret:
-      return new Secret(decode(wire.value ?? null));
+      return new Secret(decode(wire.value ?? null, unknowns));
     case signatures.output: {
-      const inner = "value" in wire ? decode(wire.value) : computed;
+      const inner = "value" in wire ? decode(wire.value, unknowns) : computed;
       return wire.secret === true ? new Secret(inner) : inner;
     }
     case signatures.asset:
@@ -64,8 +69,10 @@ export function decode(wire: unknown): Value {
   }
 }
 
-export function decodeProperties(wire: unknown): Properties {
-  return isRecord(wire) ? Object.fromEntries(Object.entries(wire).map(([key, value]) => [key, decode(value)])) : {};
+export function decodeProperties(wire: unknown, unknowns: ReadonlySet<unknown> = onlyMarker): Properties {
+  return isRecord(wire)
+    ? Object.fromEntries(Object.entries(wire).map(([key, value]) => [key, decode(value, unknowns)]))
+    : {};
 }
 
 const digest = (value: string): string => `sha256:${createHash("sha256").update(value).digest("hex").slice(0, 12)}`;

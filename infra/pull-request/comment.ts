@@ -2,7 +2,7 @@
 
 import { markdownTable } from "../../tools/markdown-table.ts";
 import { shortType } from "../offline-plan/tree.ts";
-import { type Danger, dangers, type Step } from "./guard.ts";
+import { type Danger, dangers, type Step, type ValueChange } from "./guard.ts";
 
 export interface StackSteps {
   readonly stack: string;
@@ -30,6 +30,18 @@ function dangerLines(stack: string, found: readonly Danger[]): string[] {
   );
 }
 
+/** Changed values as code, because a value such as `<computed>` is otherwise HTML, then the names of other inputs. */
+function inputCell(inputs: readonly string[], values: readonly ValueChange[]): string {
+  const known = values.map(
+    ({ path, before = "(none)", after = "(none)" }) => `\`${plain(`${path}: ${before} → ${after}`)}\``,
+  );
+  const others = inputs.filter((input) => !values.some(({ path }) => path === input));
+  const names = others.slice(0, 8).map((input) => (values.length === 0 ? plain(input) : `\`${plain(input)}\``));
+  return [...known, ...(names.length === 0 ? [] : [`${names.join(", ")}${others.length > 8 ? ", …" : ""}`])].join(
+    "<br>",
+  );
+}
+
 function stackSection({ stack, steps, source }: StackSteps): string[] {
   const counts = (Object.keys(signs) as Step["op"][]).map(
     (op) => `${steps.filter((step) => step.op === op).length} ${op}`,
@@ -41,11 +53,11 @@ function stackSection({ stack, steps, source }: StackSteps): string[] {
     "",
     markdownTable(
       ["", "type", "name", "inputs"],
-      steps.map(({ op, type, name, inputs, protect }) => [
+      steps.map(({ op, type, name, inputs, values = [], protect }) => [
         signs[op],
         plain(shortType(type)),
         `${plain(name)}${protect ? " (protected)" : ""}`,
-        `${plain(inputs.slice(0, 8).join(", "))}${inputs.length > 8 ? ", …" : ""}`,
+        inputCell(inputs, values),
       ]),
     ),
     "",
@@ -54,7 +66,7 @@ function stackSection({ stack, steps, source }: StackSteps): string[] {
   ];
 }
 
-/** The comment, with names of resources and inputs but without values, and whether the check passes. */
+/** The comment, with values of inputs that are no secret, and whether the check passes. */
 export function renderComment(stacks: readonly StackSteps[], allowed: boolean): { text: string; passes: boolean } {
   const found = stacks.map(({ stack, steps }) => ({ stack, found: dangers(steps) }));
   const dangerous = found.some((item) => item.found.length > 0);

@@ -3,13 +3,15 @@
  * output of `pulumi preview --json`, of `npm run plan -- <stack> --against <rev> --json` or of `--reduce`.
  * Exit code 3: a dangerous step without `--allowed`. Exit code 1: a file cannot be read.
  *
- * `--reduce <stack>=<file>` prints the operations and names of a file as JSON, without values.
+ * `--reduce <stack>=<file>` prints the operations, names and values that are no secret of a file as JSON.
+ * `--diagnostics <file>` prints why a preview failed.
  */
 
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import type { PlanDiff } from "../offline-plan/diff.ts";
 import { renderComment, type StackSteps } from "./comment.ts";
+import { diagnosticsOf } from "./diagnostics.ts";
 import { StepsError, stepsOfDiff, stepsOfPreview } from "./guard.ts";
 
 function read(argument: string): StackSteps {
@@ -35,11 +37,17 @@ function read(argument: string): StackSteps {
 try {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { allowed: { type: "boolean", default: false }, reduce: { type: "boolean", default: false } },
+    options: {
+      allowed: { type: "boolean", default: false },
+      reduce: { type: "boolean", default: false },
+      diagnostics: { type: "boolean", default: false },
+    },
   });
   const [first, ...others] = positionals;
   if (first === undefined) throw new StepsError("name the previews: <stack>=<file>...");
-  if (values.reduce) {
+  if (values.diagnostics) {
+    process.stdout.write(`${diagnosticsOf(readFileSync(first, "utf8")).join("\n")}\n`);
+  } else if (values.reduce) {
     if (others.length > 0) throw new StepsError("--reduce takes one <stack>=<file>");
     process.stdout.write(`${JSON.stringify(read(first))}\n`);
   } else {

@@ -81,6 +81,86 @@ describe("the consequences of a change", () => {
     ]);
   });
 
+  const ray = "kubernetes:ray.io/v1:RayCluster::ray";
+  const workers = (group: object) => ({ spec: { workerGroupSpecs: [{ groupName: "cpu", ...group }] } });
+  it.each([
+    ["Ray's version", { spec: { rayVersion: "1" } }, { spec: { rayVersion: "2" } }, true],
+    [
+      "a label of its pods",
+      workers({ template: { metadata: {} } }),
+      workers({ template: { metadata: { labels: { a: "b" } } } }),
+      true,
+    ],
+    ["another worker group", { spec: { workerGroupSpecs: [] } }, workers({ replicas: 1 }), true],
+    [
+      "numbers of workers",
+      workers({ minReplicas: 0, maxReplicas: 1 }),
+      workers({ minReplicas: 1, maxReplicas: 9 }),
+      false,
+    ],
+    ["a label of the object", { metadata: { labels: { a: "b" } } }, { metadata: { labels: { a: "c" } } }, false],
+  ])("a changed RayCluster ends its jobs only where KubeRay recreates it: %s", (_what, before, after, ends) => {
+    const of = (inputs: PlanEntry["inputs"]) => planWith(entry(ray, { inputs }));
+    const [found] = diffPlans(of(before), of(after)).resources;
+    expect(found?.op).toBe("change");
+    expect(found?.warnings ?? []).toEqual(ends ? ["recreates the Ray cluster: running jobs end"] : []);
+  });
+
+  it.each([
+    ["machineType", true],
+    ["imageType", true],
+    ["diskSizeGb", true],
+    ["labels", false],
+    ["taints", false],
+  ])("a changed %s of a GKE node pool", (input, rolls) => {
+    const of = (value: string) =>
+      planWith(entry("gcp:container/nodePool:NodePool::cpu", { inputs: { nodeConfig: { [input]: value } } }));
+    const [pool] = diffPlans(of("1"), of("2")).resources;
+    expect(pool?.warnings ?? []).toEqual(rolls ? [expect.stringContaining("jobs on them end")] : []);
+  });
+
+  it("another cluster identifier replaces the provider of Kubernetes and everything on it", () => {
+    const provided = entry("kubernetes:core/v1:ConfigMap::c", { options: { provider: "k" } });
+    const elsewhere = entry("kubernetes:core/v1:ConfigMap::d", { options: { provider: "other" } });
+    const of = (inputs: PlanEntry["inputs"]) =>
+      planWith(entry("pulumi:providers:kubernetes::k", { inputs }), provided, elsewhere);
+    const operations = (before: PlanEntry["inputs"], after: PlanEntry["inputs"]) =>
+      diffPlans(of(before), of(after)).resources.map(({ name, op, follows }) => [name, op, follows?.property]);
+    expect(operations({ clusterIdentifier: "a" }, { clusterIdentifier: "b" })).toEqual([
+      ["c", "replace", "options.provider"],
+      ["k", "replace", undefined],
+    ]);
+    expect(operations({}, { clusterIdentifier: "b" })).toEqual([["k", "change", undefined]]);
+  });
+
+  it("a replaced cluster replaces the provider that it identifies, and everything on it", () => {
+    const id = "aws:eks/cluster:Cluster::main";
+    const of = (name: string) =>
+      planWith(
+        entry(id, { inputs: { name } }),
+        entry("pulumi:providers:kubernetes::k", {
+          inputs: { clusterIdentifier: "<computed>" },
+          references: { clusterIdentifier: [id] },
+        }),
+        entry("kubernetes:core/v1:Namespace::n", { options: { provider: "k" } }),
+      );
+    expect(diffPlans(of("a"), of("b")).resources.map(({ op }) => op)).toEqual(["replace", "replace", "replace"]);
+  });
+
+  it("another region of the provider replaces what takes its region from it", () => {
+    const of = (region: string) =>
+      planWith(
+        entry(provider, { inputs: { region } }),
+        withAws("aws:ec2/vpc:Vpc::v"),
+        withAws("aws:iam/role:Role::r"),
+        withAws("aws:ec2/vpc:Vpc::w", { inputs: { region: "eu-west-1" } }),
+      );
+    expect(diffPlans(of("eu-west-1"), of("eu-west-3")).resources.map(({ name, op }) => [name, op])).toEqual([
+      ["v", "replace"],
+      ["aws", "change"],
+    ]);
+  });
+
   it("other changes of the provider and ignored changes have no consequences", () => {
     const vpc = withAws("aws:ec2/vpc:Vpc::v");
     const of = (allowedAccountIds: string) => planWith(entry(provider, { inputs: { allowedAccountIds } }), vpc);

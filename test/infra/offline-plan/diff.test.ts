@@ -1,7 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { Change } from "../../../infra/offline-plan/changes.ts";
 import { diffPlans, emptyPlan } from "../../../infra/offline-plan/diff.ts";
 import { renderDiff } from "../../../infra/offline-plan/render-diff.ts";
+import type { Plain } from "../../../infra/offline-plan/values.ts";
 import { cluster, entry, nodeGroup, planWith } from "./plans.ts";
 
 const text = (...plans: Parameters<typeof diffPlans>) => renderDiff(diffPlans(...plans), "main");
@@ -59,6 +61,7 @@ describe("the diff of two plans", () => {
     expect(text(before, after)).toBe(`test against main: 1 changed, 1 unchanged
 
 ~ gcp:container:NodePool  cpu  (changed)
+    note: replaces the pool's nodes one after another; jobs on them end
     nodeConfig.machineType: n2-standard-8 -> n2-standard-16
 `);
   });
@@ -134,6 +137,108 @@ describe("the diff of two plans", () => {
     expect(text(before, after)).toContain(`    options.protect: true (removed)
     options.dependsOn: b (new)
 `);
+  });
+
+  it.each([
+    [
+      "many changed dependencies",
+      ["y::a"],
+      ["y::b", "y::c", "y::d"],
+      "options.dependsOn: 3 new (b, c, d), 1 removed (a)",
+    ],
+    [
+      "two changed dependencies",
+      ["y::a"],
+      ["y::b"],
+      "options.dependsOn: y::b (new)\n    options.dependsOn: y::a (removed)",
+    ],
+  ])("writes %s in as few lines as they need", (_what, before, after, said) => {
+    const of = (dependsOn: string[]) => planWith(entry(nodeGroup, { dependsOn }));
+    expect(text(of(before), of(after))).toContain(`(changed)\n    ${said}\n`);
+  });
+
+  it("folds resources whose dependencies alone change", () => {
+    const of = (dependency: string, count: number) =>
+      planWith(
+        ...["a", "b", "c"].slice(0, count).map((name) => entry(`x:y/z:Z::${name}`, { dependsOn: [dependency] })),
+      );
+    expect(text(of("y::a", 3), of("y::b", 3))).toBe(
+      "test against main: 3 changed, 0 unchanged\n\n~ 3 resources whose dependencies alone change: a, b, c\n",
+    );
+    expect(text(of("y::a", 2), of("y::b", 2)).match(/options\.dependsOn/g)).toHaveLength(4);
+  });
+
+  const changesOf = (before: Plain, after: Plain) =>
+    diffPlans(
+      planWith(entry(cluster, { inputs: { list: before } })),
+      planWith(entry(cluster, { inputs: { list: after } })),
+    ).resources.flatMap(({ changes }) => changes);
+
+  it.each<[string, Plain, Plain, Change[]]>([
+    [
+      "by name, wherever it stands",
+      [
+        { name: "a", size: 1 },
+        { name: "b", size: 2 },
+      ],
+      [
+        { name: "new", size: 0 },
+        { name: "a", size: 1 },
+        { name: "b", size: 3 },
+      ],
+      [
+        { path: "list[name=b].size", before: 2, after: 3 },
+        { path: "list[name=new].name", after: "new" },
+        { path: "list[name=new].size", after: 0 },
+      ],
+    ],
+    [
+      "by its order",
+      [{ key: "a" }, { key: "b" }],
+      [{ key: "b" }, { key: "a" }],
+      [{ path: "list", before: "[a, b]", after: "[b, a]" }],
+    ],
+    [
+      "by position where names repeat",
+      [
+        { name: "a", n: 1 },
+        { name: "a", n: 2 },
+      ],
+      [
+        { name: "a", n: 1 },
+        { name: "a", n: 3 },
+      ],
+      [{ path: "list[1].n", before: 2, after: 3 }],
+    ],
+    ["at the front of a list of texts", ["b", "c"], ["a", "b", "c"], [{ path: "list[0]", after: "a" }]],
+    ["in the middle of a list of texts", ["a", "b", "c"], ["a", "c"], [{ path: "list[1]", before: "b" }]],
+    ["in place", ["a", "b", "c"], ["a", "x", "c"], [{ path: "list[1]", before: "b", after: "x" }]],
+    ["that was the only one", ["a"], [], [{ path: "list[0]", before: "a" }]],
+  ])("shows a changed list item: %s", (_what, before, after, changes) => {
+    expect(changesOf(before, after)).toEqual(changes);
+  });
+
+  it("shows a change exactly where two lists differ", () => {
+    const item = fc.oneof(
+      fc.constantFrom("a", "b", "c"),
+      fc.record({ name: fc.constantFrom("a", "b", "c"), size: fc.nat(2) }),
+    );
+    const list = fc.array(item, { maxLength: 5 });
+    fc.assert(
+      fc.property(list, list, (before, after) => {
+        expect(changesOf(before, after).length > 0).toBe(JSON.stringify(before) !== JSON.stringify(after));
+      }),
+    );
+  });
+
+  it("finds the input that forces a replacement inside a list item with a name", () => {
+    const of = (effect: string) =>
+      planWith(
+        entry("gcp:container/nodePool:NodePool::p", {
+          inputs: { nodeConfig: { guestAccelerators: [{ name: "x", effect }] } },
+        }),
+      );
+    expect(diffPlans(of("a"), of("b")).resources).toMatchObject([{ op: "replace" }]);
   });
 
   it("distinguishes a removed input from null", () => {

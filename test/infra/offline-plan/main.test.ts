@@ -74,6 +74,8 @@ describe("npm run plan", () => {
     [["dev", "--against", "no-such-revision"], 1, 'revision "no-such-revision" does not exist'],
     [[], 2, "name a stack: dev"],
     [["dev", "--json", "--graph"], 2, "choose one of --json, --yaml, --graph and --stats"],
+    [["dev", "--timeout", "soon"], 2, '--timeout "soon" is not a number of seconds above 0'],
+    [["dev", "--timeout", "0.05"], 1, "stopped after 0.05 s; --timeout <seconds> allows more"],
     [["dev", "--agianst", "HEAD"], 2, "Unknown option '--agianst'"],
   ])("refuses %j", (args, code, message) => {
     const { stderr, stdout, status } = plan(...args);

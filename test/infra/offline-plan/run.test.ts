@@ -50,6 +50,34 @@ describe("a dry run of an unmodified program", () => {
   });
 });
 
+describe("an unknown identifier", () => {
+  const inputsOf = async (fault: string) => {
+    const capture = await run({ "fixture:fault": fault });
+    expect(capture.failure).toBeUndefined();
+    const { entries } = planOf(capture);
+    expect(JSON.stringify(entries)).not.toContain(secretPlaceholder);
+    return (name: string) => entries.find((entry) => entry.name === name)?.inputs;
+  };
+
+  it("is a placeholder inside a document, which stays secret if it holds a secret", async () => {
+    const inputs = await inputsOf("documents");
+    expect(inputs("reader")).toEqual({
+      policy: {
+        Version: "2012-10-17",
+        Statement: [
+          { Sid: "Read", Effect: "Allow", Action: ["s3:GetObject"], Resource: ["<computed Bucket store-bucket.arn>"] },
+        ],
+      },
+    });
+    expect(inputs("settings")).toEqual({ value: "<secret>" });
+    expect(inputs("store-versioning")?.bucket).toBe("<computed>");
+  });
+
+  it("is unknown to a program that fails with the placeholder", async () => {
+    expect((await inputsOf("shape"))("partition")).toEqual({ value: "<computed>" });
+  });
+});
+
 it("runs as an update with fabricated ids", async () => {
   const capture = await run({}, { create: fabricate });
   const versioning = capture.resources.find(({ name }) => name === "store-versioning");
@@ -79,6 +107,6 @@ describe("a program that fails", () => {
 
   it("is killed when it does not end", async () => {
     const { failure } = await run({ "fixture:fault": "hang" }, { timeout: 500 });
-    expect(failure).toBe("the program ended without a message (killed after 500 ms)");
+    expect(failure).toBe("the program ended without a message (stopped after 0.5 s; --timeout <seconds> allows more)");
   });
 });

@@ -27,6 +27,7 @@ it("a changed machine type of one pool is the only change", async () => {
   ).toBe(`gcp-dev against main: 1 changed, ${captures().preview.resources.length - 2} unchanged
 
 ~ gcp:container:NodePool  cpu-pool  (changed)
+    note: replaces the pool's nodes one after another; jobs on them end
     nodeConfig.machineType: n2-standard-16 -> n2-standard-32
 `);
 });

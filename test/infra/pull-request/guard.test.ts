@@ -45,6 +45,26 @@ describe("the guard", () => {
     },
   );
 
+  it.each([
+    ["gcp:container/nodePool:NodePool", "nodeConfig.machineType", "replaces every node of a node group"],
+    ["gcp:container/nodePool:NodePool", "nodeConfig", "replaces every node of a node group"],
+    ["kubernetes:ray.io/v1:RayCluster", "spec.rayVersion", "recreates a Ray cluster, which ends its jobs"],
+    ["kubernetes:ray.io/v1:RayCluster", "spec.workerGroupSpecs[groupName=a].template.metadata.labels.x", "recreates"],
+  ])("stops an update of %s by %s, which ends jobs", (type, input, action) => {
+    expect(dangers([step(`${type}::x`, "update", { inputs: [input] })])).toMatchObject([
+      { action: expect.stringContaining(action) },
+    ]);
+  });
+
+  it.each([
+    ["gcp:container/nodePool:NodePool", "nodeConfig.labels.a"],
+    ["gcp:container/nodePool:NodePool", "autoscaling.totalMaxNodeCount"],
+    ["kubernetes:ray.io/v1:RayCluster", "spec.workerGroupSpecs[0].maxReplicas"],
+    ["kubernetes:ray.io/v1:RayCluster", "metadata.labels.a"],
+  ])("passes an update of %s by %s, which ends none", (type, input) => {
+    expect(dangers([step(`${type}::x`, "update", { inputs: [input] })])).toEqual([]);
+  });
+
   it("passes resources that can be recreated", () => {
     expect(
       dangers([step("kubernetes:apps/v1:Deployment::x", "delete"), step("aws:ec2/route:Route::r", "replace")]),
@@ -77,6 +97,65 @@ describe("the steps of pulumi preview --json", () => {
   it("leave out what stays the same", () => {
     const quiet = ["same", "read", "refresh", "read-replacement"].map((op) => ({ op, urn: urn(cluster) }));
     expect(stepsOfPreview(preview(...quiet))).toEqual([]);
+  });
+
+  const changed = (id: string, before: object, after: object, more: object = {}) =>
+    stepsOfPreview(
+      preview({
+        op: "update",
+        urn: urn(id),
+        oldState: { inputs: before },
+        newState: { inputs: after, ...more },
+        diffReasons: Object.keys(after),
+      }),
+    );
+  const pool = "gcp:container/nodePool:NodePool::cpu";
+
+  it("have old and new values of changed inputs, and the most precise names", () => {
+    const of = (machineType: string) => ({ nodeConfig: { machineType, spot: true } });
+    expect(changed(pool, of("n2-standard-16"), of("n2-standard-32"))).toEqual([
+      step(pool, "update", {
+        inputs: ["nodeConfig.machineType"],
+        values: [{ path: "nodeConfig.machineType", before: "n2-standard-16", after: "n2-standard-32" }],
+      }),
+    ]);
+  });
+
+  it("compare policies statement by statement", () => {
+    const policy = (...Action: string[]) => ({ policy: JSON.stringify({ Statement: [{ Sid: "Read", Action }] }) });
+    expect(changed("aws:iam/policy:Policy::p", policy("s3:Get"), policy("s3:Get", "s3:*"))[0]?.values).toEqual([
+      { path: "policy.Statement[Sid=Read].Action[1]", after: "s3:*" },
+    ]);
+  });
+
+  const marked = { "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", ciphertext: "hunter2" };
+  it.each([
+    ["masked by the CLI", pool, { a: "[secret]" }, { a: "hunter2" }, {}],
+    ["marked by the engine", pool, { a: marked }, { a: "hunter2" }, {}],
+    ["kept secret by the provider", pool, { a: "hunter1" }, { a: "hunter2" }, { additionalSecretOutputs: ["a"] }],
+    [
+      "in an object of secrets",
+      "kubernetes:core/v1:Secret::s",
+      { data: { a: "hunter1" } },
+      { data: { a: "hunter2" } },
+      {},
+    ],
+    ["a credential by its name", pool, { adminPassword: "hunter1" }, { adminPassword: "hunter2" }, {}],
+    ["in a provider", "pulumi:providers:aws::aws", { profile: "hunter1" }, { profile: "hunter2" }, {}],
+    ["a private key", pool, { pem: "x" }, { pem: "-----BEGIN PRIVATE KEY-----hunter2" }, {}],
+  ])("have no value of a secret: %s", (_what, id, before, after, more) => {
+    const steps = changed(id, before, after, more);
+    expect(steps[0]?.inputs.length).toBeGreaterThan(0);
+    expect(steps[0]?.values).toBeUndefined();
+    expect(renderComment([{ stack: "s", steps, source: "preview" }], true).text).not.toContain("hunter");
+  });
+
+  it("cut long values, and list a bounded number of them", () => {
+    const of = (text: string) =>
+      Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`input${i}`, text.repeat(500)]));
+    const steps = changed(pool, of("a"), of("b"));
+    expect(JSON.stringify(steps[0]?.values).length).toBeLessThan(2_000);
+    expect(steps[0]?.inputs).toHaveLength(50);
   });
 
   it("take type and name from the URN, under any parents", () => {
@@ -137,6 +216,17 @@ describe("the comment", () => {
     expect(text.length).toBeLessThan(65_536);
     expect(text).toContain("**Stopped.**");
     expect(text).toContain("The comment is too long");
+  });
+
+  it("shows old and new values as code", () => {
+    const values = [
+      { path: "nodeConfig.machineType", before: "n2-standard-16", after: "n2-standard-32" },
+      { path: "role", before: "<computed Role a|b.arn>" },
+    ];
+    const inputs = [...values.map(({ path }) => path), "tagsAll"];
+    expect(renderComment([stack(step("x:y/z:Z::z", "update", { inputs, values }))], false).text).toContain(
+      "| `nodeConfig.machineType: n2-standard-16 → n2-standard-32`<br>`role: <computed Role a\\|b.arn> → (none)`<br>`tagsAll` |",
+    );
   });
 
   it("escapes names", () => {

@@ -23,7 +23,11 @@ const preview = file("preview.json", {
     {
       op: "replace",
       urn: "urn:pulumi:aws-prod::lakehead::lakehead:aws:Cluster$aws:eks/cluster:Cluster::cluster",
-      newState: { inputs: { name: "value-that-must-not-travel" } },
+      oldState: {
+        inputs: { name: "old-name", login: "value-that-must-not-travel" },
+        additionalSecretOutputs: ["login"],
+      },
+      newState: { inputs: { name: "new-name", login: "another-that-must-not-travel" } },
       replaceReasons: ["name"],
     },
   ],
@@ -36,7 +40,8 @@ it("stops a preview that replaces a cluster, also in reduced form", () => {
   expect(direct.stdout).toContain("replaces a cluster");
   const reduced = run("--reduce", `aws-prod=${preview}`);
   expect(reduced.status).toBe(0);
-  expect(reduced.stdout).not.toContain("value-that-must-not-travel");
+  expect(reduced.stdout).toContain("new-name");
+  expect(reduced.stdout).not.toContain("that-must-not-travel");
   const judged = run(`aws-prod=${file("reduced.json", reduced.stdout)}`);
   expect(judged.status).toBe(3);
   expect(judged.stdout).toBe(direct.stdout);
@@ -58,4 +63,23 @@ it.each([
   expect(status).toBe(1);
   expect(stderr).toMatch(message);
   expect(stdout).toBe("");
+});
+
+it.each([
+  [
+    "its errors and warnings",
+    {
+      diagnostics: [
+        { severity: "info", message: "installing" },
+        { severity: "error", message: "config: no such zone\n", urn: "urn:pulumi:p::l::a:b/c:C::zone" },
+        { severity: "warning", message: "old operator" },
+      ],
+    },
+    "error: zone: config: no such zone\nwarning: old operator\n",
+  ],
+  ["information where there is nothing else", { diagnostics: [{ severity: "info", message: "a" }] }, "info: a\n"],
+  ["where to look", "error: no credentials", "the preview printed no JSON; its standard error has the reason\n"],
+  ["where to look", { steps: [] }, "the preview reported no diagnostics; its standard error has the reason\n"],
+])("says why a preview failed: %s", (_what, content, said) => {
+  expect(run("--diagnostics", file("failed.json", content))).toMatchObject({ status: 0, stdout: said });
 });
