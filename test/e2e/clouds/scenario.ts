@@ -65,6 +65,7 @@ export class Scenario {
     const check = (title: string, act: () => Promise<string | undefined>) => report.check(`${name}: ${title}`, act);
     let plan: Capture | undefined;
 
+    await check("preview refuses the placeholders of the untouched example", () => this.#placeholders());
     await check("preview plans what the offline plan plans", async () => {
       plan = await runStack(name, "preview", base);
       holds(plan.failure === undefined, `the offline plan failed:\n${plan.failure}`);
@@ -118,6 +119,20 @@ export class Scenario {
     });
     await check("the engine deleted in the order of the rules", async () => this.#order(planned, down, "delete"));
     await check("time to gone", async () => this.#timeTo("delete", this.#newEntries(), state));
+  }
+
+  async #placeholders(): Promise<string> {
+    const { stack, base } = this.#parts;
+    await stack.configureExample();
+    const message = await stack.preview().then(
+      () => "",
+      (error: Error) => error.message,
+    );
+    await stack.configure(base);
+    const keys: readonly string[] =
+      message.match(/lakehead:[\w.]+(?= = .*(placeholder|reserved for documentation))/g) ?? [];
+    holds(keys.includes("lakehead:bucket.name"), `the preview said: ${message}`);
+    return keys.join(", ");
   }
 
   #samePlan(plan: Capture, outcome: Outcome): string {

@@ -139,6 +139,11 @@ export class Stack {
     return join(this.engine.project, `Pulumi.${this.name}.yaml`);
   }
 
+  /** Writes the repository's file of the stack, untouched. */
+  async configureExample(): Promise<void> {
+    await copyFile(join(repository, `Pulumi.${this.name}.yaml`), this.configFile);
+  }
+
   /** Writes the configuration anew, keeping the secrets and the key they are encrypted with. */
   async configure(overrides: Readonly<Record<string, unknown>>): Promise<void> {
     const example = await readFile(join(repository, `Pulumi.${this.name}.yaml`), "utf8");
