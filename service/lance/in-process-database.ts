@@ -1,4 +1,5 @@
 import type { Table } from "@lancedb/lancedb";
+import type { NamespaceId } from "../guard/table-id.ts";
 import type { Snapshot } from "../query/model.ts";
 import { analyze } from "./analyze.ts";
 import { classifyAccess } from "./classify.ts";
@@ -6,14 +7,14 @@ import { LazyConnection } from "./connection.ts";
 import type { Database, DatabaseConfig } from "./database.ts";
 import { TableHandles } from "./handles.ts";
 import { indexStatistics, listIndices } from "./indices.ts";
-import { describeNamespace, listNamespaces, listTables } from "./lists.ts";
+import { describeNamespace, listNamespaces, listTables, type Names } from "./lists.ts";
 import { describeLocation } from "./location.ts";
 import { Memoizer } from "./memoizer.ts";
 import { presentPlan } from "./plan-text.ts";
 import { buildQuery } from "./query.ts";
 import { countRows, readRows } from "./reading.ts";
 import { listBranches, type OnInvalidTags, Tags } from "./refs.ts";
-import { toJsonSchema } from "./schema.ts";
+import { toJsonSchema, type Vocabulary } from "./schema.ts";
 import { readStatistics } from "./statistics.ts";
 import { listVersions } from "./versions.ts";
 
@@ -32,13 +33,23 @@ const memoizePerVersion = (consistencySeconds: number, ttlMs: number) => {
     ttlMs: consistencySeconds * 1000 * versionShare,
     joinSlowLoads: true,
   });
-  return <T>(read: (table: Table) => Promise<T>): ((table: Table) => Promise<T>) => {
+  const versionOf = (table: Table): Promise<number> => versions.get(table, () => table.version());
+  const perVersion = <T>(read: (table: Table) => Promise<T>) => {
     const results = new Memoizer<Table, T>({ ttlMs });
-    return async (table) => {
-      const stamp = await versions.get(table, () => table.version());
-      return results.get(table, () => read(table), { stamp });
-    };
+    /** @param version of the handle. */
+    const at = (table: Table, version: number): Promise<T> => results.get(table, () => read(table), { stamp: version });
+    return Object.assign(async (table: Table) => at(table, await versionOf(table)), { at });
   };
+  return { versionOf, perVersion };
+};
+
+/** Lists in flight, by namespace. */
+const maxLists = 1000;
+
+/** Concurrent callers share a list; each gets one that was read after its call. */
+const shareLists = (list: (namespace: readonly string[]) => Promise<Names>) => {
+  const lists = new Memoizer<string, Names>({ max: maxLists, ttlMs: 0 });
+  return ({ key, parts }: NamespaceId): Promise<Names> => lists.renew(key, () => list(parts));
 };
 
 /** Opens the database in this process. */
@@ -49,10 +60,16 @@ export const openInProcess = (config: DatabaseConfig, onInvalidTags: OnInvalidTa
   // With strong consistency, a handle serves only the requests that opened it together: all that it reads is fresh.
   const ttlMs = consistencySeconds > 0 ? consistencySeconds * 1000 : Number.POSITIVE_INFINITY;
   const tags = new Tags(ttlMs, onInvalidTags);
-  const perVersion = memoizePerVersion(consistencySeconds, ttlMs);
+  const { versionOf, perVersion } = memoizePerVersion(consistencySeconds, ttlMs);
   const statistics = perVersion(readStatistics);
   const indices = perVersion(listIndices);
   const versions = perVersion(listVersions);
+  const schemaIn = (vocabulary: Vocabulary) =>
+    perVersion(async (table) => toJsonSchema(await table.schema(), vocabulary));
+  const schemas: Readonly<Record<Vocabulary, ReturnType<typeof schemaIn>>> = {
+    lance: schemaIn("lance"),
+    arrow: schemaIn("arrow"),
+  };
   const present = presentPlan(config.uri);
   const connected = () =>
     connection.get().catch((error: unknown) => {
@@ -79,21 +96,22 @@ export const openInProcess = (config: DatabaseConfig, onInvalidTags: OnInvalidTa
     requireTable: (id, snapshot) =>
       handles.use(id, snapshot, async (table) => {
         // A cached handle does not prove that the table still exists.
-        await table.version();
+        await versionOf(table);
       }),
     describe: (id, snapshot, vocabulary) =>
       handles.use(id, snapshot, async (table) => {
-        const [version, schema] = await Promise.all([table.version(), table.schema()]);
+        // Not the memoized version: a client may have seen a newer one.
+        const version = await table.version();
         return {
           version,
-          schema: toJsonSchema(schema, vocabulary),
+          schema: await schemas[vocabulary].at(table, version),
           ...(config.showLocations ? { location: describeLocation(table) } : {}),
         };
       }),
     query: (id, query) => handles.use(id, query, (table) => readRows(table, query, config.maxResultBytes)),
     count: (id, snapshot, predicate) => handles.use(id, snapshot, (table) => countRows(table, predicate)),
-    tables: async ({ parts }) => listTables(await connected(), parts),
-    namespaces: async ({ parts }) => listNamespaces(await connected(), parts),
+    tables: shareLists(async (namespace) => listTables(await connected(), namespace)),
+    namespaces: shareLists(async (namespace) => listNamespaces(await connected(), namespace)),
     describeNamespace: async ({ parts }) => describeNamespace(await connected(), parts),
     connect: () => connection.check(),
     close: () => connection.close(),

@@ -9,6 +9,8 @@ const sorted = (names: readonly string[]): Names => [...names].sort((left, right
 /** The SDK returns an empty list for a namespace that does not exist, so its existence is checked concurrently. */
 const within = async <T>(connection: Connection, namespace: readonly string[], list: () => Promise<T>): Promise<T> => {
   try {
+    // The root exists if the connection does.
+    if (namespace.length === 0) return await list();
     const [result] = await Promise.all([list(), connection.describeNamespace([...namespace])]);
     return result;
   } catch (error) {

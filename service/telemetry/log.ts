@@ -56,13 +56,28 @@ const batched = (destination: Destination): Destination => {
 /** Standard output, written before `write` returns. */
 const standardOutput = (): Destination => batched(pino.destination({ fd: process.stdout.fd, sync: true }));
 
+/** pino's `isoTime`, which formats the whole date for each line. This formats it once a second. */
+const isoTime = (): (() => string) => {
+  let second = Number.NaN;
+  let prefix = "";
+  return () => {
+    const now = Date.now();
+    const of = Math.floor(now / 1000);
+    if (of !== second) {
+      second = of;
+      prefix = `,"time":"${new Date(now).toISOString().slice(0, -4)}`;
+    }
+    return `${prefix}${String(now % 1000).padStart(3, "0")}Z"`;
+  };
+};
+
 /** JSON lines on `destination`. Responses with 5xx have the level error, others info. */
 export const createLog = (level: string, destination: Destination = standardOutput()): Log => {
   const logger = pino(
     {
       level,
       base: { service: "lakehead" },
-      timestamp: pino.stdTimeFunctions.isoTime,
+      timestamp: isoTime(),
       formatters: { level: (label) => ({ level: label }) },
     },
     destination as never,

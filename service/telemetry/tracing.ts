@@ -36,6 +36,7 @@ export const annotate = (
   facts: Readonly<Record<string, string | number | undefined>>,
   entries: Readonly<Record<string, string>> = {},
 ): void => {
+  if (!span.isRecording()) return;
   for (const [name, value] of Object.entries(facts))
     if (value !== undefined) span.setAttribute(`lakehead.${name}`, value);
   for (const [name, value] of Object.entries(entries)) span.setAttribute(`lakehead.context.${name}`, value);

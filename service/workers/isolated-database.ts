@@ -1,5 +1,6 @@
 import type { Database, DatabaseConfig, IsolatableCalls } from "../lance/database.ts";
 import { type ExitReport, Pool, type PoolConfig, type PoolReading } from "./pool.ts";
+import { shareResults } from "./share-results.ts";
 import { workerEntry } from "./worker-process.ts";
 
 export type { ExitReport, PoolConfig, PoolReading } from "./pool.ts";
@@ -37,6 +38,7 @@ export const openIsolated = (
     new Pool(pool, workerEntry, config.database, (report) => onExit(name, report));
   const analyze = open("analyze", config.analyze);
   const plan = config.plan === undefined ? undefined : open("plan", config.plan);
+  const share = shareResults(config.database.consistencySeconds);
   const isolated: IsolatableCalls = {
     analyze: (...values) => analyze.run({ method: "analyze", values }),
     explain: (...values) =>
@@ -45,8 +47,8 @@ export const openIsolated = (
     // Without a predicate, a count is a sum over the metadata of a version.
     count: (...values) =>
       values[2] === undefined ? inProcess.count(...values) : analyze.run({ method: "count", values }),
-    versions: (...values) => analyze.run({ method: "versions", values }),
-    branches: (...values) => analyze.run({ method: "branches", values }),
+    versions: share((table, branch) => analyze.run({ method: "versions", values: [table, branch] })),
+    branches: share((table) => analyze.run({ method: "branches", values: [table] })),
   };
   const close = async (): Promise<void> => {
     await Promise.all([analyze.close(), plan?.close()]);

@@ -142,6 +142,17 @@ describe("with a staleness bound", () => {
     expect(await started.ask("tags/create", "plain", { tag: "beside", version: 11 })).toEqual({});
   });
 
+  test("a column of another process is described within the bound", async () => {
+    const started = await start(0.3);
+    const names = async (): Promise<string[]> =>
+      (await started.ask("describe", "plain")).schema.fields.map(({ name }: { name: string }) => name);
+    const before = await names();
+    const connection = await started.elsewhere();
+    await (await connection.openTable("plain")).addColumns([{ name: "twice", valueSql: "id * 2" }]);
+    connection.close();
+    await expect.poll(names, poll).toEqual([...before, "twice"]);
+  });
+
   test("a dropped table is not found within the bound", async () => {
     const started = await start(0.3);
     await started.explain({});

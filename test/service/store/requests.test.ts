@@ -1,5 +1,7 @@
 import { connect, Session } from "@lancedb/lancedb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { rootNamespace } from "../../../service/guard/table-id.ts";
+import { openInProcess } from "../../../service/lance/in-process-database.ts";
 import type { StoreRequest } from "../../support/object-store.ts";
 import { vectorOf } from "../../support/tables.ts";
 import { byKind, type StoredService, startStoredService } from "./support.ts";
@@ -79,6 +81,45 @@ describe("requests to the store", () => {
     const listed = await stored.during(() => ask("tags/list", "plain"));
     expect(listed.length, JSON.stringify(byKind(listed))).toBeLessThanOrEqual(2 * tags.length + 2);
     for (const tag of tags) await ask("tags/delete", "plain", { tag });
+  });
+});
+
+describe("lists of the root namespace", () => {
+  const open = () =>
+    openInProcess({
+      uri: stored.store.uri,
+      storageOptions: stored.store.storageOptions,
+      consistencySeconds: 60,
+      pinnedSeconds: 60,
+      maxHandles: 10,
+      caches: { indexBytes: 2 ** 20, metadataBytes: 2 ** 20 },
+      maxResultBytes: 2 ** 20,
+      showLocations: true,
+    });
+
+  test.each(["tables", "namespaces"] as const)("of %s send what the SDK's list sends", async (list) => {
+    const connection = await connect(stored.store.uri, { storageOptions: { ...stored.store.storageOptions } });
+    const database = open();
+    await database.connect();
+    const direct = await stored.during(() =>
+      list === "tables" ? connection.listTables([]) : connection.listNamespaces([]),
+    );
+    const served = await stored.during(() => database[list](rootNamespace));
+    expect(byKind(served)).toEqual(byKind(direct));
+    connection.close();
+    await database.close();
+  });
+
+  test.each(["tables", "namespaces"] as const)("of %s are shared by concurrent callers", async (list) => {
+    const database = open();
+    await database.connect();
+    const one = await stored.during(() => database[list](rootNamespace));
+    const names = Array.from({ length: 16 }, () => () => database[list](rootNamespace));
+    const many = await stored.during(() => Promise.all(names.map((call) => call())));
+    expect(one.length).toBeGreaterThan(0);
+    // The first call, and one for all that came while it ran.
+    expect(many.length).toBeLessThanOrEqual(2 * one.length);
+    await database.close();
   });
 });
 
