@@ -74,8 +74,12 @@ const readObject = (value: Readonly<Record<string, unknown>>): Float32Array[] | 
     : new Fault(["multi_vector"], "must be an array of arrays of numbers");
 };
 
+/** The vectors of `[]`, which LanceDB's clients send for a query without a vector. */
+export const emptyList: Float32Array[] = [];
+
 const read = (value: unknown): Float32Array[] | Fault => {
   if (value === null || value === undefined) return [];
+  if (Array.isArray(value) && value.length === 0) return emptyList;
   if (Array.isArray(value)) return Array.isArray(value[0]) ? readVectors(value, []) : readSingle(value, []);
   if (typeof value === "object") return readObject(value as Record<string, unknown>);
   return new Fault([], "must be an array of numbers or an object with single_vector or multi_vector");

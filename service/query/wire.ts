@@ -4,7 +4,7 @@ import { branchName, columnName, distanceType, float, limit, natural, optional }
 import { fullText } from "./full-text.ts";
 import { listOf, maxSizes } from "./lists.ts";
 import type { Snapshot } from "./model.ts";
-import { vectors } from "./vector.ts";
+import { emptyList, vectors } from "./vector.ts";
 
 const ordering = z
   .object({ column_name: columnName, ascending: optional(z.boolean()), nulls_first: optional(z.boolean()) })
@@ -66,8 +66,8 @@ const vectorKeys = [
   "refine_factor",
 ] as const;
 
-/** Of these, the keys that are accepted beside a full-text query: Node 0.15 sends their defaults with it. */
-const keysBesideFullText: ReadonlySet<string> = new Set(["distance_type", "nprobes"]);
+/** Of these, the keys that are accepted beside a full-text query or an empty list: Node 0.15 sends their defaults with both. */
+const defaultedKeys: ReadonlySet<string> = new Set(["distance_type", "nprobes"]);
 
 const wireQuery = z.object(queryShape);
 
@@ -98,8 +98,8 @@ const toVectorSearch = (wire: WireQuery) => ({
 export const query = wireQuery.transform((wire, context) => {
   const searches = wire.vector.length > 0;
   if (!searches) {
-    const accepted = wire.full_text_query === undefined ? new Set<string>() : keysBesideFullText;
-    for (const key of vectorKeys.filter((key) => wire[key] !== undefined && !accepted.has(key)))
+    const isDefaulted = wire.full_text_query !== undefined || wire.vector === emptyList;
+    for (const key of vectorKeys.filter((key) => wire[key] !== undefined && !(isDefaulted && defaultedKeys.has(key))))
       context.addIssue({
         code: "custom",
         path: [key],

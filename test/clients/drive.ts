@@ -27,10 +27,15 @@ const broken = (client: string, name: string, detail: string): CaseResult => ({
 });
 
 /** Runs a client's program; an error exit or a timeout counts as a failed case. */
-const drive = async ({ name, command, arguments: rest }: Program, world: string, recorder: Recorder): Promise<Run> => {
+const drive = async (
+  { name, command, arguments: rest, environment }: Program,
+  world: string,
+  recorder: Recorder,
+): Promise<Run> => {
   const child = spawn(command, [...rest, world], {
     stdio: ["pipe", "pipe", "pipe"],
     timeout: secondsForAClient * 1000,
+    env: { ...process.env, ...environment },
   });
   let errors = "";
   child.stderr.on("data", (chunk: Buffer) => {

@@ -1,11 +1,14 @@
 import { cargoBuild } from "../../tools/parts/cargo.ts";
-import { pythonWith } from "../../tools/parts/python.ts";
+import { javaWith } from "../../tools/parts/java.ts";
+import { npmWith } from "../../tools/parts/npm.ts";
+import { type Python, pythonOverlay, pythonWith } from "../../tools/parts/python.ts";
 
 /** A program that drives one client. */
 export interface Program {
   readonly name: string;
   readonly command: string;
   readonly arguments: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 /** A client that cannot run on this machine, and the reason. */
@@ -30,13 +33,45 @@ const pythonPrograms = {
   "Python generated": "generated.py",
 } as const;
 
+/** Older releases of LanceDB's Python client that people have. */
+const olderPython = ["0.21.2", "0.27.1", "0.30.2", "0.36.0", "0.38.0"] as const;
+
+const findOlderPython = async (
+  python: Python,
+  version: string,
+  log: (line: string) => void,
+): Promise<Program | Missing> => {
+  const name = `Python remote ${version.replace(/\.\d+$/, "")}`;
+  if (python.missing !== undefined) return { name, missing: python.missing };
+  const overlay = await pythonOverlay(python.python, "lancedb", version, log);
+  if (overlay.missing !== undefined) return { name, missing: overlay.missing };
+  const environment = { PYTHONPATH: overlay.folder };
+  return { name, command: python.python, arguments: ["-u", here("python/remote_older.py")], environment };
+};
+
+/** Older releases of LanceDB's Node client that people have. */
+const olderNode = ["0.15", "0.21"] as const;
+
+const findOlderNode = async (version: string, log: (line: string) => void): Promise<Program | Missing> => {
+  const name = `Node remote ${version}`;
+  const packages = await npmWith(here(`node/older/${version}`), log);
+  if (packages.missing !== undefined) return { name, missing: packages.missing };
+  return { ...node(name, "remote-older.ts"), environment: { LAKEHEAD_CLIENT: packages.folder } };
+};
+
+const javaName = "Java generated";
 const rustName = "Rust generated";
 
 /** Every client, as a program or with what is missing for it. Installs and builds once what npm does not install. */
 export const findPrograms = async (log: (line: string) => void): Promise<(Program | Missing)[]> => {
-  const [python, rust] = await Promise.all([
+  const [java, python, rust] = await Promise.all([
+    javaWith(here("java/pom.xml"), log),
     pythonWith(here("python/requirements.txt"), log),
     cargoBuild(here("rust"), "lakehead-clients", log),
+  ]);
+  const older = await Promise.all([
+    ...olderPython.map((version) => findOlderPython(python, version, log)),
+    ...olderNode.map((version) => findOlderNode(version, log)),
   ]);
   return [
     node("Node remote", "remote.ts"),
@@ -46,6 +81,10 @@ export const findPrograms = async (log: (line: string) => void): Promise<(Progra
         ? { name, command: python.python, arguments: ["-u", here(`python/${file}`)] }
         : { name, missing: python.missing },
     ),
+    ...older,
+    java.missing === undefined
+      ? { name: javaName, command: "java", arguments: ["-cp", java.classPath, here("java/Client.java")] }
+      : { name: javaName, missing: java.missing },
     rust.missing === undefined
       ? { name: rustName, command: rust.program, arguments: [] }
       : { name: rustName, missing: rust.missing },

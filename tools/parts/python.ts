@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, readFile, rm } from "node:fs/promises";
+import { mkdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { cachePath } from "./cache.ts";
@@ -51,5 +51,35 @@ export const pythonWith = async (requirements: string, log: (line: string) => vo
     await rm(home, { recursive: true, force: true });
     await rm(draft, { recursive: true, force: true });
     return { missing: `its Python packages cannot be installed: ${lastLine(error)}` };
+  }
+};
+
+/** A folder for PYTHONPATH with another release of a package, or what is missing for it. */
+export type Overlay =
+  | { readonly folder: string; readonly missing?: never }
+  | { readonly missing: string; readonly folder?: never };
+
+/**
+ * One release of a package without what it depends on, which the interpreter's environment has. Installed once and kept
+ * in the cache. Without the package, it returns what is missing instead of throwing.
+ */
+export const pythonOverlay = async (
+  python: string,
+  name: string,
+  version: string,
+  log: (line: string) => void,
+): Promise<Overlay> => {
+  const folder = cachePath(`python-${name}-${version}`);
+  if (existsSync(folder)) return { folder };
+  const draft = `${folder}.unfinished`;
+  log(`installing ${name} ${version} into ${folder} (once) …`);
+  try {
+    await rm(draft, { recursive: true, force: true });
+    const install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--target", draft];
+    await run(python, [...install, `${name}==${version}`], { maxBuffer: 64 * 2 ** 20 });
+    await rename(draft, folder);
+    return { folder };
+  } catch (error) {
+    return { missing: `${name} ${version} cannot be installed: ${lastLine(error)}` };
   }
 };

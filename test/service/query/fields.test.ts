@@ -246,6 +246,7 @@ describe("a field's default, sent", () => {
     ["columns []", scan, { columns: [] }],
     ["columns {}", scan, { columns: {} }],
     ["full_text_query {}", scan, { full_text_query: {} }],
+    ["distance_type and nprobes beside an empty list", scan, { distance_type: "l2", nprobes: 20, vector: [] }],
     ["distance_type and nprobes of a text search", textSearch, { distance_type: "l2", nprobes: 20, vector: [] }],
     ["branch main", scan, { branch: "main" }],
     ["the latest version", scan, { version: 7 }],
