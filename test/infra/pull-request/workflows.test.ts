@@ -1,4 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
@@ -18,7 +20,7 @@ interface Job {
   "runs-on"?: string;
   "timeout-minutes"?: number;
   needs?: string | string[];
-  strategy?: { matrix: { stack?: string } };
+  strategy?: { matrix: { stack?: string; include?: string } };
   if?: string;
 }
 interface Workflow {
@@ -43,7 +45,6 @@ const steps = [
   ...(parse(action) as { runs: { steps: Step[] } }).runs.steps.map((step) => ({ id: "action", step })),
 ];
 const job = (name: string, id: string) => workflows.find((item) => item.name === name)?.workflow.jobs[id];
-const parted = (stage: string) => `\${{ fromJSON(needs.stacks.outputs.${stage}) }}`;
 
 describe("the workflows", () => {
   it("pin each foreign action to one commit, with its version in a comment", () => {
@@ -97,17 +98,24 @@ describe("the workflows", () => {
     }
   });
 
-  it("preview, refresh and update with three different credentials", () => {
-    for (const { id, job } of jobs) {
+  it("preview a pull request, read on main and update with three different credentials", () => {
+    const environments = jobs.flatMap(({ id, job }) => {
+      if (job.environment === undefined) return [];
       const runs = (job.steps ?? []).map(({ run }) => run ?? "").join("\n");
-      if (job.environment === undefined) continue;
       const purpose = /pulumi (up|destroy|refresh)\b/.test(runs)
         ? ""
-        : /--refresh\b/.test(runs)
-          ? "-drift"
-          : "-preview";
-      expect(job.environment.replace(/^\$\{\{ \w+\.stack \}\}/, ""), id).toBe(purpose);
-    }
+        : id.startsWith("preview.yml ")
+          ? "-preview"
+          : "-drift";
+      return [[id, job.environment.replace(/^\$\{\{ \w+\.stack \}\}/, ""), purpose] as const];
+    });
+    expect(environments.map(([id]) => id)).toEqual([
+      "drift.yml drift",
+      "preview.yml preview",
+      "up.yml plan",
+      "up.yml apply",
+    ]);
+    for (const [id, environment, purpose] of environments) expect(environment, id).toBe(purpose);
   });
 
   it("reach a private cluster from a runner in its network", () => {
@@ -139,13 +147,59 @@ describe("the workflows", () => {
   });
 
   it("use no stack that STACKS does not name", () => {
-    const { development, production } = workflows.find(({ name }) => name === "deploy.yml")?.workflow.jobs ?? {};
-    expect(development).toMatchObject({ needs: "stacks", strategy: { matrix: { stack: parted("development") } } });
-    expect(production).toMatchObject({ needs: ["stacks", "development"] });
-    expect(production?.strategy?.matrix.stack).toBe(parted("production"));
+    expect(job("deploy.yml", "cloud")?.strategy?.matrix.include).toBe(`\${{ fromJSON(needs.stacks.outputs.clouds) }}`);
     expect(job("deploy.yml", "stacks")?.needs).toBe("check");
+    for (const stage of ["development", "production"])
+      expect(job("cloud.yml", stage)?.strategy?.matrix.stack).toBe(`\${{ fromJSON(inputs.${stage}) }}`);
     for (const name of ["preview", "drift"])
       expect(job(`${name}.yml`, name)?.strategy?.matrix.stack).toBe(`\${{ fromJSON(vars.STACKS) }}`);
+  });
+
+  it("hold up the production of a cloud by the development of the same cloud only", () => {
+    expect(job("deploy.yml", "cloud")).toMatchObject({
+      uses: "./.github/workflows/cloud.yml",
+      needs: "stacks",
+      strategy: { "fail-fast": false },
+    });
+    expect(job("cloud.yml", "production")).toMatchObject({
+      needs: "development",
+      if: expect.stringMatching(/^\$\{\{ !failure\(\) && !cancelled\(\) && /),
+    });
+  });
+
+  it("divide STACKS by cloud and stage", () => {
+    const script = job("deploy.yml", "stacks")?.steps?.[0]?.run ?? "";
+    const output = join(mkdtempSync(join(tmpdir(), "deploy-")), "output");
+    const stacks = ["gcp-dev", "aws-prod", "aws-dev", "aws-test", "local-prod"];
+    execFileSync("bash", ["-e", "-c", script], {
+      env: { PATH: process.env.PATH, STACKS: JSON.stringify(stacks), GITHUB_OUTPUT: output },
+    });
+    expect(JSON.parse(readFileSync(output, "utf8").replace(/^clouds=/, ""))).toEqual([
+      { cloud: "aws", development: '["aws-dev","aws-test"]', production: '["aws-prod"]' },
+      { cloud: "gcp", development: '["gcp-dev"]', production: "[]" },
+      { cloud: "local", development: "[]", production: '["local-prod"]' },
+    ]);
+  });
+
+  it("give no pull request a passphrase", () => {
+    const requested = workflows.filter(({ workflow }) => "pull_request" in workflow.on);
+    expect(requested.map(({ name }) => name)).toContain("preview.yml");
+    for (const { name, text } of requested) expect(text, name).not.toContain("PASSPHRASE");
+  });
+
+  it("print why a preview failed", () => {
+    const previews = steps.filter(({ step }) => /pulumi preview/.test(step.run ?? ""));
+    expect(previews.length).toBeGreaterThanOrEqual(3);
+    for (const { id, step } of previews)
+      expect(step.run, id).toContain('infra/pull-request/main.ts --diagnostics "$RUNNER_TEMP/preview.json"');
+  });
+
+  it("verify a stack after its update", () => {
+    const runs = (job("up.yml", "apply")?.steps ?? []).map(({ run }) => run ?? "");
+    const at = (part: string) => runs.findIndex((run) => run.includes(part));
+    expect(at("pulumi up")).toBeGreaterThan(0);
+    expect(at("npm run --silent verify")).toBeGreaterThan(at("pulumi up"));
+    expect(runs[at("npm run --silent verify")], "a failure passes through the pipe").toContain("set -o pipefail");
   });
 
   it("check what .ci/run checks", () => {
