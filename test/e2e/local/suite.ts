@@ -22,9 +22,17 @@ import { openSurroundings, type Surroundings } from "./surroundings.ts";
 const stackName = "local";
 const namespace = "lancedb";
 
-const tokens = JSON.stringify([
-  { name: "e2e", sha256: createHash("sha256").update(bearerToken).digest("hex"), scopes, tables: ["**"] },
-]);
+/** Static tokens, each named. */
+const tokensOf = (tokens: Readonly<Record<string, string>>): string =>
+  JSON.stringify(
+    Object.entries(tokens).map(([name, token]) => ({
+      name,
+      sha256: createHash("sha256").update(token).digest("hex"),
+      scopes,
+      tables: ["**"],
+    })),
+  );
+const tokens = tokensOf({ e2e: bearerToken });
 
 /** The stack's table service, with static tokens because the suite has no issuer. */
 const tableService = {
@@ -104,7 +112,7 @@ async function runOn(surroundings: Surroundings, report: Report): Promise<void> 
 
 /** Checks the running stack. */
 async function checkRunning(surroundings: Surroundings, stack: Stack, report: Report): Promise<void> {
-  const { api, kubeconfig, simulated, engine } = surroundings;
+  const { api, kubeconfig, simulated, charts, engine } = surroundings;
   const outputs = await stack.outputs();
   const parameters = outputs.clientParameters as ClientParameters;
 
@@ -154,7 +162,7 @@ async function checkRunning(surroundings: Surroundings, stack: Stack, report: Re
     const { url, operationsUrl } = service;
     const args = ["--service-url", url, "--operations-url", operationsUrl, "--table", "e2e"];
     await report.check("npm run verify finds no fault that is not expected", () =>
-      verifyStack(engine, stackName, args, bearerToken, simulated ? [operatorOutside] : []),
+      verifyStack(engine, stackName, args, bearerToken, charts ? [] : [operatorOutside]),
     );
     await service.stop();
   }
@@ -162,7 +170,7 @@ async function checkRunning(surroundings: Surroundings, stack: Stack, report: Re
 
 /** Checks a second up, drift, and a change of the configuration. */
 async function checkChanges(
-  { engine, api }: Surroundings,
+  { engine, api, simulated }: Surroundings,
   stack: Stack,
   overrides: Readonly<Record<string, unknown>>,
   report: Report,
@@ -209,5 +217,37 @@ async function checkChanges(
     const changed = await stack.up();
     requirePredicted(operationsOf(changed.ended, after), said);
     return said.join("; ");
+  });
+  await report.check(
+    "new static tokens make a new Secret, update the Deployment, and delete the old Secret last",
+    async () => {
+      await stack.setSecret("lakehead:staticTokens", tokensOf({ e2e: bearerToken, second: `${bearerToken}-2` }));
+      const steps = changing((await stack.up()).ended).map(({ op, type }) => `${op} ${type.split(":").at(-1)}`);
+      const said = steps.join(", ");
+      holds(
+        said === "create-replacement Secret, replace Secret, update Deployment, delete-replaced Secret",
+        `the engine did: ${said}`,
+      );
+      return said;
+    },
+  );
+  if (!simulated) return;
+  await report.check("a larger maximum of workers leaves the number that the autoscaler set", async () => {
+    const cluster = { apiVersion: "ray.io/v1", kind: "RayCluster", metadata: { name: "geneva", namespace } };
+    // The autoscaler sends a JSON patch of this field.
+    const patch = [{ op: "replace", path: "/spec/workerGroupSpecs/0/replicas", value: 2 }];
+    await api.ask("PATCH", await api.path(cluster), patch, "application/json-patch+json");
+    const ray = overrides["lakehead:ray"] as { cpuWorkers: object };
+    await stack.configure({
+      ...overrides,
+      "lakehead:ray": { ...ray, cpuWorkers: { ...ray.cpuWorkers, maxReplicas: 3 } },
+    });
+    const changed = changing((await stack.up()).ended);
+    const [group] = (await api.get(cluster))?.spec.workerGroupSpecs ?? [];
+    holds(
+      group?.maxReplicas === 3 && group?.replicas === 2,
+      `${JSON.stringify({ max: group?.maxReplicas, replicas: group?.replicas })} after ${changed.map(({ op, name }) => `${op} ${name}`).join(", ")}`,
+    );
+    return changed.map(({ op, name }) => `${op} ${name}`).join(", ");
   });
 }

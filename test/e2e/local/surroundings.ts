@@ -4,10 +4,12 @@ import { nodeLabels, nodeTaints } from "../../../infra/model/roles.ts";
 import { MissingPart } from "../../../tools/parts/control-plane/go.ts";
 import { Api } from "../support/api.ts";
 import { contextName, startCluster } from "../support/cluster.ts";
-import { operatorVersion } from "../support/crds.ts";
+import { kuberayCrdBase, operatorVersion } from "../support/crds.ts";
 import { type Engine, isPulumiInstalled, openEngine } from "../support/engine.ts";
 import { readKubeconfig } from "../support/kubeconfig.ts";
+import { findKubernetesProvider } from "../support/kubernetes-provider.ts";
 import type { NodeSpec } from "../support/nodes.ts";
+import { writeOperatorChart } from "./chart.ts";
 
 /** The cluster and engine of the suite: those of the caller, or a control plane with simulated nodes. */
 export interface Surroundings {
@@ -17,6 +19,8 @@ export interface Surroundings {
   readonly kubeconfig: string | undefined;
   /** kwok simulates the nodes: pods become ready and run nothing. */
   readonly simulated: boolean;
+  /** Helm releases are rendered: Pulumi's own provider runs, not this project's stand-in. */
+  readonly charts: boolean;
   /** What the stack's configuration needs in these surroundings. */
   readonly overrides: Readonly<Record<string, unknown>>;
   readonly title: string;
@@ -51,7 +55,6 @@ const nodes: readonly NodeSpec[] = [
 const simulatedOverrides = {
   "lakehead:context": contextName,
   "lakehead:nodes": sizes,
-  "lakehead:operator": { mode: "existing", version: operatorVersion },
   "lakehead:devicePlugin": { mode: "existing" },
   "lakehead:ray": {
     head: { cpus: 1, memory: "2Gi" },
@@ -69,16 +72,31 @@ export async function openSurroundings(log: (line: string) => void): Promise<Sur
   const installed = await isPulumiInstalled();
   const path = process.env.KUBECONFIG;
   if (path === undefined || path === "") {
-    const cluster = await startCluster({ log, nodes });
+    // The stack brings the definitions.
+    const cluster = await startCluster({ log, nodes, crds: false });
     try {
-      const engine = await openEngine({ log, installed, env: { KUBECONFIG: cluster.kubeconfig } });
+      const kubernetesProvider = installed ? undefined : await findKubernetesProvider();
+      const engine = await openEngine({ log, installed, kubernetesProvider, env: { KUBECONFIG: cluster.kubeconfig } });
       const close = async () => {
         await engine.close();
         await cluster.close();
       };
-      const title = `Pulumi ${engine.version} on a control plane of its own`;
+      const charts = installed || kubernetesProvider !== undefined;
+      const provider = charts
+        ? `Pulumi's Kubernetes provider (${kubernetesProvider ?? "as the CLI installs it"})`
+        : "this project's stand-in for the Kubernetes provider";
+      const title = `Pulumi ${engine.version} with ${provider} on a control plane of its own`;
       const { api, kubeconfig } = cluster;
-      return { engine, api, kubeconfig, simulated: true, overrides: simulatedOverrides, title, close };
+      const overrides = {
+        ...simulatedOverrides,
+        "lakehead:operator": {
+          mode: "helm",
+          version: operatorVersion,
+          chart: { repository: "", name: await writeOperatorChart(engine.folder, operatorVersion) },
+          crds: await kuberayCrdBase(),
+        },
+      };
+      return { engine, api, kubeconfig, simulated: true, charts, overrides, title, close };
     } catch (error) {
       await cluster.close();
       throw error;
@@ -94,6 +112,6 @@ export async function openSurroundings(log: (line: string) => void): Promise<Sur
     api.close();
     await engine.close();
   };
-  const title = `Pulumi ${engine.version} on the cluster of KUBECONFIG`;
-  return { engine, api, kubeconfig: undefined, simulated: false, overrides: {}, title, close };
+  const title = `Pulumi ${engine.version} with its released Kubernetes provider on the cluster of KUBECONFIG`;
+  return { engine, api, kubeconfig: undefined, simulated: false, charts: true, overrides: {}, title, close };
 }

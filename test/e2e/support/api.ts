@@ -170,6 +170,16 @@ export class Api {
     return this.ask("PATCH", `${await this.path(object)}?${query}`, object, "application/apply-patch+yaml");
   }
 
+  /** Creates the object. @throws ApiError with status 409 when it exists */
+  async create(object: KubernetesObject, { fieldManager, dryRun }: ApplyOptions): Promise<KubernetesObject> {
+    const query = new URLSearchParams({
+      fieldManager,
+      fieldValidation: "Strict",
+      ...(dryRun ? { dryRun: "All" } : {}),
+    });
+    return this.ask("POST", `${await this.path(object, false)}?${query}`, object);
+  }
+
   async remove(reference: Reference, propagation: "Foreground" | "Background" = "Foreground"): Promise<void> {
     try {
       await this.ask("DELETE", `${await this.path(reference)}?propagationPolicy=${propagation}`);

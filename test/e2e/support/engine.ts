@@ -32,6 +32,8 @@ export interface EngineOptions {
   /** Folders of plugins, such as `pulumi-resource-aws`. */
   readonly plugins?: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
+  /** Path of Pulumi's Kubernetes provider, in place of this project's stand-in. */
+  readonly kubernetesProvider?: string | undefined;
   /** The `pulumi` of PATH with the plugins that it downloads itself, in place of the one that is built here. */
   readonly installed?: boolean;
 }
@@ -79,7 +81,8 @@ export class Engine {
   }
 
   /** @throws MissingPart when the CLI can neither be found nor built */
-  static async open({ log, plugins = [], env = {}, installed = false }: EngineOptions): Promise<Engine> {
+  static async open(options: EngineOptions): Promise<Engine> {
+    const { log, plugins = [], env = {}, installed = false, kubernetesProvider } = options;
     const paths = installed
       ? [...plugins, ...outer]
       : [await goPart("pulumi", log), standIns, ...plugins, ...withoutNpm];
@@ -91,6 +94,8 @@ export class Engine {
     await writeFile(join(folder, "home", "logs"), "");
     // The Node that runs the suite, which strips types, whatever `node` the machine has.
     await symlink(process.execPath, join(folder, "bin", "node"));
+    if (kubernetesProvider !== undefined)
+      await symlink(kubernetesProvider, join(folder, "bin", "pulumi-resource-kubernetes"));
     await copyFile(join(repository, "Pulumi.yaml"), join(project, "Pulumi.yaml"));
     for (const name of ["infra", "service", "node_modules", "package.json"])
       await symlink(join(repository, name), join(project, name));

@@ -27,12 +27,19 @@ const verbs: Readonly<Record<string, Verb>> = {
   "delete-replaced": "replace",
 };
 
+/**
+ * What the provider's plugin registers for a group of manifests, and the engine for such plugins. The offline plan shows the
+ * group.
+ */
+const inGroup = (urn: string): boolean =>
+  urn.includes("$kubernetes:yaml/v2:ConfigGroup$") || idOf(urn) === "pulumi:providers:pulumi::default";
+
 /** `create <id>` for each resource that the engine changes, once however many steps that takes; components left out. */
 export function operationsOf(steps: readonly Step[], plan: Plan): string[] {
   const components = new Set(plan.entries.filter(({ kind }) => kind === "component").map(({ id }) => id));
   const found = steps.flatMap(({ op, urn, type }) => {
     const verb = verbs[op];
-    return verb === undefined || type === "pulumi:pulumi:Stack" || components.has(idOf(urn))
+    return verb === undefined || type === "pulumi:pulumi:Stack" || components.has(idOf(urn)) || inGroup(urn)
       ? []
       : [`${verb} ${idOf(urn)}`];
   });

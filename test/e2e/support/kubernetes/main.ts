@@ -133,6 +133,8 @@ server.addService(grpc.ResourceProviderService, {
     );
     const response = new provider.ReadResponse();
     if (found === undefined) return response;
+    if (found.unready !== undefined)
+      throw notReady({ id: request.getId(), state: found.state, unready: found.unready }, found.inputs);
     response.setId(request.getId());
     response.setProperties(toWire(found.state));
     response.setInputs(toWire(found.inputs));

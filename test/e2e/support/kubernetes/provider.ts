@@ -1,14 +1,16 @@
 /**
  * A Kubernetes provider of Pulumi's in TypeScript, for the kinds that this project makes. The objects go to the API server
- * that the provider's configuration names, by server-side apply; previews are the server's own dry run. It stands in where
- * Pulumi's provider, a Go program without a release that Go's module proxy has, cannot be built.
+ * that the provider's configuration names: created by POST, updated by server-side apply; previews are the server's own dry
+ * run. It stands in where Pulumi's provider is neither on PATH nor in Pulumi's plugin folder. Source of what it does: pkg/await
+ * and pkg/provider of pulumi-kubernetes 4.34.
  */
 
 import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Api, ApiError, type KubernetesObject, UnknownKind } from "../api.ts";
 import { readKubeconfig } from "../kubeconfig.ts";
 import { annotation, asObject, idOf, liveOf, normalized, sealed, stateOf } from "./objects.ts";
-import { awaitGone, awaitReady } from "./readiness.ts";
+import { awaitGone, awaitReady, unready } from "./readiness.ts";
 import { named, readRelease, removeRelease, writeRelease } from "./release.ts";
 import { covers, type Difference, differences, hasUnknown, isTree, prune, replaces, type Tree } from "./values.ts";
 
@@ -34,6 +36,31 @@ const isRelease = (urn: string): boolean => (urn.split("::")[2] ?? "").split("$"
 const tooEarly = (error: unknown): boolean =>
   error instanceof UnknownKind ||
   (error instanceof ApiError && (error.status === 403 || (error.status === 404 && error.subject === "namespaces")));
+
+const exists = (error: unknown): boolean => error instanceof ApiError && error.status === 409;
+
+/** The manager of fields that a creation sets; an update moves them to the one that applies. */
+const createdBy = "pulumi-kubernetes";
+
+/** Five more attempts where the kind is not served yet, each twice as long after the last. */
+async function retried<Result>(submit: () => Promise<Result>): Promise<Result> {
+  for (let wait = 1000; ; wait *= 2) {
+    try {
+      return await submit();
+    } catch (error) {
+      const missing = error instanceof UnknownKind || (error instanceof ApiError && error.status === 404);
+      if (!missing || wait > 16_000) throw error;
+      await sleep(wait);
+    }
+  }
+}
+
+interface Found {
+  readonly state: Tree;
+  readonly inputs: Tree;
+  /** Why the object is not ready, though it is there. */
+  readonly unready?: string;
+}
 
 export class KubernetesProvider {
   #api: Api | undefined;
@@ -102,14 +129,13 @@ export class KubernetesProvider {
     const object = asObject(inputs);
     const fieldManager = `pulumi-kubernetes-${randomBytes(4).toString("hex")}`;
     try {
-      const existing = await this.#cluster.get(object);
-      if (existing !== undefined && !this.#upsert) {
-        if (preview) return { id: "", state: inputs };
-        throw new Error(`${object.kind} ${idOf(object)} already exists`);
-      }
-      return await this.#apply(object, fieldManager, preview, seconds);
+      return await this.#submit(object, fieldManager, preview, seconds, () =>
+        this.#upsert
+          ? this.#apply(object, fieldManager, preview)
+          : this.#cluster.create(object, { fieldManager: createdBy, dryRun: preview }),
+      );
     } catch (error) {
-      if (preview && tooEarly(error)) return { id: "", state: inputs };
+      if (preview && (tooEarly(error) || exists(error))) return { id: "", state: inputs };
       throw error;
     }
   }
@@ -120,19 +146,53 @@ export class KubernetesProvider {
       const written = await writeRelease(this.#cluster, news, state, preview);
       return { id: `${news.namespace ?? "default"}/${news.name}`, state: written };
     }
-    const manager = state.__fieldManager;
+    const manager = String(state.__fieldManager);
+    const object = asObject(normalized(news));
     try {
-      return await this.#apply(asObject(normalized(news)), String(manager), preview, seconds);
+      return await this.#submit(object, manager, preview, seconds, async () => {
+        if (!preview) await this.#takeOver(object, manager);
+        return this.#apply(object, manager, preview);
+      });
     } catch (error) {
       if (preview && tooEarly(error)) return { id: "", state: news };
       throw error;
     }
   }
 
-  async #apply(object: KubernetesObject, fieldManager: string, preview: boolean, seconds: number): Promise<Created> {
+  #apply(object: KubernetesObject, fieldManager: string, preview: boolean): Promise<KubernetesObject> {
+    const force = annotation(object as unknown as Tree, "pulumi.com/patchForce") === "true" || this.#force;
+    return this.#cluster.apply(object, { fieldManager, dryRun: preview, force });
+  }
+
+  /** Gives the fields of the creation to the manager that applies, which could not remove them otherwise. */
+  async #takeOver(object: KubernetesObject, manager: string): Promise<void> {
+    const live = await this.#cluster.get(object);
+    const fields = (live?.metadata.managedFields ?? []) as { manager: string; operation: string }[];
+    const index = fields.findIndex((field) => field.manager === createdBy && field.operation === "Update");
+    if (live === undefined || index < 0) return;
+    const at = `/metadata/managedFields/${index}`;
+    await this.#cluster.ask(
+      "PATCH",
+      await this.#cluster.path(object),
+      [
+        { op: "test", path: `${at}/manager`, value: createdBy },
+        { op: "replace", path: `${at}/manager`, value: manager },
+        { op: "replace", path: `${at}/operation`, value: "Apply" },
+      ],
+      "application/json-patch+json",
+    );
+  }
+
+  /** Submits an object and waits for it. A kind may be missing for as long as its definition is new. */
+  async #submit(
+    object: KubernetesObject,
+    fieldManager: string,
+    preview: boolean,
+    seconds: number,
+    submit: () => Promise<KubernetesObject>,
+  ): Promise<Created> {
     const tree = object as unknown as Tree;
-    const force = annotation(tree, "pulumi.com/patchForce") === "true" || this.#force;
-    const applied = await this.#cluster.apply(object, { fieldManager, dryRun: preview, force });
+    const applied = preview ? await submit() : await retried(submit);
     if (preview) {
       const { status, ...rest } = applied;
       return { id: "", state: stateOf(rest as KubernetesObject, fieldManager) };
@@ -151,7 +211,7 @@ export class KubernetesProvider {
   }
 
   /** @returns undefined when the object is gone */
-  async read(urn: string, state: Tree, oldInputs: Tree): Promise<{ state: Tree; inputs: Tree } | undefined> {
+  async read(urn: string, state: Tree, oldInputs: Tree): Promise<Found | undefined> {
     if (isRelease(urn)) {
       const found = await readRelease(this.#cluster, state);
       return found === undefined ? undefined : { state: found, inputs: oldInputs };
@@ -162,7 +222,12 @@ export class KubernetesProvider {
     });
     if (live === undefined) return undefined;
     const inputs = prune(live as unknown as Tree, normalized(oldInputs)) as Tree;
-    return { state: stateOf(live, String(state.__fieldManager)), inputs: sealed(inputs) };
+    const reason = await unready(this.#cluster, live);
+    return {
+      state: stateOf(live, String(state.__fieldManager)),
+      inputs: sealed(inputs),
+      ...(reason === undefined ? {} : { unready: `${live.kind} ${idOf(live)} is not ready: ${reason}` }),
+    };
   }
 
   async remove(urn: string, state: Tree, seconds: number): Promise<void> {

@@ -10,6 +10,7 @@ type Check = (live: KubernetesObject, api: Api) => string | undefined | Promise<
 const address: Check = ({ status }) =>
   (status?.loadBalancer?.ingress ?? []).length > 0 ? undefined : "it has no load balancer's address";
 
+/** The provider waits for no other kind: not for a namespace, and not for a definition. */
 const checks: Readonly<Record<string, Check>> = {
   "apps/v1/Deployment": (live) => {
     const { status = {}, spec, metadata } = live;
@@ -38,27 +39,64 @@ const checks: Readonly<Record<string, Check>> = {
     return ready ? undefined : "no pod behind it is ready";
   },
   "networking.k8s.io/v1/Ingress": address,
-  "v1/Namespace": ({ status }) => (status?.phase === "Active" ? undefined : `its phase is ${status?.phase}`),
   "v1/PersistentVolumeClaim": ({ status }) => (status?.phase === "Bound" ? undefined : `its phase is ${status?.phase}`),
   // The limits alone, as the provider does: what is used of them may still be missing.
   "v1/ResourceQuota": ({ spec, status }) =>
     differences(spec.hard, status?.hard).length === 0 ? undefined : "its status does not have the limits yet",
   "batch/v1/Job": (live) => (hasCondition(live, "Complete") ? undefined : "it is not Complete"),
-  "apiextensions.k8s.io/v1/CustomResourceDefinition": (live) =>
-    hasCondition(live, "Established") ? undefined : "it is not Established",
 };
 
-/** `pulumi.com/waitFor`: a condition's type, or a path that must lead somewhere. @throws Error for any other form */
-const custom = (text: string): Check => {
-  const [, path] = /^jsonpath=\{\.(.*)\}$/.exec(text) ?? [];
-  const [, condition] = /^condition=(\w+)$/.exec(text) ?? [];
+/** One step of a path: a member's name, as RFC 9535 writes it without quotes, or all members. */
+const steps = /^\$?(\.([A-Za-z_]\w*|\*))+$/;
+
+/**
+ * `pulumi.com/waitFor`: conditions and paths, alone or as a JSON array.
+ * @throws Error for what the provider's parser refuses, and for the rest of RFC 9535, which this stand-in does not know
+ */
+export function waits(text: string): Check {
+  const expressions = text.startsWith("[") ? (JSON.parse(text) as string[]) : [text];
+  const all = expressions.map(wait);
+  return async (live, api) => {
+    for (const check of all) {
+      const reason = await check(live, api);
+      if (reason !== undefined) return reason;
+    }
+    return undefined;
+  };
+}
+
+function wait(text: string): Check {
+  const condition = /^condition=(\w+)$/.exec(text)?.[1];
   if (condition !== undefined) return (live) => (hasCondition(live, condition) ? undefined : `it is not ${condition}`);
-  if (path === undefined) throw new Error(`this stand-in does not know how to wait for ${text}`);
-  const keys = path.split(/(?<!\\)\./).map((key) => key.replaceAll("\\.", "."));
-  const find = (live: KubernetesObject) =>
-    keys.reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], live);
-  return (live) => (find(live) === undefined ? `it has no ${path}` : undefined);
-};
+  const { path = "", wanted } = /^jsonpath=\{\s*(?<path>.*?)\s*\}(=(?<wanted>.+))?$/.exec(text)?.groups ?? {};
+  if (!steps.test(path)) throw new Error(`jsonpath: this stand-in cannot parse ${text}`);
+  const keys = path.replace(/^\$/, "").split(".").slice(1);
+  const members = (value: unknown, key: string): unknown[] => {
+    if (typeof value !== "object" || value === null) return [];
+    if (key === "*") return Object.values(value);
+    return key in value ? [(value as Record<string, unknown>)[key]] : [];
+  };
+  return (live) => {
+    const [found] = keys.reduce<unknown[]>((values, key) => values.flatMap((value) => members(value, key)), [live]);
+    if (found === undefined) return `${path} selected nothing`;
+    return wanted === undefined || String(found) === wanted ? undefined : `${path} is ${String(found)}`;
+  };
+}
+
+/** The kinds whose readiness a refresh checks, once. */
+const read: ReadonlySet<string> = new Set([
+  "apps/v1/Deployment",
+  "v1/Service",
+  "networking.k8s.io/v1/Ingress",
+  "batch/v1/Job",
+]);
+
+/** Why an object that a refresh reads is not ready; undefined when it is, or when a refresh does not ask. */
+export async function unready(api: Api, live: KubernetesObject): Promise<string | undefined> {
+  const id = `${live.apiVersion}/${live.kind}`;
+  if (!read.has(id) || live.metadata.annotations?.["pulumi.com/skipAwait"] === "true") return undefined;
+  return checks[id]?.(live, api);
+}
 
 /**
  * Waits until an object is ready.
@@ -70,7 +108,7 @@ export async function awaitReady(
   seconds: number,
 ): Promise<{ live: KubernetesObject; reason?: string }> {
   const wished = created.metadata.annotations?.["pulumi.com/waitFor"];
-  const check = wished === undefined ? checks[`${created.apiVersion}/${created.kind}`] : custom(wished);
+  const check = wished === undefined ? checks[`${created.apiVersion}/${created.kind}`] : waits(wished);
   if (check === undefined) return { live: created };
   const end = Date.now() + seconds * 1000;
   for (let live = created; ; ) {

@@ -116,7 +116,7 @@ export const covers = (property: string, path: string): boolean =>
 const identity: Readonly<Record<string, readonly string[]>> = {
   ConfigMap: ["data", "binaryData"],
   Secret: ["data", "stringData", "type"],
-  PersistentVolumeClaim: ["spec"],
+  PersistentVolumeClaim: ["spec.accessModes", "spec.selector", "spec.storageClassName", "spec.volumeName"],
   Deployment: ["spec.selector"],
   DaemonSet: ["spec.selector"],
   Job: ["spec.completions", "spec.parallelism", "spec.selector", "spec.template"],
@@ -126,7 +126,6 @@ const identity: Readonly<Record<string, readonly string[]>> = {
   ClusterRoleBinding: ["roleRef"],
 };
 
+/** Whether a change of a path changes such a property: the path is the property, lies in it, or holds it. */
 export const replaces = (kind: string, path: string): boolean =>
-  [...(identity[kind] ?? []), "metadata.name", "metadata.namespace"].some(
-    (property) => plain(path) === property || plain(path).startsWith(`${property}.`),
-  );
+  [...(identity[kind] ?? []), "metadata.name", "metadata.namespace"].some((property) => covers(property, path));
