@@ -26,7 +26,7 @@ export async function runCloud(report: Report, stack: CloudStack): Promise<void>
   let cluster: Cluster | undefined;
   let engine: Engine | undefined;
   try {
-    cluster = await startCluster({ log: report.log, crds: false });
+    cluster = await startCluster({ log: report.log });
     const settings: Settings = {
       folder,
       apiHost: cluster.endpoint.replace(/^https:\/\//, ""),

@@ -72,8 +72,7 @@ export async function openSurroundings(log: (line: string) => void): Promise<Sur
   const installed = await isPulumiInstalled();
   const path = process.env.KUBECONFIG;
   if (path === undefined || path === "") {
-    // The stack brings the definitions.
-    const cluster = await startCluster({ log, nodes, crds: false });
+    const cluster = await startCluster({ log, nodes });
     try {
       const kubernetesProvider = installed ? undefined : await findKubernetesProvider();
       const engine = await openEngine({ log, installed, kubernetesProvider, env: { KUBECONFIG: cluster.kubeconfig } });

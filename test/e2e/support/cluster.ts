@@ -1,6 +1,6 @@
 /**
  * A Kubernetes control plane on the loopback, of real parts: etcd, API server, controller manager, scheduler and the KubeRay
- * operator. kwok simulates the nodes: pods are scheduled and become ready, and run nothing.
+ * operator, which waits for its definitions. kwok simulates the nodes: pods are scheduled and become ready, and run nothing.
  */
 
 import { execFile } from "node:child_process";
@@ -12,7 +12,6 @@ import { goModule, goPart } from "../../../tools/parts/control-plane/go.ts";
 import { kwokStages } from "../../../tools/parts/control-plane/table.ts";
 import { freePort } from "../../../tools/parts/free-port.ts";
 import { Api, hasCondition } from "./api.ts";
-import { kuberayDefinitions } from "./crds.ts";
 import { type Credentials, kubeconfigOf, makeCredentials, type User } from "./credentials.ts";
 import { Daemon, type DaemonOptions, temporaryFolder, until } from "./daemon.ts";
 import { readKubeconfig } from "./kubeconfig.ts";
@@ -20,8 +19,6 @@ import { type NodeSpec, nodeObject } from "./nodes.ts";
 
 export interface ClusterOptions {
   readonly log: (line: string) => void;
-  /** Install KubeRay's definitions at once; default true. Without, the operator waits for them. */
-  readonly crds?: boolean;
   readonly nodes?: readonly NodeSpec[];
 }
 
@@ -67,7 +64,7 @@ export class Cluster {
   }
 
   /** @throws MissingPart when a part can neither be found nor built */
-  static async start({ log, crds = true, nodes = [] }: ClusterOptions): Promise<Cluster> {
+  static async start({ log, nodes = [] }: ClusterOptions): Promise<Cluster> {
     const binaries = await findBinaries(log);
     const folder = await temporaryFolder("cluster");
     const daemons: Daemon[] = [];
@@ -109,7 +106,7 @@ export class Cluster {
         ...kwokStages.files.map((file) => `--config=${join(stages, file)}`),
         "--cidr=10.0.0.1/16",
       ]);
-      await cluster.#furnish(crds, nodes);
+      await cluster.#furnish(nodes);
       void cluster.#keepOperator(join(binaries.kuberay, "ray-operator"), kubeconfigs.kuberay, run);
       return cluster;
     } catch (error) {
@@ -121,7 +118,7 @@ export class Cluster {
   }
 
   /** What any cluster has: a storage class, and the service account that pods need. */
-  async #furnish(crds: boolean, nodes: readonly NodeSpec[]): Promise<void> {
+  async #furnish(nodes: readonly NodeSpec[]): Promise<void> {
     await this.api.apply(
       {
         apiVersion: "storage.k8s.io/v1",
@@ -132,7 +129,6 @@ export class Cluster {
       },
       { fieldManager },
     );
-    if (crds) for (const definition of await kuberayDefinitions()) await this.api.apply(definition, { fieldManager });
     for (const node of nodes) await this.addNode(node);
     const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "default", namespace: "default" } };
     await until("the controller manager's first service account", () => this.api.get(account));
