@@ -82,7 +82,17 @@ export function factsOf(stack: CloudStack): CloudFacts {
   };
 }
 
-/** The operator version that runs here, and its definitions from a folder, because they cannot be fetched. */
+/**
+ * Own values in place of the placeholders, the operator version that runs here, and its definitions from a folder, because they
+ * cannot be fetched.
+ */
 export async function offline(stack: CloudStack): Promise<Record<string, unknown>> {
-  return changed(stack, "operator", { version: operatorVersion, crds: await kuberayCrdBase() });
+  const examples = readStackConfig(readProject(root), stack).values;
+  const own = Object.entries(values(stack))
+    .filter(([key, text]) => text !== examples[key])
+    .map(([key, text]): [string, unknown] => [key, /^[[{]/.test(text) ? JSON.parse(text) : text]);
+  return {
+    ...Object.fromEntries(own),
+    ...changed(stack, "operator", { version: operatorVersion, crds: await kuberayCrdBase() }),
+  };
 }

@@ -10,7 +10,6 @@ import { parse, stringify } from "yaml";
 import { goPart } from "../../../tools/parts/control-plane/go.ts";
 import { endingWithUs, temporaryFolder } from "./daemon.ts";
 import { type Account, accountOf } from "./events.ts";
-import { withoutPlaceholders } from "./placeholders.ts";
 
 const exec = promisify(execFile);
 const repository = fileURLToPath(new URL("../../../", import.meta.url));
@@ -151,8 +150,7 @@ export class Stack {
 
   /** Writes the configuration anew, keeping the secrets and the key they are encrypted with. */
   async configure(overrides: Readonly<Record<string, unknown>>): Promise<void> {
-    const example = await readFile(join(repository, `Pulumi.${this.name}.yaml`), "utf8");
-    const original = parse(withoutPlaceholders(example)) as {
+    const original = parse(await readFile(join(repository, `Pulumi.${this.name}.yaml`), "utf8")) as {
       config: Record<string, unknown>;
     };
     const held = existsSync(this.configFile)

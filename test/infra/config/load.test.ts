@@ -6,7 +6,7 @@ import { loadConfig } from "../../../infra/config/load.ts";
 import { findPlaceholders } from "../../../infra/config/placeholders.ts";
 import { readProject, readStackConfig } from "../../../infra/offline-plan/project.ts";
 import { withoutPlaceholders } from "../../e2e/support/placeholders.ts";
-import { root, runStack } from "../../support/infra/stacks.ts";
+import { root } from "../../support/infra/stacks.ts";
 
 const stacks = readdirSync(root).flatMap((file) => /^Pulumi\.(.+)\.yaml$/.exec(file)?.[1] ?? []);
 
@@ -48,14 +48,6 @@ describe("an untouched example", () => {
       expect(load(Object.fromEntries(own))).toBe("accepted");
     },
   );
-
-  test("is planned offline, with one warning that names the keys", async () => {
-    const { failure, diagnostics } = await runStack("aws-dev", "preview");
-    expect(failure).toBeUndefined();
-    expect(diagnostics.map(({ severity, message }) => `${severity}: ${message.trim()}`)).toContain(
-      "warning: placeholders are left, which pulumi preview and pulumi up refuse: account, deployerArn, viewerArns, auditorArns, endpoint.publicCidrs, bucket.name, client.principals, tableService.image, tableService.auth.issuer",
-    );
-  });
 });
 
 test("keys of other namespaces are refused together with the other errors", () => {

@@ -8,6 +8,12 @@ import { configured, describeStack } from "./suite.ts";
 
 const captures = describeStack("aws-dev");
 
+it("the placeholders of the example are one warning that names their keys", () => {
+  expect(captures().preview.diagnostics.map(({ severity, message }) => `${severity}: ${message.trim()}`)).toContain(
+    "warning: placeholders are left, which pulumi preview and pulumi up refuse: account, deployerArn, viewerArns, auditorArns, endpoint.publicCidrs, bucket.name, client.principals, tableService.image, tableService.auth.issuer",
+  );
+});
+
 it("one NAT gateway serves the private subnets of both zones", () => {
   const { resources } = captures().preview;
   const gateways = resources.filter(({ type }) => type === "aws:ec2/natGateway:NatGateway");
