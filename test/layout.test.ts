@@ -24,13 +24,13 @@ const rows: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["main.ts", "quickstart"],
   ],
   infra: [
-    ["versions.ts", "command-line.ts"],
+    ["versions.ts", "command-line.ts", "check-line.ts"],
     ["model", "offline-plan"],
     ["config", "pull-request"],
     ["kubernetes"],
     ["clouds"],
     ["workloads"],
-    ["index.ts", "verify"],
+    ["index.ts", "preflight", "verify"],
   ],
 };
 

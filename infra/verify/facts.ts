@@ -82,8 +82,7 @@ export interface Question {
   readonly namespace?: string;
 }
 
-/** Result of a command or a request. */
-export type Outcome<Value> = { readonly value: Value } | { readonly failure: string };
+export type { Outcome } from "../check-line.ts";
 
 export interface Answer {
   readonly status: number;

@@ -1,6 +1,7 @@
 /** `npm run verify -- <stack>`: checks a running stack after `pulumi up`, and prints one line for each check. */
 
 import { resolve } from "node:path";
+import { type Line, renderLine, renderSummary } from "../check-line.ts";
 import { readArguments, runCommand, UsageError } from "../command-line.ts";
 import { ConfigError } from "../config/report.ts";
 import { ProjectError } from "../offline-plan/project.ts";
@@ -23,7 +24,6 @@ import {
   type ServiceOptions,
 } from "./gather.ts";
 import { Kubectl, KubectlError } from "./kubectl.ts";
-import { type Line, renderLine, renderSummary } from "./line.ts";
 import { readStack, type Stack, StackError } from "./stack.ts";
 
 const usage = `usage: npm run verify -- <stack> [options]

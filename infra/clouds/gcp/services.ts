@@ -1,18 +1,6 @@
 import * as gcp from "@pulumi/gcp";
 import * as pulumi from "@pulumi/pulumi";
-
-/** The Google APIs that a stack or its nodes call. */
-export const requiredServices = [
-  "artifactregistry.googleapis.com",
-  "cloudresourcemanager.googleapis.com",
-  "compute.googleapis.com",
-  "container.googleapis.com",
-  "iam.googleapis.com",
-  "iamcredentials.googleapis.com",
-  "logging.googleapis.com",
-  "monitoring.googleapis.com",
-  "storage.googleapis.com",
-] as const;
+import { requiredServices } from "./required-services.ts";
 
 /** Enables the project's APIs. A destroy keeps them enabled, because other users of the project may need them. */
 export class Services extends pulumi.ComponentResource {

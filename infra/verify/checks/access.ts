@@ -1,9 +1,9 @@
+import { type Line, ok, unknown, wrong } from "../../check-line.ts";
 import { type Config, verificationFacts } from "../../clouds/schema.ts";
 import { tableServiceAccount } from "../../model/names.ts";
 import { clientClusterRules, clientNamespaceRules } from "../../workloads/client-access.ts";
 import { runtimeRules } from "../../workloads/runtime-account.ts";
 import type { Outcome, Question } from "../facts.ts";
-import { type Line, ok, unknown, wrong } from "../line.ts";
 
 /** A question with its expected answer. */
 export interface Expectation extends Question {

@@ -1,7 +1,7 @@
+import { type Line, ok, unknown, wrong } from "../../check-line.ts";
 import { type Config, verificationFacts } from "../../clouds/schema.ts";
 import { tableServiceAccount } from "../../model/names.ts";
 import type { AccountFact } from "../facts.ts";
-import { type Line, ok, unknown, wrong } from "../line.ts";
 
 /** Annotations that give a Kubernetes account a cloud identity. The runtime's client requires one of them. */
 const identityKeys = [

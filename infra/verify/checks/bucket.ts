@@ -1,5 +1,5 @@
+import { type Line, ok, unknown, wrong } from "../../check-line.ts";
 import type { Outcome } from "../facts.ts";
-import { type Line, ok, unknown, wrong } from "../line.ts";
 
 export interface Reach {
   /** Where the listing ran: `a Ray pod`, `the table service's pod`. */

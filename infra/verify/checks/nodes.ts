@@ -1,3 +1,4 @@
+import { type Line, ok, unknown, wrong } from "../../check-line.ts";
 import { type Config, clusterModel, verificationFacts } from "../../clouds/schema.ts";
 import { type Amount, describeAmount, podsPerNode } from "../../model/fit.ts";
 import { parseMemory } from "../../model/quantity.ts";
@@ -5,7 +6,6 @@ import { rayGroups, withSidecar } from "../../model/ray-groups.ts";
 import { gpuResource, nodeLabels, nodeTaints, type PoolRole, poolRoles, systemPool } from "../../model/roles.ts";
 import { cpuQuantity } from "../cpus.ts";
 import { isReady, type NodeFact } from "../facts.ts";
-import { type Line, ok, unknown, wrong } from "../line.ts";
 
 /** Nodes of each role: the minimum number is ready, with the planned taints, and large enough for the role's pods. */
 export function checkNodes(config: Config, nodes: readonly NodeFact[]): Line[] {

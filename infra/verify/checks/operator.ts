@@ -1,6 +1,6 @@
+import { type Line, ok, unknown, wrong } from "../../check-line.ts";
 import { type Config, clusterModel } from "../../clouds/schema.ts";
 import { type DefinitionFact, type DeploymentFact, isReady } from "../facts.ts";
-import { type Line, ok, unknown, wrong } from "../line.ts";
 
 /** The kinds without which the operator does not start. */
 const neededKinds = ["rayclusters.ray.io", "rayjobs.ray.io", "rayservices.ray.io"];

@@ -1,7 +1,7 @@
+import { type Line, ok, wrong } from "../../check-line.ts";
 import { type Config, clusterModel, verificationFacts } from "../../clouds/schema.ts";
 import { nodeRoles, roleLabelKey } from "../../model/roles.ts";
 import { isReady, type NodeFact, type PodFact, type RayClusterFact } from "../facts.ts";
-import { type Line, ok, wrong } from "../line.ts";
 
 export interface RayFacts {
   /** The stack's own RayCluster, undefined where it does not exist. */

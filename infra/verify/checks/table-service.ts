@@ -1,5 +1,5 @@
+import { type Line, ok, unknown, wrong } from "../../check-line.ts";
 import type { Answer, DeploymentFact, Outcome } from "../facts.ts";
-import { type Line, ok, unknown, wrong } from "../line.ts";
 
 export interface ServiceFacts {
   readonly namespace: string;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { renderSummary } from "../../../infra/check-line.ts";
 import { checkBucket } from "../../../infra/verify/checks/bucket.ts";
 import { checkTableService, type ServiceFacts } from "../../../infra/verify/checks/table-service.ts";
-import { renderSummary } from "../../../infra/verify/line.ts";
 import { deployment, results, seen } from "./support.ts";
 
 const answer = (status: number, body: unknown = {}) => ({ value: { status, body: JSON.stringify(body) } });

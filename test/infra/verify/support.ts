@@ -1,11 +1,11 @@
 /** Facts of a healthy aws-dev, gcp-dev and local, for tests to break one at a time. */
 
+import { type Line, renderLine } from "../../../infra/check-line.ts";
 import { type Config, clusterModel, stackDefinition } from "../../../infra/clouds/schema.ts";
 import { parseConfig, rawConfig } from "../../../infra/config/parse.ts";
 import { nodeLabels, nodeTaints, type PoolRole } from "../../../infra/model/roles.ts";
 import { readProject, readStackConfig } from "../../../infra/offline-plan/project.ts";
 import type { DeploymentFact, NodeFact, PodFact, RayClusterFact } from "../../../infra/verify/facts.ts";
-import { type Line, renderLine } from "../../../infra/verify/line.ts";
 import { root } from "../../support/infra/stacks.ts";
 
 export function configOf(stack: string, overrides: Readonly<Record<string, unknown>> = {}): Config {

@@ -1,4 +1,4 @@
-/** The output of verification: one line for each check. Pure. */
+/** The output of `preflight` and `verify`: one line for each check. Pure. */
 
 export interface Line {
   /** `unknown` is what could not be checked. It does not fail the command. */
@@ -8,6 +8,9 @@ export interface Line {
   /** What to do about it, or how to check by hand. */
   readonly remedy?: string;
 }
+
+/** Result of a command or a request. */
+export type Outcome<Value> = { readonly value: Value } | { readonly failure: string };
 
 export const ok = (text: string): Line => ({ result: "ok", text });
 export const wrong = (text: string, remedy: string): Line => ({ result: "wrong", text, remedy });
@@ -22,4 +25,15 @@ export function renderLine({ result, text, remedy }: Line): string {
 export function renderSummary(lines: readonly Line[]): string {
   const count = (result: Line["result"]) => lines.filter((line) => line.result === result).length;
   return `${count("ok")} ok, ${count("wrong")} wrong, ${count("unknown")} unknown`;
+}
+
+/** The value, or the message of the error with its name where AWS's SDK puts the reason there. */
+export async function attempt<Value>(read: () => Promise<Value>): Promise<Outcome<Value>> {
+  try {
+    return { value: await read() };
+  } catch (error) {
+    const { name, message, cause } = error as Error;
+    const reason = cause instanceof Error ? `${message}: ${cause.message}` : message;
+    return { failure: name === "Error" || name === "TypeError" ? reason : `${name}: ${reason}` };
+  }
 }

@@ -1,0 +1,153 @@
+/** Asks AWS for what must exist before the first `up`. Reads only; the endpoint and the credentials are the SDK's defaults. */
+
+import { ACMClient, DescribeCertificateCommand } from "@aws-sdk/client-acm";
+import { EC2Client, paginateDescribeInstanceTypeOfferings } from "@aws-sdk/client-ec2";
+import { BatchGetImageCommand, ECRClient } from "@aws-sdk/client-ecr";
+import { GetRoleCommand, GetUserCommand, IAMClient } from "@aws-sdk/client-iam";
+import { GetServiceQuotaCommand, ServiceQuotasClient } from "@aws-sdk/client-service-quotas";
+import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
+import { attempt, type Line, type Outcome } from "../../check-line.ts";
+import type { ClusterModel } from "../../model/cluster.ts";
+import { type ImageFacts, manifestTypes, readManifest } from "../image-manifest.ts";
+import {
+  type Caller,
+  type Certificate,
+  checkCaller,
+  checkCertificate,
+  checkOfferings,
+  checkPrincipal,
+  checkQuota,
+  checkUnknownPool,
+  configuredPrincipals,
+  parseEcrImage,
+  quotaDemands,
+} from "./preflight-checks.ts";
+import type { AwsConfig } from "./schema.ts";
+
+const settings = (region: string) => ({ region, maxAttempts: 2 });
+
+/** The response, or undefined for the error that means that the object does not exist. */
+async function unlessMissing<Value>(name: string, read: () => Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if ((error as Error).name === name) return undefined;
+    throw error;
+  }
+}
+
+const readCaller = (region: string): Promise<Outcome<Caller>> =>
+  attempt(async () => {
+    const { Account = "", Arn = "" } = await new STSClient(settings(region)).send(new GetCallerIdentityCommand({}));
+    return { account: Account, arn: Arn };
+  });
+
+async function readCertificate(region: string, arn: string): Promise<Outcome<Certificate | undefined>> {
+  return attempt(async () => {
+    const client = new ACMClient(settings(region));
+    const found = await unlessMissing("ResourceNotFoundException", () =>
+      client.send(new DescribeCertificateCommand({ CertificateArn: arn })),
+    );
+    if (found?.Certificate === undefined) return undefined;
+    const { Status = "unknown", DomainName = "", SubjectAlternativeNames = [] } = found.Certificate;
+    return { status: Status, domains: [...new Set([DomainName, ...SubjectAlternativeNames])] };
+  });
+}
+
+/** Yields each group of lines when it is known. */
+export async function* preflightAws(config: AwsConfig, cluster: ClusterModel): AsyncGenerator<readonly Line[]> {
+  const { region, tableService, network } = config;
+  const caller = await readCaller(region);
+  yield [checkCaller(config, caller)];
+  // Without credentials each of the next requests fails for the same reason.
+  if ("failure" in caller) return;
+
+  const iam = new IAMClient(settings(region));
+  yield await Promise.all(
+    configuredPrincipals(config).map(async (principal) => {
+      const { kind, name, account } = principal;
+      const found = await attempt(async () => {
+        if (account !== caller.value.account) return undefined;
+        return unlessMissing("NoSuchEntityException", async () =>
+          kind === "role"
+            ? (await iam.send(new GetRoleCommand({ RoleName: name }))).Role?.Arn
+            : (await iam.send(new GetUserCommand({ UserName: name }))).User?.Arn,
+        );
+      });
+      return checkPrincipal(principal, caller, found);
+    }),
+  );
+
+  const quotas = new ServiceQuotasClient(settings(region));
+  const { demands, unknownPools } = quotaDemands(cluster);
+  yield [
+    ...(await Promise.all(
+      demands.map(async (demand) => {
+        const limit = await attempt(async () => {
+          const request = new GetServiceQuotaCommand({ ServiceCode: "ec2", QuotaCode: demand.code });
+          const { Quota } = await quotas.send(request);
+          if (Quota?.Value === undefined) throw new Error("the response has no value");
+          return Quota.Value;
+        });
+        return checkQuota(region, demand, limit);
+      }),
+    )),
+    ...unknownPools.map(checkUnknownPool),
+  ];
+
+  if (network.mode === "create") {
+    const offered = await readOfferings(region, cluster);
+    yield cluster.pools.map((pool) =>
+      checkOfferings(
+        pool,
+        (pool.zones ?? network.zones).map((letter) => `${region}${letter}`),
+        offered,
+      ),
+    );
+  }
+
+  const { exposure } = tableService;
+  if (tableService.enabled && exposure.mode === "public") {
+    const { certificateArn: arn, host } = exposure;
+    yield [checkCertificate(config, { arn, host }, await readCertificate(region, arn))];
+  }
+}
+
+const readOfferings = (region: string, { pools }: ClusterModel) =>
+  attempt(async () => {
+    const names = [...new Set(pools.flatMap(({ machineNames }) => machineNames))];
+    const offered = new Map<string, Set<string>>();
+    const pages = paginateDescribeInstanceTypeOfferings(
+      { client: new EC2Client(settings(region)) },
+      { LocationType: "availability-zone", Filters: [{ Name: "instance-type", Values: names }] },
+    );
+    for await (const { InstanceTypeOfferings = [] } of pages)
+      for (const { InstanceType = "", Location = "" } of InstanceTypeOfferings)
+        offered.set(InstanceType, (offered.get(InstanceType) ?? new Set()).add(Location));
+    return offered;
+  });
+
+/** An image in ECR by ECR's API; undefined for an image of another registry. */
+export async function readEcrImage(image: string): Promise<Outcome<ImageFacts | undefined> | undefined> {
+  const parsed = parseEcrImage(image);
+  if (parsed === undefined) return undefined;
+  const { account, region, repository, ...id } = parsed;
+  return attempt(async () => {
+    const client = new ECRClient(settings(region));
+    const response = await unlessMissing("RepositoryNotFoundException", () =>
+      client.send(
+        new BatchGetImageCommand({
+          registryId: account,
+          repositoryName: repository,
+          imageIds: [id],
+          acceptedMediaTypes: [...manifestTypes],
+        }),
+      ),
+    );
+    const manifest = response?.images?.[0]?.imageManifest;
+    const [failure] = response?.failures ?? [];
+    if (manifest === undefined && failure !== undefined && failure.failureCode !== "ImageNotFound")
+      throw new Error(failure.failureReason ?? failure.failureCode);
+    return manifest === undefined ? undefined : readManifest(JSON.parse(manifest));
+  });
+}

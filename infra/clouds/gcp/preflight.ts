@@ -1,0 +1,133 @@
+/**
+ * Asks Google Cloud for what must exist before the first `up`. Reads only. The token is that of the application default
+ * credentials, which Pulumi uses too, from the gcloud CLI.
+ */
+
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { attempt, type Line, type Outcome, ok, wrong } from "../../check-line.ts";
+import type { ClusterModel } from "../../model/cluster.ts";
+import {
+  checkPermissions,
+  checkQuota,
+  checkServices,
+  checkUnknownPools,
+  checkZones,
+  type Quota,
+  quotaDemands,
+  requiredPermissions,
+  type ServiceStates,
+  type TestedPermissions,
+} from "./preflight-checks.ts";
+import { requiredServices } from "./required-services.ts";
+import type { GcpConfig } from "./schema.ts";
+
+const run = promisify(execFile);
+
+export interface ApiRequest {
+  readonly method: "GET" | "POST";
+  readonly url: string;
+  readonly body?: unknown;
+}
+
+/** The requests, each by its method in Google's discovery documents. */
+export const requests = ({ project, region }: Pick<GcpConfig, "project" | "region">) =>
+  ({
+    "cloudresourcemanager.v1 projects.testIamPermissions": {
+      method: "POST",
+      url: `https://cloudresourcemanager.googleapis.com/v1/projects/${project}:testIamPermissions`,
+      body: { permissions: requiredPermissions },
+    },
+    "serviceusage.v1 services.batchGet": {
+      method: "GET",
+      url: `https://serviceusage.googleapis.com/v1/projects/${project}/services:batchGet?${new URLSearchParams(
+        requiredServices.map((service) => ["names", `projects/${project}/services/${service}`]),
+      )}`,
+    },
+    "compute.v1 regions.get": {
+      method: "GET",
+      url: `https://compute.googleapis.com/compute/v1/projects/${project}/regions/${region}`,
+    },
+    "compute.v1 projects.get": {
+      method: "GET",
+      url: `https://compute.googleapis.com/compute/v1/projects/${project}`,
+    },
+  }) as const satisfies Readonly<Record<string, ApiRequest>>;
+
+const readToken = (): Promise<Outcome<string>> =>
+  attempt(async () => {
+    const { stdout } = await run("gcloud", ["auth", "application-default", "print-access-token", "--quiet"], {
+      timeout: 30_000,
+    });
+    return stdout.trim();
+  });
+
+/** Value of an Authorization header for images in Artifact Registry; undefined for other registries, and without a token. */
+export async function artifactRegistryCredentials(image: string): Promise<string | undefined> {
+  if (!/^[a-z0-9-]+-docker\.pkg\.dev\//.test(image)) return undefined;
+  const token = await readToken();
+  return "failure" in token ? undefined : `Basic ${Buffer.from(`oauth2accesstoken:${token.value}`).toString("base64")}`;
+}
+
+const send = <Body>(token: string, { method, url, body }: ApiRequest): Promise<Outcome<Body>> =>
+  attempt(async () => {
+    const response = await fetch(url, {
+      method,
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(20_000),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`status ${response.status}: ${failureOf(text)}`);
+    return JSON.parse(text) as Body;
+  });
+
+/** `google.rpc.Status` in JSON: the message, and the reason of its ErrorInfo. */
+function failureOf(text: string): string {
+  try {
+    const { error } = JSON.parse(text) as {
+      error?: { message?: string; details?: readonly { reason?: string }[] };
+    };
+    const reason = error?.details?.find((detail) => detail.reason !== undefined)?.reason;
+    return [reason, error?.message].filter((part) => part !== undefined).join(": ");
+  } catch {
+    return text.slice(0, 200);
+  }
+}
+
+const map = <From, To>(outcome: Outcome<From>, read: (value: From) => To): Outcome<To> =>
+  "failure" in outcome ? outcome : { value: read(outcome.value) };
+
+/** Yields each group of lines when it is known. */
+export async function* preflightGcp(config: GcpConfig, cluster: ClusterModel): AsyncGenerator<readonly Line[]> {
+  const token = await readToken();
+  if ("failure" in token) {
+    const reason = token.failure.trim().split("\n").at(-1);
+    yield [wrong(`caller: no application default credentials (${reason})`, "gcloud auth application-default login")];
+    return;
+  }
+  yield [ok("caller: gcloud has application default credentials")];
+  const all = requests(config);
+  const [permissions, services, region, project] = await Promise.all([
+    send<TestedPermissions>(token.value, all["cloudresourcemanager.v1 projects.testIamPermissions"]),
+    send<ServiceStates>(token.value, all["serviceusage.v1 services.batchGet"]),
+    send<{ zones?: string[]; quotas?: Quota[] }>(token.value, all["compute.v1 regions.get"]),
+    send<{ quotas?: Quota[] }>(token.value, all["compute.v1 projects.get"]),
+  ]);
+  const quotas = map(region, (value) => value.quotas ?? []);
+  const globalQuotas = map(project, (value) => value.quotas ?? []);
+  const { demands, unknownPools } = quotaDemands(config, cluster);
+  yield [
+    checkPermissions(config, permissions),
+    checkServices(config, services),
+    checkZones(
+      config,
+      cluster,
+      map(region, (value) => value.zones ?? []),
+    ),
+    ...demands.map((demand) =>
+      checkQuota(config, demand, demand.metric === "GPUS_ALL_REGIONS" ? globalQuotas : quotas),
+    ),
+    ...checkUnknownPools(config, unknownPools),
+  ];
+}
