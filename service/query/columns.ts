@@ -17,7 +17,7 @@ const readNames = (listed: readonly unknown[]): Projection | string => {
 };
 
 const isPair = (value: unknown): value is readonly [string, string] =>
-  Array.isArray(value) && value.length === 2 && isName(value[0]) && typeof value[1] === "string";
+  Array.isArray(value) && value.length === 2 && value.every(isName);
 
 const isName = (name: unknown): name is string => typeof name === "string" && name !== "";
 
@@ -46,7 +46,7 @@ const nameList = { type: "array", items: { type: "string", minLength: 1 } } as c
 const expressionMap = { type: "object", additionalProperties: { type: ["string", "null"], minLength: 1 } } as const;
 const pairList = {
   type: "array",
-  items: { type: "array", items: { type: "string" }, minItems: 2, maxItems: 2 },
+  items: { type: "array", items: { type: "string", minLength: 1 }, minItems: 2, maxItems: 2 },
 } as const;
 
 /**

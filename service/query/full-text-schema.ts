@@ -76,5 +76,6 @@ export const fullTextSchema = {
     object({ structured_query: structured }, ["structured_query"]),
     structured,
     string,
+    { type: "object", maxProperties: 0, description: "None" },
   ],
 } as const;

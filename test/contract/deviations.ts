@@ -93,6 +93,13 @@ const shared: readonly Deviation[] = [
     reason: "every operation documents the statuses of its transport and of its Lance codes",
   },
   {
+    operations: ["describe", "tags/list", "tags/update", "tags/version"],
+    part: "status",
+    kind: "added",
+    fields: ["409"],
+    reason: "several callers may change a tag at once: code 14",
+  },
+  {
     operations: ["namespace/{id}/list", "namespace/{id}/table/list"],
     part: "status",
     kind: "absent",
