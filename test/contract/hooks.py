@@ -271,6 +271,8 @@ def steer(case: Any) -> None:
     if meta.is_negative_at(ParameterLocation.BODY) or isinstance(case.body, NotSet) or not isinstance(case.body, dict):
         return
     case.body = with_id(case.body if leave else agree(Fitter(chance).body(case.body), case), parts)
+    if isinstance(case.body.get("query"), dict):
+        case.body = {**case.body, "query": with_id(case.body["query"], parts)}
 
 
 @schemathesis.hook
