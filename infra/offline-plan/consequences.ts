@@ -17,6 +17,7 @@ export const inheriting: Readonly<Record<"tagsAll" | "effectiveLabels", readonly
     "aws:cloudwatch/logGroup:LogGroup",
     "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup",
     "aws:ec2/eip:Eip",
+    "aws:ec2/flowLog:FlowLog",
     "aws:ec2/internetGateway:InternetGateway",
     "aws:ec2/launchTemplate:LaunchTemplate",
     "aws:ec2/natGateway:NatGateway",

@@ -34,6 +34,11 @@ const noPrefix = null;
 const rows: Readonly<Record<string, Row>> = {
   "aws:cloudwatch/logGroup:LogGroup": { type: "AWS::Logs::LogGroup", names: { name: "LogGroupName" } },
   "aws:ec2/eip:Eip": { type: "AWS::EC2::EIP" },
+  "aws:ec2/flowLog:FlowLog": {
+    type: "AWS::EC2::FlowLog",
+    names: { vpcId: "ResourceId", iamRoleArn: "DeliverLogsPermissionArn" },
+    change: (properties) => ({ ...properties, resourceType: "VPC" }),
+  },
   // A gateway is attached by an object of its own in CloudFormation.
   "aws:ec2/internetGateway:InternetGateway": { type: "AWS::EC2::InternetGateway", names: { vpcId: null } },
   "aws:ec2/launchTemplate:LaunchTemplate": {

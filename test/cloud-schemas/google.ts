@@ -103,6 +103,9 @@ const rows: Readonly<Record<string, Row>> = {
       ...nodeConfig("nodeConfig"),
     },
   },
+  // Location and key ring are part of the address of the call.
+  "gcp:kms/keyRing:KeyRing": { api: "cloudkms.v1", schema: "KeyRing", names: { ...address, location: null } },
+  "gcp:kms/cryptoKey:CryptoKey": { api: "cloudkms.v1", schema: "CryptoKey", names: { ...address, keyRing: null } },
   "gcp:serviceaccount/account:Account": {
     api: "iam.v1",
     schema: "CreateServiceAccountRequest",
@@ -127,6 +130,8 @@ const rows: Readonly<Record<string, Row>> = {
 
 /** Types that have no body of their own in an API, each with its reason. */
 export const untranslated: Readonly<Record<string, string>> = {
+  "gcp:kms/cryptoKeyIAMMember:CryptoKeyIAMMember": "one member of a binding",
+  "gcp:projects/serviceIdentity:ServiceIdentity": "asks for Google's own account, with an API's name",
   "gcp:projects/iAMMember:IAMMember":
     "one member of a binding: a role and a principal, which discovery documents do not list",
   "gcp:projects/service:Service": "an API's name, which discovery documents do not list",

@@ -188,7 +188,7 @@ if (program === undefined) {
   print(`skipped: ${missing}`);
 } else {
   for (const stack of ["aws-dev", "aws-prod"]) await judgeAws(program, stack, regionOf(stack));
-  const names = ["container.v1", "compute.v1", "iam.v1", "storage.v1"];
+  const names = ["container.v1", "compute.v1", "cloudkms.v1", "iam.v1", "storage.v1"];
   const discovery = JSON.parse(await python(program, [join(here, "discovery.py"), ...names])) as Discovery;
   for (const stack of ["gcp-dev", "gcp-prod"]) await judgeGoogleStack(stack, discovery);
   for (const { what, faults } of await judgePlaces((...args) => python(program, [factsScript, ...args])))

@@ -17,8 +17,14 @@ interface Ids<Text> {
   readonly subnets: Text;
 }
 
+/** AWS refuses to delete a protected load balancer, also for the controller. */
+const deletionProtection = (protect: boolean): string => `deletion_protection.enabled=${protect}`;
+
 /** Annotations of a Service of type LoadBalancer: an internal NLB with the pods as targets. */
-export function internalAnnotations<Text>({ securityGroup, subnets }: Ids<Text>): Record<string, string | Text> {
+export function internalAnnotations<Text>(
+  { securityGroup, subnets }: Ids<Text>,
+  protect: boolean,
+): Record<string, string | Text> {
   const prefix = "service.beta.kubernetes.io/aws-load-balancer";
   return {
     [`${prefix}-scheme`]: "internal",
@@ -28,6 +34,7 @@ export function internalAnnotations<Text>({ securityGroup, subnets }: Ids<Text>)
     [`${prefix}-healthcheck-protocol`]: "http",
     [`${prefix}-healthcheck-port`]: String(ports.operations),
     [`${prefix}-healthcheck-path`]: paths.ready,
+    [`${prefix}-attributes`]: deletionProtection(protect),
     [`${prefix}-target-group-attributes`]: `deregistration_delay.timeout_seconds=${drainSeconds}`,
   };
 }
@@ -36,6 +43,7 @@ export function internalAnnotations<Text>({ securityGroup, subnets }: Ids<Text>)
 export function publicAnnotations<Text>(
   { securityGroup, subnets }: Ids<Text>,
   certificateArn: string,
+  protect: boolean,
 ): Record<string, string | Text> {
   const prefix = "alb.ingress.kubernetes.io";
   return {
@@ -49,7 +57,7 @@ export function publicAnnotations<Text>(
     [`${prefix}/healthcheck-protocol`]: "HTTP",
     [`${prefix}/healthcheck-port`]: String(ports.operations),
     [`${prefix}/healthcheck-path`]: paths.ready,
-    [`${prefix}/load-balancer-attributes`]: `idle_timeout.timeout_seconds=${idleSeconds},routing.http.drop_invalid_header_fields.enabled=true`,
+    [`${prefix}/load-balancer-attributes`]: `idle_timeout.timeout_seconds=${idleSeconds},routing.http.drop_invalid_header_fields.enabled=true,${deletionProtection(protect)}`,
     [`${prefix}/target-group-attributes`]: `deregistration_delay.timeout_seconds=${drainSeconds}`,
   };
 }

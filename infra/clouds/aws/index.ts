@@ -12,6 +12,7 @@ import { Bucket } from "./bucket.ts";
 import { clientCredentials } from "./client-credentials.ts";
 import { Cluster } from "./cluster.ts";
 import { awsDecisions } from "./decisions.ts";
+import { FlowLogs } from "./flow-logs.ts";
 import { partitionOf } from "./iam/arn.ts";
 import type { Place } from "./iam/policy.ts";
 import { Identities } from "./identities.ts";
@@ -36,6 +37,9 @@ export function createAws(config: AwsConfig): Cloud {
     config.network.mode === "create"
       ? new Network("network", { region, clusterName: cluster, network: config.network, protect }, inAws)
       : new AdoptedNetwork("network", { region, network: config.network }, inAws);
+  if (config.network.mode === "create" && config.network.flowLogs) {
+    new FlowLogs("flow-logs", { vpcId: network.vpcId, place, retentionDays: config.logRetentionDays }, inAws);
+  }
   const eks = new Cluster("cluster", { config, place, network }, inAws);
   const { clusterName, oidcProviderArn } = eks;
   const bucket = new Bucket("tables", { config: config.bucket, place, protect }, inAws);
@@ -115,6 +119,7 @@ export function createAws(config: AwsConfig): Cloud {
             place,
             config: config.loadBalancerController,
             exposure,
+            protect,
             network,
             clusterSecurityGroupId: eks.securityGroupId,
             oidcProviderArn,

@@ -16,6 +16,7 @@ export interface LoadBalancerArgs {
   readonly place: Place;
   readonly config: AwsConfig["loadBalancerController"];
   readonly exposure: Exclude<AwsConfig["tableService"]["exposure"], { mode: "cluster" }>;
+  readonly protect: boolean;
   readonly network: ClusterNetwork;
   readonly clusterSecurityGroupId: pulumi.Output<string>;
   readonly oidcProviderArn: pulumi.Output<string>;
@@ -43,7 +44,7 @@ export class LoadBalancer extends pulumi.ComponentResource {
 
   constructor(name: string, args: LoadBalancerArgs, opts?: pulumi.ComponentResourceOptions) {
     super("lakehead:aws:LoadBalancer", name, {}, opts);
-    const { place, config, exposure, network } = args;
+    const { place, config, exposure, network, protect } = args;
     const child = { parent: this };
 
     const group = new aws.ec2.SecurityGroup(
@@ -129,7 +130,9 @@ export class LoadBalancer extends pulumi.ComponentResource {
     const subnets = pulumi.all(subnetsOf(exposure.mode, network)).apply((ids) => ids.join(","));
     const ids = { securityGroup: group.id, subnets };
     this.annotations =
-      exposure.mode === "public" ? publicAnnotations(ids, exposure.certificateArn) : internalAnnotations(ids);
+      exposure.mode === "public"
+        ? publicAnnotations(ids, exposure.certificateArn, protect)
+        : internalAnnotations(ids, protect);
     this.registerOutputs({});
   }
 }

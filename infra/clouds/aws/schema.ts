@@ -94,6 +94,10 @@ const network = z
           .describe(
             "NAT gateways: one, one for each zone, or none (interface endpoints reach AWS, and charts and images must come from a mirror inside AWS)",
           ),
+        flowLogs: z
+          .boolean()
+          .default(false)
+          .describe("Record every connection of the VPC in CloudWatch Logs, for `logRetentionDays`"),
       }),
       z.strictObject({
         mode: z.literal("adopt").describe("Use an existing VPC"),

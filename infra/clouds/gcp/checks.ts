@@ -78,7 +78,11 @@ function checkAddon({ kubernetesVersion, operator: { version } }: GcpConfig): Fi
 }
 
 function checkNetwork({ network, nodes }: GcpConfig): Finding[] {
-  const { mode: _, ...ranges } = network;
+  const ranges = Object.fromEntries(
+    Object.entries(network).flatMap(([key, value]) =>
+      typeof value === "string" && key.endsWith("Cidr") ? [[key, value]] : [],
+    ),
+  );
   return [
     ...errorIf(
       parseCidr(network.controlPlaneCidr)?.length !== 28,
@@ -89,13 +93,7 @@ function checkNetwork({ network, nodes }: GcpConfig): Finding[] {
     ),
     ...(network.mode === "create" ? checkCapacity(network, nodes) : []),
     ...overlappingPairs(ranges).flatMap(([a, b]) =>
-      errorIf(
-        true,
-        `network.${b}`,
-        ranges[b as keyof typeof ranges],
-        `it overlaps network.${a}`,
-        "write networks that do not overlap",
-      ),
+      errorIf(true, `network.${b}`, ranges[b], `it overlaps network.${a}`, "write networks that do not overlap"),
     ),
   ];
 }

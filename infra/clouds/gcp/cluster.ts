@@ -7,6 +7,8 @@ export interface ClusterArgs {
   readonly config: GcpConfig;
   readonly network: Network;
   readonly nodeEmail: pulumi.Input<string>;
+  /** Cloud KMS key of Kubernetes secrets; undefined: Google's own encryption only. */
+  readonly secretsKeyName: pulumi.Input<string> | undefined;
 }
 
 /** A regional GKE Standard cluster with private nodes and workload identity, without node pools. */
@@ -39,7 +41,7 @@ export class Cluster extends pulumi.ComponentResource {
   }
 }
 
-function clusterInputs({ config, network, nodeEmail }: ClusterArgs): gcp.container.ClusterArgs {
+function clusterInputs({ config, network, nodeEmail, secretsKeyName }: ClusterArgs): gcp.container.ClusterArgs {
   const { publicCidrs, dns } = config.endpoint;
   return {
     project: config.project,
@@ -89,6 +91,8 @@ function clusterInputs({ config, network, nodeEmail }: ClusterArgs): gcp.contain
       shieldedInstanceConfig: { enableSecureBoot: true, enableIntegrityMonitoring: true },
     },
     enableShieldedNodes: true,
+    databaseEncryption:
+      secretsKeyName === undefined ? { state: "DECRYPTED" } : { state: "ENCRYPTED", keyName: secretsKeyName },
     workloadIdentityConfig: { workloadPool: `${config.project}.svc.id.goog` },
     masterAuth: { clientCertificateConfig: { issueClientCertificate: false } },
     rbacBindingConfig: {

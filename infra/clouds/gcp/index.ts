@@ -17,6 +17,7 @@ import { NodeIdentity } from "./node-identity.ts";
 import { NodePool } from "./node-pool.ts";
 import { googleProbeSources, PublicEndpoint } from "./public-endpoint.ts";
 import type { GcpConfig } from "./schema.ts";
+import { SecretsKey } from "./secrets-key.ts";
 import { Services } from "./services.ts";
 import { WorkloadIdentity } from "./workload-identity.ts";
 
@@ -34,7 +35,15 @@ export function createGcp(config: GcpConfig): Cloud {
   const network = new Network("network", { project, region, network: config.network, protect }, within());
   const nodes = new NodeIdentity("node-identity", { project, clusterName }, within());
   const nodeEmail = nodes.email;
-  const cluster = new Cluster("cluster", { config, network, nodeEmail }, within(...network.egress, ...nodes.grants));
+  const secretsKey = config.encryptSecrets
+    ? new SecretsKey("secrets-key", { project, region, protect }, within())
+    : undefined;
+  const cluster = new Cluster(
+    "cluster",
+    { config, network, nodeEmail, secretsKeyName: secretsKey?.keyName },
+    // The key with its grant.
+    within(...network.egress, ...nodes.grants, ...(secretsKey === undefined ? [] : [secretsKey])),
+  );
   const ready = createPools(config, model, { cluster, nodeEmail, labels }, root, [...network.egress, ...nodes.grants]);
 
   const identity = { project, namespace: config.namespace, bucket, cluster };

@@ -46,6 +46,15 @@ export class Network extends pulumi.ComponentResource {
           ipCidrRange: network.nodeCidr,
           // Nodes and pods reach Cloud Storage and the other Google APIs without NAT and its cost.
           privateIpGoogleAccess: true,
+          ...(network.flowLogs
+            ? {
+                logConfig: {
+                  aggregationInterval: "INTERVAL_10_MIN",
+                  flowSampling: 0.5,
+                  metadata: "INCLUDE_ALL_METADATA",
+                },
+              }
+            : {}),
           secondaryIpRanges: [
             { rangeName: this.podRange, ipCidrRange: network.podCidr },
             { rangeName: this.serviceRange, ipCidrRange: network.serviceCidr },

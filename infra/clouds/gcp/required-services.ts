@@ -1,6 +1,7 @@
 /** The Google APIs that a stack or its nodes call. */
 export const requiredServices = [
   "artifactregistry.googleapis.com",
+  "cloudkms.googleapis.com",
   "cloudresourcemanager.googleapis.com",
   "compute.googleapis.com",
   "container.googleapis.com",

@@ -81,6 +81,10 @@ const network = z
         podCidr: cidr.default("10.44.0.0/14").describe("Pods (secondary range)"),
         serviceCidr: cidr.default("10.43.0.0/20").describe("Services (secondary range)"),
         controlPlaneCidr: cidr.default("172.16.0.0/28").describe("Control plane, a /28"),
+        flowLogs: z
+          .boolean()
+          .default(false)
+          .describe("Record half of the connections of nodes and pods in Cloud Logging"),
       }),
       z.strictObject({
         mode: z.literal("adopt").describe("Use an existing network"),
@@ -149,6 +153,10 @@ export const gcpSchema = z.strictObject({
     })
     .prefault({})
     .describe("The Kubernetes API's endpoint"),
+  encryptSecrets: z
+    .boolean()
+    .default(true)
+    .describe("Encrypt Kubernetes secrets with a Cloud KMS key that the stack creates, in addition to Google's own"),
   network,
   nodes,
   bucket,

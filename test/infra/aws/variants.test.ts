@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
+import { internalAnnotations, publicAnnotations } from "../../../infra/clouds/aws/exposure.ts";
 import type { Capture, PlannedResource } from "../../../infra/offline-plan/capture.ts";
 import { runStack } from "../../support/infra/stacks.ts";
 import { configOf } from "../config/minimal.ts";
@@ -27,7 +28,7 @@ beforeAll(async () => {
       },
     }),
     runStack("aws-dev", "update", {
-      "lakehead:network": { mode: "create", zones: ["a", "b"], nat: "none" },
+      "lakehead:network": { mode: "create", zones: ["a", "b"], nat: "none", flowLogs: true },
       "lakehead:client": {},
       "lakehead:viewerArns": [],
       "lakehead:auditorArns": [],
@@ -55,6 +56,14 @@ describe("the network", () => {
       expect.arrayContaining(["com.amazonaws.eu-central-1.ecr.dkr", "com.amazonaws.eu-central-1.sts"]),
     );
     expect(of(closed, "ec2/route:Route").map(({ name }) => name)).toEqual(["network-public-internet"]);
+  });
+
+  test("has flow logs only with the key, written by a role that cannot create their group", () => {
+    expect(of(closed, "ec2/flowLog:FlowLog")).toHaveLength(1);
+    const { policy } = one(closed, "iam/rolePolicy:RolePolicy", "flow-logs-role-write").inputs;
+    expect(policy).toContain("logs:PutLogEvents");
+    expect(policy).not.toContain("logs:CreateLogGroup");
+    expect(of(adopted, "ec2/flowLog:FlowLog")).toEqual([]);
   });
 
   test("if adopted is not changed, except for an S3 endpoint on the listed route tables", () => {
@@ -126,6 +135,16 @@ describe("the bucket", () => {
 });
 
 describe("exposure", () => {
+  test.each([true, false])("a load balancer's deletion protection is the stack's protect: %s", (protect) => {
+    const ids = { securityGroup: "sg-1", subnets: "subnet-1" };
+    const attribute = `deletion_protection.enabled=${protect}`;
+    expect(internalAnnotations(ids, protect)["service.beta.kubernetes.io/aws-load-balancer-attributes"]).toBe(
+      attribute,
+    );
+    const attributes = publicAnnotations(ids, "arn", protect)["alb.ingress.kubernetes.io/load-balancer-attributes"];
+    expect(attributes?.split(",")).toContain(attribute);
+  });
+
   test("internal is an NLB in the private subnets that admits the configured networks", () => {
     const service = adopted.resources.find(({ type, name }) => type.endsWith(":Service") && name === "table-service");
     const text = JSON.stringify(service?.inputs);

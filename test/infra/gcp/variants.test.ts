@@ -20,6 +20,7 @@ beforeAll(async () => {
     },
     "lakehead:bucket": { name: "existing-tables", create: false },
     "lakehead:operator": { mode: "addon", version: "1.4" },
+    "lakehead:encryptSecrets": false,
     "lakehead:endpoint": { dns: false, publicCidrs: ["203.0.113.0/24"] },
     "lakehead:tableService": {
       image: "registry.example.com/lakehead:0.1.0",
@@ -55,6 +56,11 @@ describe("the cluster", () => {
       },
       controlPlaneEndpointsConfig: { dnsEndpointConfig: { allowExternalTraffic: false } },
     });
+  });
+
+  test("without encryptSecrets has no key, and Google's own encryption", () => {
+    expect(inputs(clusterType)).toMatchObject({ databaseEncryption: { state: "DECRYPTED" } });
+    expect(adopted.resources.filter(({ type }) => type.startsWith("gcp:kms/"))).toEqual([]);
   });
 
   test("in an adopted network creates no network of its own", () => {

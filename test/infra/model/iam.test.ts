@@ -5,6 +5,7 @@ import {
   autoscalerPolicy,
   clientPolicy,
   controlPlanePolicy,
+  flowLogsPolicy,
   runtimePolicy,
   tableServicePolicy,
 } from "../../../infra/clouds/aws/iam/cluster.ts";
@@ -32,6 +33,7 @@ const documents = (at: Place, reach: BucketScope): PolicyDocument[] => [
   clientPolicy(at, reach, "geneva-client-role"),
   autoscalerPolicy(at),
   controlPlanePolicy(at),
+  flowLogsPolicy(at, "/aws/vpc/lancedb/flow-logs"),
   loadBalancerControllerPolicy(at),
 ];
 const actions = (document: PolicyDocument) => document.Statement.flatMap(({ Action }) => Action);

@@ -11,13 +11,18 @@ export const allowedWildcards: readonly {
 }[] = [
   {
     resource: /^\*$/,
-    actions: /^(autoscaling|ec2|elasticloadbalancing):(Describe|Get)[A-Za-z]+$/,
+    actions: /^(autoscaling|ec2|elasticloadbalancing):(Describe|Get)[A-Za-z]+$|^logs:DescribeLogGroups$/,
     why: "read-only calls that AWS authorises for all resources or none",
   },
   {
     resource: /^arn:[^*]+:s3:::[^*/]+\/([^*]+\/)?\*$/,
     actions: /^s3:(GetObject|PutObject|DeleteObject|AbortMultipartUpload|ListMultipartUploadParts)$/,
     why: "the objects of one bucket below one prefix",
+  },
+  {
+    resource: /^arn:[^*]+:logs:[^*]+:log-group:\/aws\/vpc\/[^*]+:\*$/,
+    actions: /^logs:(CreateLogStream|PutLogEvents|DescribeLogStreams)$/,
+    why: "the streams of one log group",
   },
   {
     resource: /^arn:[^*]+:eks:[^*]+:nodegroup\/[^*/]+\/\*\/\*$/,

@@ -66,6 +66,7 @@ const byType: Readonly<Record<string, Fabricate>> = {
   "aws:ec2/routeTableAssociation:RouteTableAssociation": ec2("rtbassoc", "route-table-association"),
   "aws:ec2/vpcEndpoint:VpcEndpoint": ec2("vpce", "vpc-endpoint"),
   "aws:ec2/securityGroup:SecurityGroup": ec2("sg", "security-group"),
+  "aws:ec2/flowLog:FlowLog": ec2("fl", "vpc-flow-log"),
   "aws:ec2/launchTemplate:LaunchTemplate": ec2("lt", "launch-template", () => ({
     latestVersion: 1,
     defaultVersion: 1,
@@ -138,6 +139,21 @@ const byType: Readonly<Record<string, Fabricate>> = {
       },
     },
   }),
+  "gcp:kms/keyRing:KeyRing": ({ physicalName, inputs }) => ({
+    id: `projects/${gcpProject}/locations/${inputs.location}/keyRings/${physicalName}`,
+    outputs: {},
+  }),
+  "gcp:kms/cryptoKey:CryptoKey": ({ physicalName, inputs }) => ({
+    id: `${inputs.keyRing}/cryptoKeys/${physicalName}`,
+    outputs: {},
+  }),
+  "gcp:projects/serviceIdentity:ServiceIdentity": ({ inputs }) => {
+    const email = "service-100000000001@container-engine-robot.iam.gserviceaccount.com";
+    return {
+      id: `projects/${gcpProject}/services/${inputs.service}`,
+      outputs: { email, member: `serviceAccount:${email}` },
+    };
+  },
   "gcp:serviceaccount/account:Account": ({ inputs }) => {
     const project = text(inputs.project) ?? gcpProject;
     const email = `${inputs.accountId}@${project}.iam.gserviceaccount.com`;

@@ -118,6 +118,22 @@ export const elsewhere: Readonly<Record<string, readonly [source: string, ...pat
   "aws:cloudwatch/logGroup:LogGroup": ["internal/service/logs/group.go", "namePrefix", "logGroupClass"],
   "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup": ["internal/service/ec2/vpc_default_security_group.go", "vpcId"],
   "aws:ec2/eip:Eip": ["internal/service/ec2/ec2_eip.go", "domain", "networkBorderGroup", "publicIpv4Pool"],
+  "aws:ec2/flowLog:FlowLog": [
+    "internal/service/ec2/vpc_flow_log.go",
+    "deliverCrossAccountRole",
+    "destinationOptions",
+    "eniId",
+    "iamRoleArn",
+    "logDestination",
+    "logDestinationType",
+    "logFormat",
+    "maxAggregationInterval",
+    "subnetId",
+    "trafficType",
+    "transitGatewayAttachmentId",
+    "transitGatewayId",
+    "vpcId",
+  ],
   "aws:ec2/launchTemplate:LaunchTemplate": ["internal/service/ec2/ec2_launch_template.go", "name", "namePrefix"],
   "aws:ec2/natGateway:NatGateway": [
     "internal/service/ec2/vpc_nat_gateway.go",
@@ -197,6 +213,10 @@ export const elsewhere: Readonly<Record<string, readonly [source: string, ...pat
   "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": [
     "internal/service/ec2/vpc_security_group_ingress_rule.go",
     "securityGroupId",
+  ],
+  "gcp:projects/serviceIdentity:ServiceIdentity": [
+    "google-beta/services/serviceusage/resource_project_service_identity.go of hashicorp/terraform-provider-google-beta",
+    "service",
   ],
 };
 

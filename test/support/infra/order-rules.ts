@@ -204,6 +204,20 @@ export const rules: readonly Rule[] = [
     in: ["aws"],
   },
   {
+    why: "GKE writes its first secrets with the key, and cannot delete a cluster without it",
+    later: type("gcp:container/cluster:Cluster"),
+    earlier: type("gcp:kms/cryptoKeyIAMMember:CryptoKeyIAMMember"),
+    in: ["gcp"],
+  },
+  {
+    why: "flow logs are written with the permissions of their role into a group that exists",
+    later: type("aws:ec2/flowLog:FlowLog"),
+    earlier: (resource) =>
+      both(type("aws:iam/rolePolicy:RolePolicy"), named(/^flow-logs-/))(resource) ||
+      both(type("aws:cloudwatch/logGroup:LogGroup"), named(/^flow-logs$/))(resource),
+    in: ["aws-prod"],
+  },
+  {
     why: "EKS's own security group does not admit a deployer inside the VPC",
     later: kubernetesObject,
     earlier: named(/^cluster-api-from-/),
@@ -224,7 +238,7 @@ export const rules: readonly Rule[] = [
   {
     why: "EKS writes its logs into a group that exists, or makes one without a retention that nobody deletes",
     later: type("aws:eks/cluster:Cluster"),
-    earlier: type("aws:cloudwatch/logGroup:LogGroup"),
+    earlier: both(type("aws:cloudwatch/logGroup:LogGroup"), named(/^cluster-logs$/)),
     in: ["aws"],
   },
 ];

@@ -27,6 +27,20 @@ export function controlPlanePolicy({ partition, region, account, cluster }: Plac
   });
 }
 
+/** Permissions of VPC flow logs: write to this group. Not to create it, or it would return after its deletion. */
+export function flowLogsPolicy({ partition, region, account }: Place, group: string): PolicyDocument {
+  const arn = `arn:${partition}:logs:${region}:${account}:log-group:${group}`;
+  return policy(
+    {
+      Sid: "WriteLogs",
+      Effect: "Allow",
+      Action: ["logs:CreateLogStream", "logs:PutLogEvents", "logs:DescribeLogStreams"],
+      Resource: [arn, `${arn}:*`],
+    },
+    { Sid: "FindGroup", Effect: "Allow", Action: ["logs:DescribeLogGroups"], Resource: ["*"] },
+  );
+}
+
 /** Permissions of the Ray pods: describe the cluster, use the tables. */
 export function runtimePolicy(place: Place, scope: BucketScope): PolicyDocument {
   return policy(describeCluster(place), ...tableStorage(place, scope));
