@@ -12,7 +12,9 @@ const stacks = readdirSync(root).flatMap((file) => /^Pulumi\.(.+)\.yaml$/.exec(f
 
 /** Foreign part: Pulumi's SDK, with the configuration that an engine hands to a program. */
 function load(values: Readonly<Record<string, string>>): string {
-  pulumi.runtime.setMocks({ newResource: () => ({ id: "", state: {} }), call: () => ({}) }, "lakehead", "test", true);
+  const mocks = { newResource: () => ({ id: "", state: {} }), call: () => ({}) };
+  // The project and the mode are set at once; only what the test does not use is awaited.
+  void pulumi.runtime.setMocks(mocks, "lakehead", "test", true);
   pulumi.runtime.setAllConfig({ ...values }, []);
   try {
     loadConfig(stackDefinition);

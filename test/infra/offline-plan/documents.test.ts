@@ -72,7 +72,9 @@ describe("a changed policy that holds an unknown identifier", () => {
     edit("infra/clouds/aws/iam/storage.ts", '"s3:GetObject",', '"s3:GetObject",\n        "s3:*",');
     edit(
       "infra/clouds/aws/iam/policy.ts",
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a source file
       "StringEquals: {\n        [`${issuer}:aud`]",
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a source file
       "StringLike: {\n        [`${issuer}:aud`]",
     );
     const [before, after] = await Promise.all([preview(root, "aws-prod"), preview(folder, "aws-prod")]);
