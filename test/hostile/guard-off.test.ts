@@ -1,5 +1,5 @@
 import { describe, expect, inject, it } from "vitest";
-import { killers } from "../service/guard/expression/support/killers.ts";
+import { harmfulExpressions } from "../service/guard/expression/support/harmful-expressions.ts";
 import { testToken } from "../support/request.ts";
 import { startReadyServiceProcess } from "../support/service-process.ts";
 import { bodyOf } from "./support/queries.ts";
@@ -12,13 +12,13 @@ const deadly = [
 ] as const;
 
 describe("with the guard off", () => {
-  it.each(deadly)("%s with one %s ends the process: %s", async (operation, field, killer) => {
+  it.each(deadly)("%s with one %s ends the process: %s", async (operation, field, name) => {
     const service = await startReadyServiceProcess({
       copyOf: inject("tables"),
       environment: { LAKEHEAD_UNSAFE_GUARD: "off", LAKEHEAD_ISOLATION: "off" },
     });
     try {
-      const expression = killers[killer];
+      const expression = harmfulExpressions[name];
       const query = { k: 5, vector: null, [field]: field === "columns" ? { value: expression } : expression };
       const answer = fetch(`${service.base}/v1/table/docs/${operation}`, {
         method: "POST",

@@ -2,7 +2,7 @@ import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { killers } from "../service/guard/expression/support/killers.ts";
+import { harmfulExpressions } from "../service/guard/expression/support/harmful-expressions.ts";
 import { makeExpressionTable } from "../service/guard/expression/support/table.ts";
 import type { Answer } from "../support/request.ts";
 import { callOperation } from "../support/service.ts";
@@ -16,7 +16,7 @@ import * as hostile from "./support/queries.ts";
 let directory: string;
 let service: ServiceProcess;
 const answers = new Map<string, Answer>();
-const innocent = new Map<string, number[]>();
+const harmlessStatuses = new Map<string, number[]>();
 
 /** Long enough for a normal query and too short for a hostile one: memory limits and crashes come sooner or never. */
 const deadlineSeconds = 0.3;
@@ -29,7 +29,7 @@ interface Attack {
 }
 
 const attacks: readonly Attack[] = [
-  ...Object.entries(killers).map(([name, expression]) => ({
+  ...Object.entries(harmfulExpressions).map(([name, expression]) => ({
     name,
     table: "kinds",
     query: hostile.filtered(expression),
@@ -56,10 +56,11 @@ const attack = async (): Promise<void> => {
 };
 
 /** Requests of other callers during the attack. */
-const innocents: Readonly<Record<string, () => Promise<{ readonly status: number }>>> = {
+const harmlessCalls: Readonly<Record<string, () => Promise<{ readonly status: number }>>> = {
   explain_plan: () => ask("explain_plan", "docs", { query: { k: 1, filter: "id = 7" } }),
   stats: () => ask("stats", "docs", {}),
-  "tags/create": () => ask("tags/create", "docs", { tag: `t${innocent.get("tags/create")?.length}`, version: 1 }),
+  "tags/create": () =>
+    ask("tags/create", "docs", { tag: `t${harmlessStatuses.get("tags/create")?.length}`, version: 1 }),
   livez: async () => ({ status: (await fetch(`${service.operationsBase}/livez`)).status }),
   readyz: async () => ({ status: await service.readiness() }),
 };
@@ -78,13 +79,13 @@ beforeAll(async () => {
       LAKEHEAD_QUEUE_SECONDS: "60",
     },
   });
-  for (const name of Object.keys(innocents)) innocent.set(name, []);
+  for (const name of Object.keys(harmlessCalls)) harmlessStatuses.set(name, []);
   let attacked = false;
   const done = attack().finally(() => {
     attacked = true;
   });
   while (!attacked)
-    for (const [name, call] of Object.entries(innocents)) innocent.get(name)?.push((await call()).status);
+    for (const [name, call] of Object.entries(harmlessCalls)) harmlessStatuses.get(name)?.push((await call()).status);
   await done;
 }, 240_000);
 
@@ -110,9 +111,9 @@ describe("with the guard off and isolation on", () => {
     expect(answer?.body.error).not.toMatch(/panic/);
   });
 
-  it.each(Object.keys(innocents))("%s of other callers succeeded throughout", (name) => {
-    expect(innocent.get(name)?.length).toBeGreaterThan(10);
-    expect(new Set(innocent.get(name))).toEqual(new Set([200]));
+  it.each(Object.keys(harmlessCalls))("%s of other callers succeeded throughout", (name) => {
+    expect(harmlessStatuses.get(name)?.length).toBeGreaterThan(10);
+    expect(new Set(harmlessStatuses.get(name))).toEqual(new Set([200]));
   });
 
   it("the service is live and ready, and only worker processes ended", async () => {

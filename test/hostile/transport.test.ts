@@ -75,7 +75,7 @@ describe("bodies", () => {
     expect(status).toBe(413);
   });
 
-  it("that never come hold up nobody else", async () => {
+  it("that never come do not delay other requests", async () => {
     const head = `POST /v1/table/docs/analyze_plan HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${testToken}\r\n`;
     const slow = await Promise.all(Array.from({ length: 200 }, () => openRaw(service.port)));
     try {

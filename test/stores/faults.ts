@@ -8,7 +8,7 @@ import { load, refusalFault, type Seen } from "./load.ts";
 import { serve } from "./place.ts";
 import { questions } from "./questions.ts";
 
-const patience = { timeout: 60_000, interval: 100 };
+const pollOptions = { timeout: 60_000, interval: 100 };
 const nothing = (): Seen => ({ right: 0, refused: 0, wrong: [] });
 
 /** Rounds of all questions under one kind of fault, while tags are created and deleted. */
@@ -37,7 +37,7 @@ export const faults = (store: () => ObjectStore): void => {
     const expectRecovery = async (seen: Seen, ledger: Ledger): Promise<void> => {
       expect(seen.wrong).toEqual([]);
       await expect
-        .poll(() => probe(service, "/readyz"), patience)
+        .poll(() => probe(service, "/readyz"), pollOptions)
         .toMatchObject({
           status: 200,
           body: { databaseAnswers: true },
@@ -48,7 +48,7 @@ export const faults = (store: () => ObjectStore): void => {
         expect(after.wrong).toEqual([]);
         return after;
       };
-      await expect.poll(round, patience).toMatchObject({ right: questions.length, refused: 0 });
+      await expect.poll(round, pollOptions).toMatchObject({ right: questions.length, refused: 0 });
       expect(await ledger.check()).toEqual([]);
     };
 
@@ -109,7 +109,7 @@ export const faults = (store: () => ObjectStore): void => {
         };
         const work = Promise.all([load(service, seen, 4, () => over), makeTags()]);
         try {
-          await expect.poll(() => seen.right, patience).toBeGreaterThan(questions.length);
+          await expect.poll(() => seen.right, pollOptions).toBeGreaterThan(questions.length);
           store().set({ presence });
           for (let second = 1; second <= awaySeconds; second++) {
             await sleep(1000);
@@ -118,7 +118,7 @@ export const faults = (store: () => ObjectStore): void => {
           }
           // A silent store counts as unavailable only after the SDK's timeout.
           await expect
-            .poll(() => probe(service, "/readyz"), patience)
+            .poll(() => probe(service, "/readyz"), pollOptions)
             .toMatchObject({ body: { databaseAnswers: false } });
           expect(seen.refused + ledger.refused).toBeGreaterThan(0);
           store().set(fairWeather);

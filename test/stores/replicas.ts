@@ -11,7 +11,7 @@ const consistencySeconds = 1;
 /** Only this suite uses this table, because it writes a version. */
 const shared = { ...nested, name: "shared" };
 const sharedId = [...shared.namespace, shared.name].join("$");
-const patience = { timeout: 20_000, interval: 50 };
+const pollOptions = { timeout: 20_000, interval: 50 };
 
 /** Number of responses by kind, for instance `{"200": 1, "409/9": 199}`. */
 const kinds = (answers: readonly Answer[]): Record<string, number> => {
@@ -93,7 +93,7 @@ export const replicas = (place: () => Place): void => {
       for (const [index, service] of both.entries()) {
         const tag = `late-${index}`;
         expect(await service.call("tags/create", sharedId, { tag, version })).toMatchObject({ status: 200 });
-        await expect.poll(async () => (await stats(service)).body.num_rows, patience).toBe(21);
+        await expect.poll(async () => (await stats(service)).body.num_rows, pollOptions).toBe(21);
       }
     });
   });

@@ -35,7 +35,7 @@ export const cargoBuild = async (
   try {
     await run("cargo", ["fetch", "--quiet", "--locked", "--manifest-path", manifest]);
   } catch (error) {
-    return { missing: `its Rust crates cannot be had: ${lastLine(error)}` };
+    return { missing: `its Rust crates cannot be installed: ${lastLine(error)}` };
   }
   const built = join(target, "debug", program);
   if (!existsSync(built)) log(`building ${program} with cargo into ${target} (once, some minutes) …`);

@@ -45,7 +45,7 @@ export async function runCloud(report: Report, stack: CloudStack): Promise<void>
       plugins: [plugins],
       env: {
         ...settingsEnvironment(settings),
-        // GKE's DNS endpoint has a certificate that the machine trusts; here the machine is told to.
+        // GKE's DNS endpoint has a certificate that the machine trusts; here the suite tells the machine to.
         SSL_CERT_FILE: settings.apiCa,
         NODE_EXTRA_CA_CERTS: settings.apiCa,
       },

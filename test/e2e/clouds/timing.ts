@@ -15,7 +15,7 @@ export interface Timing {
   readonly waits: readonly Wait[];
 }
 
-/** @param after - What each resource waits for, whoever made it; what the journal does not know counts as there. */
+/** @param after - What each resource waits for. What the journal does not know counts as existing. */
 export function timingOf(entries: readonly Entry[], after: ReadonlyMap<string, readonly string[]>): Timing {
   const begun = new Map<string, number>();
   const done = new Map<string, number>();

@@ -19,7 +19,7 @@ const toWire = (message: { toJavaScript(): Record<string, unknown> } | undefined
 const fromWire = (wire: Wire) =>
   struct.Struct.fromJavaScript(wire as Parameters<typeof struct.Struct.fromJavaScript>[0]);
 
-/** What the cloud refuses has a status of its own, so that it is told from a fault of the stand-in's. */
+/** A refusal of the cloud has a status of its own, which distinguishes it from a fault of the stand-in. */
 const unary = <Request, Reply>(respond: (request: Request) => Reply | Promise<Reply>) =>
   plain(async (request: Request) => {
     try {

@@ -1,4 +1,4 @@
-import { killers } from "../../service/guard/expression/support/killers.ts";
+import { harmfulExpressions } from "../../service/guard/expression/support/harmful-expressions.ts";
 import { dimensions, vectorOf } from "../../support/tables.ts";
 
 type Query = Readonly<Record<string, unknown>>;
@@ -30,7 +30,7 @@ const slowToPlan: Readonly<Record<string, string>> = {
 
 /** Filters and aliases that end the engine or occupy it, and longer ones than any. */
 export const expressions: Readonly<Record<string, string>> = {
-  ...killers,
+  ...harmfulExpressions,
   ...slowToPlan,
   ...Object.fromEntries(
     [1_000, 10_000, 50_000, 300_000].map((terms) => [`${terms} additions`, `id = 1${"+1".repeat(terms)}`]),
@@ -127,7 +127,7 @@ export const answered: Readonly<Record<string, Query>> = {
   "a column name with 5,000 dots": { ...scan, columns: [`id${".a".repeat(5000)}`] },
   "a column name with 5,000 backquotes": { ...scan, columns: ["`".repeat(5000)] },
   "a column name of 100 kB": { ...scan, columns: ["a".repeat(100_000)] },
-  "a column name that is an expression": { ...scan, columns: [killers["overflows the stack: additions"]] },
+  "a column name that is an expression": { ...scan, columns: [harmfulExpressions["overflows the stack: additions"]] },
   "the same column 500 times": { ...scan, columns: repeat(500, "id") },
   "an alias __proto__": { ...scan, columns: JSON.parse('{"__proto__": "id"}') },
   "an alias of 100 kB": { ...scan, columns: { ["a".repeat(100_000)]: "id" } },

@@ -236,7 +236,7 @@ export const rules: readonly Rule[] = [
     in: ["gcp-prod"],
   },
   {
-    why: "EKS writes its logs into a group that exists, or makes one without a retention that nobody deletes",
+    why: "EKS writes its logs into a group that exists, or makes one without a retention, which stays",
     later: type("aws:eks/cluster:Cluster"),
     earlier: both(type("aws:cloudwatch/logGroup:LogGroup"), named(/^cluster-logs$/)),
     in: ["aws"],

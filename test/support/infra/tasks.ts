@@ -69,7 +69,7 @@ const chains: Readonly<Record<"aws" | "gcp", readonly Link[]>> = {
 /** The longest unavoidable chain, with its minutes. Removal needs the same order backwards. */
 export function unavoidable(cloud: "aws" | "gcp", operation: "create" | "delete"): { minutes: number; text: string } {
   const links = chains[cloud]
-    // An add-on goes with the cluster that it is on, and a driver that nobody uses keeps nothing waiting.
+    // An add-on goes with the cluster that it is on, and an unused driver delays nothing.
     .filter(({ addonName }) => operation === "create" || addonName === undefined)
     .map(({ what, type, addonName }) => ({ what, minutes: durationOf(type, { addonName })[operation] }));
   if (operation === "delete") links.reverse();

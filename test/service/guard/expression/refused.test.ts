@@ -5,7 +5,7 @@ import {
   verifyExpression,
   verifyExpressions,
 } from "../../../../service/guard/expression/index.ts";
-import { killers, nested } from "./support/killers.ts";
+import { harmfulExpressions, nested } from "./support/harmful-expressions.ts";
 
 const refusal = (expression: string, limits = defaultExpressionLimits): ServiceError => {
   try {
@@ -199,7 +199,7 @@ const notAllowed: Readonly<Record<string, readonly string[]>> = {
 };
 
 describe("an expression that must not reach the engine is refused", () => {
-  it.each(Object.entries(killers))("%s", (_, expression) => {
+  it.each(Object.entries(harmfulExpressions))("%s", (_, expression) => {
     expect(refusal(expression)).toMatchObject({ code: 13, status: 400 });
   });
 

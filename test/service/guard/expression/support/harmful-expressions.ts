@@ -2,7 +2,7 @@ export const nested = (levels: number, wrap: (inner: string) => string, seed: st
   Array.from({ length: levels }).reduce<string>(wrap, seed);
 
 /** Expressions by their effect on the engine without the guard, measured on 0.39.0. */
-export const killers: Readonly<Record<string, string>> = {
+export const harmfulExpressions: Readonly<Record<string, string>> = {
   "overflows the stack: additions": `id = ${"1+".repeat(1000)}1`,
   "overflows the stack: casts": `id${"::int".repeat(800)} = 1`,
   "overflows the stack: IS TRUE": `b${" IS TRUE".repeat(360)}`,
