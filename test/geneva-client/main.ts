@@ -100,7 +100,9 @@ async function installed(uv: string, requirements: string): Promise<{ python?: s
   print(`installing the client's requirements into ${home} (once) …`);
   try {
     await mkdir(dirname(home), { recursive: true });
-    await run(uv, ["venv", "--quiet", "--clear", "--no-python-downloads", "--python", ray.python, home]);
+    // With pyenv, the name of an interpreter on PATH works only where its version is selected.
+    const env = { ...process.env, PYENV_VERSION: ray.python };
+    await run(uv, ["venv", "--quiet", "--clear", "--no-python-downloads", "--python", ray.python, home], { env });
     await withFile(requirements, (file) =>
       run(uv, ["pip", "install", "--quiet", "--native-tls", "--python", python, "-r", file], { maxBuffer: 2 ** 24 }),
     );
