@@ -111,7 +111,7 @@ describe("nothing is lost", () => {
       k: count,
       offset: count,
       ef: count,
-      minimum_nprobes: count,
+      minimum_nprobes: fc.integer({ min: 1, max: 2 ** 31 - 1 }),
       maximum_nprobes: count,
       refine_factor: count,
       version: fc.maxSafeNat(),
