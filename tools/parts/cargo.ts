@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { cachePath } from "./cache.ts";
+import { lastLine } from "./last-line.ts";
 
 const run = promisify(execFile);
 
@@ -10,11 +11,6 @@ const run = promisify(execFile);
 export type CargoProgram =
   | { readonly program: string; readonly missing?: never }
   | { readonly missing: string; readonly program?: never };
-
-const lastLine = (error: unknown): string => {
-  const { stderr, message } = error as { stderr?: string; message?: string };
-  return (stderr?.trim() || message || String(error)).split("\n").at(-1) ?? "";
-};
 
 /**
  * A program of a Rust package with a lock file, built into the cache. Without cargo, it returns what is missing.

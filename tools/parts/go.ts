@@ -5,6 +5,7 @@ import { mkdir, readFile, rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { cachePath } from "./cache.ts";
+import { lastLine } from "./last-line.ts";
 
 const run = promisify(execFile);
 
@@ -12,11 +13,6 @@ const run = promisify(execFile);
 export type GoProgram =
   | { readonly program: string; readonly missing?: never }
   | { readonly missing: string; readonly program?: never };
-
-const lastLine = (error: unknown): string => {
-  const { stderr, message } = error as { stderr?: string; message?: string };
-  return (stderr?.trim() || message || String(error)).split("\n").at(-1) ?? "";
-};
 
 interface Build {
   /** Folder of the cache. */

@@ -5,6 +5,7 @@ import { mkdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { cachePath } from "./cache.ts";
+import { lastLine } from "./last-line.ts";
 
 const run = promisify(execFile);
 
@@ -12,11 +13,6 @@ const run = promisify(execFile);
 export type Python =
   | { readonly python: string; readonly missing?: never }
   | { readonly missing: string; readonly python?: never };
-
-const lastLine = (error: unknown): string => {
-  const { stderr, message } = error as { stderr?: string; message?: string };
-  return (stderr?.trim() || message || String(error)).split("\n").at(-1) ?? "";
-};
 
 /**
  * A virtual environment with the packages of a requirements file of exact versions, made once for its content and kept in the

@@ -5,6 +5,7 @@ import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { cachePath } from "../cache.ts";
+import { lastLine } from "../last-line.ts";
 import { type GoPart, goParts, type PartName } from "./table.ts";
 
 const run = promisify(execFile);
@@ -18,11 +19,6 @@ interface Go {
   readonly folder: string;
   readonly environment: NodeJS.ProcessEnv;
 }
-
-const lastLine = (error: unknown): string => {
-  const { stderr, message } = error as { stderr?: string; message?: string };
-  return (stderr?.trim() || message || String(error)).split("\n").at(-1) ?? "";
-};
 
 /** Go at low priority and on at most two processors, to leave the machine usable. */
 const go = ({ folder, environment }: Go, args: readonly string[]) =>
