@@ -15,7 +15,7 @@ const rows: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["telemetry"],
     ["config"],
     ["query"],
-    ["auth", "guard"],
+    ["auth", "guard", "plan-doctor"],
     ["lance"],
     ["operations"],
     ["server", "workers"],
