@@ -1,7 +1,11 @@
-/** Runs in the program's process before the program: shortens its start, and reports its peak memory at the end. */
+/**
+ * Runs in the program's process before the program: shortens its start, ends it with its parent, and reports its peak memory
+ * at the end.
+ */
 
 import { writeSync } from "node:fs";
 import Module, { createRequire } from "node:module";
+import { Worker } from "node:worker_threads";
 
 // Pulumi's runner maps the stack trace of every resource through source maps. That takes a third of the run, and a plan
 // shows no stack traces.
@@ -11,6 +15,9 @@ if (runner !== undefined) {
   const id = require.resolve("source-map-support/register");
   require.cache[id] = Object.assign(new Module(id), { loaded: true });
 }
+
+// Without the parent's options, which would run this file in the thread.
+new Worker(new URL("parent-watch.ts", import.meta.url), { execArgv: [] }).unref();
 
 // The parent opens descriptor 3 as a pipe and reads kilobytes from it.
 process.on("exit", () => {

@@ -1,5 +1,8 @@
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { planOf } from "../../../infra/offline-plan/plan.ts";
 import { readProject, readStackConfig, secretPlaceholder } from "../../../infra/offline-plan/project.ts";
 import { runProgram } from "../../../infra/offline-plan/run.ts";
@@ -108,5 +111,40 @@ describe("a program that fails", () => {
   it("is killed when it does not end", async () => {
     const { failure } = await run({ "fixture:fault": "hang" }, { timeout: 500 });
     expect(failure).toBe("the program ended without a message (stopped after 0.5 s; --timeout <seconds> allows more)");
+  });
+});
+
+describe("a program whose parent is killed", () => {
+  const runUrl = new URL("../../../infra/offline-plan/run.ts", import.meta.url).href;
+  const script = `const { runProgram } = await import(${JSON.stringify(runUrl)});
+    await runProgram(JSON.parse(process.argv[1]));`;
+
+  /** Not by signal 0, which also reaches a process that has ended and that nobody has waited for. */
+  const isRunning = (pid: number): boolean => {
+    const { stdout } = spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" });
+    return /^[^Z\s]/.test(stdout.trim());
+  };
+
+  it.each(["wait", "loop"])("ends too, although it would run on: %s", async (fault) => {
+    const folder = mkdtempSync(join(tmpdir(), "lakehead-parent-"));
+    const pidFile = join(folder, "pid");
+    const values = { ...config.values, "fixture:fault": fault, "fixture:pidFile": pidFile };
+    const options = JSON.stringify({ project, stack: "dev", config: { ...config, values } });
+    const parent = spawn(process.execPath, ["--input-type=module", "--eval", script, options], { stdio: "inherit" });
+    let pid = 0;
+    try {
+      pid = await vi.waitFor(() => {
+        const text = readFileSync(pidFile, "utf8");
+        expect(text).toMatch(/^\d+$/);
+        return Number(text);
+      }, 20_000);
+      expect(isRunning(pid)).toBe(true);
+      parent.kill("SIGKILL");
+      await vi.waitFor(() => expect(isRunning(pid)).toBe(false), 5_000);
+    } finally {
+      parent.kill("SIGKILL");
+      if (pid > 0 && isRunning(pid)) process.kill(pid, "SIGKILL");
+      rmSync(folder, { recursive: true });
+    }
   });
 });
