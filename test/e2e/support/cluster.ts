@@ -9,17 +9,32 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { goModule, goPart } from "../../../tools/parts/control-plane/go.ts";
-import { kwokStages } from "../../../tools/parts/control-plane/table.ts";
+import { kwokStages, type PartName } from "../../../tools/parts/control-plane/table.ts";
 import { freePort } from "../../../tools/parts/free-port.ts";
 import { Api, hasCondition } from "./api.ts";
-import { type Credentials, kubeconfigOf, makeCredentials, type User } from "./credentials.ts";
+import { type Credentials, kubeconfigOf, makeCredentials, type OtherUser, type User } from "./credentials.ts";
 import { Daemon, type DaemonOptions, temporaryFolder, until } from "./daemon.ts";
 import { readKubeconfig } from "./kubeconfig.ts";
 import { type NodeSpec, nodeObject } from "./nodes.ts";
 
 export interface ClusterOptions {
   readonly log: (line: string) => void;
+  /** The nodes that kwok plays. */
   readonly nodes?: readonly NodeSpec[];
+  /** Real kubelets join instead: kwok is absent, and pods reach the API server at this address. */
+  readonly kubelets?: Kubelets;
+}
+
+/** What a control plane needs to know of real kubelets. */
+export interface Kubelets {
+  /** Address of the machine, which is no loopback. */
+  readonly address: string;
+  /** Users beside the control plane's own, each with a kubeconfig `<name>.kubeconfig` in the cluster's folder. */
+  readonly users: Readonly<Record<string, OtherUser>>;
+  /** Whether KubeRay runs as a pod of the cluster, and not as a process beside it. */
+  readonly operatorAsPod: boolean;
+  /** Flags of the API server beside the usual ones. */
+  readonly apiServerFlags?: readonly string[];
 }
 
 /** The context of its kubeconfig: the one that the stack `local` names, which is kind's. */
@@ -35,10 +50,13 @@ interface Binaries {
   readonly kuberay: string;
 }
 
+/** The parts of a control plane, with or without simulated nodes. */
+export const controlPlane = ["etcd", "kubernetes", "kuberay"] as const satisfies readonly PartName[];
+
 /** Builds or finds every part. @throws MissingPart */
-async function findBinaries(log: (line: string) => void): Promise<Binaries> {
+async function findBinaries(log: (line: string) => void, names: readonly PartName[]): Promise<Binaries> {
   const found: Record<string, string> = {};
-  for (const name of ["etcd", "kubernetes", "kwok", "kuberay"] as const) found[name] = await goPart(name, log);
+  for (const name of names) found[name] = await goPart(name, log);
   return found as unknown as Binaries;
 }
 
@@ -64,8 +82,8 @@ export class Cluster {
   }
 
   /** @throws MissingPart when a part can neither be found nor built */
-  static async start({ log, nodes = [] }: ClusterOptions): Promise<Cluster> {
-    const binaries = await findBinaries(log);
+  static async start({ log, nodes = [], kubelets }: ClusterOptions): Promise<Cluster> {
+    const binaries = await findBinaries(log, kubelets === undefined ? [...controlPlane, "kwok"] : controlPlane);
     const folder = await temporaryFolder("cluster");
     const daemons: Daemon[] = [];
     const run = (name: string, command: string, args: readonly string[], more: Partial<DaemonOptions> = {}) => {
@@ -74,9 +92,9 @@ export class Cluster {
       return daemon;
     };
     try {
-      const credentials = await makeCredentials(folder);
+      const credentials = await makeCredentials(folder, kubelets?.users);
       const etcd = await startEtcd(folder, binaries, run);
-      const { endpoint, authority } = await startApiServer(folder, binaries, credentials, etcd, run);
+      const { endpoint, authority } = await startApiServer({ folder, binaries, credentials, etcd, run, kubelets });
       const cluster = new Cluster(folder, endpoint, authority, credentials.tokens.admin, daemons);
       const kubeconfigs = await writeKubeconfigs(folder, endpoint, authority, credentials);
       const bin = (name: string) => join(binaries.kubernetes, name);
@@ -97,6 +115,11 @@ export class Cluster {
         "--leader-elect=false",
         "--secure-port=0",
       ]);
+      if (kubelets !== undefined) {
+        if (!kubelets.operatorAsPod)
+          void cluster.#keepOperator(join(binaries.kuberay, "ray-operator"), kubeconfigs.kuberay, run);
+        return cluster;
+      }
       const stages = await goModule(kwokStages.module, kwokStages.version);
       run("kwok", join(binaries.kwok, "kwok"), [
         `--kubeconfig=${kubeconfigs.kwok}`,
@@ -225,25 +248,42 @@ async function startEtcd(folder: string, binaries: Binaries, run: Run): Promise<
   return client;
 }
 
-async function startApiServer(folder: string, binaries: Binaries, credentials: Credentials, etcd: string, run: Run) {
+interface ServerOptions {
+  readonly folder: string;
+  readonly binaries: Binaries;
+  readonly credentials: Credentials;
+  readonly etcd: string;
+  readonly run: Run;
+  readonly kubelets: Kubelets | undefined;
+}
+
+/** Flags where nodes are simulated: nothing in the cluster asks for the API server, and a loopback may be no endpoint. */
+const loopbackFlags = ["--bind-address=127.0.0.1", "--authorization-mode=RBAC", "--endpoint-reconciler-type=none"];
+
+const kubeletFlags = ({ address, apiServerFlags = [] }: Kubelets): readonly string[] => [
+  "--bind-address=0.0.0.0",
+  `--advertise-address=${address}`,
+  "--authorization-mode=Node,RBAC",
+  "--allow-privileged=true",
+  ...apiServerFlags,
+];
+
+async function startApiServer({ folder, binaries, credentials, etcd, run, kubelets }: ServerOptions) {
   const port = await freePort();
-  const endpoint = `https://127.0.0.1:${port}`;
+  const endpoint = `https://${kubelets?.address ?? "127.0.0.1"}:${port}`;
   const certificates = join(folder, "certificates");
   const server = run("kube-apiserver", join(binaries.kubernetes, "kube-apiserver"), [
     `--etcd-servers=${etcd}`,
-    "--bind-address=127.0.0.1",
+    ...(kubelets === undefined ? loopbackFlags : kubeletFlags(kubelets)),
     `--secure-port=${port}`,
     `--cert-dir=${certificates}`,
     `--token-auth-file=${credentials.tokenFile}`,
-    "--authorization-mode=RBAC",
     // As EKS and GKE have it: a pod that asks for a GPU tolerates the GPU nodes' taint.
-    "--enable-admission-plugins=ExtendedResourceToleration",
+    `--enable-admission-plugins=ExtendedResourceToleration${kubelets === undefined ? "" : ",NodeRestriction"}`,
     "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
     `--service-account-signing-key-file=${credentials.accountKey}`,
     `--service-account-key-file=${credentials.accountPublicKey}`,
     "--service-cluster-ip-range=10.96.0.0/16",
-    // A loopback address may not be an endpoint, and nothing in the cluster asks for one.
-    "--endpoint-reconciler-type=none",
   ]);
   const authority = await server.until("the API server's certificate", async () => {
     const end = "-----END CERTIFICATE-----\n";
@@ -268,5 +308,5 @@ async function writeKubeconfigs(folder: string, endpoint: string, authority: str
     await writeFile(path, kubeconfigOf(contextName, endpoint, authority, token), { mode: 0o600 });
     paths[user] = path;
   }
-  return paths as Record<User, string>;
+  return paths as Record<User, string> & Record<string, string>;
 }

@@ -14,20 +14,30 @@ const users = {
 
 export type User = keyof typeof users;
 
+/** A user beside these: its name, and its group. */
+export interface OtherUser {
+  readonly user: string;
+  readonly groups: string;
+}
+
 export interface Credentials {
   readonly tokenFile: string;
   readonly accountKey: string;
   readonly accountPublicKey: string;
-  readonly tokens: Readonly<Record<User, string>>;
+  readonly tokens: Readonly<Record<User, string>> & Readonly<Record<string, string>>;
 }
 
 /** Tokens for every user, and the key pair that signs service account tokens. */
-export async function makeCredentials(folder: string): Promise<Credentials> {
+export async function makeCredentials(
+  folder: string,
+  others: Readonly<Record<string, OtherUser>> = {},
+): Promise<Credentials> {
+  const everyone: Readonly<Record<string, OtherUser>> = { ...users, ...others };
   const tokens = Object.fromEntries(
-    Object.keys(users).map((name) => [name, randomBytes(24).toString("hex")]),
-  ) as Record<User, string>;
-  const lines = Object.entries(users).map(
-    ([name, { user, groups }]) => `${tokens[name as User]},${user},${name}${groups === "" ? "" : `,"${groups}"`}\n`,
+    Object.keys(everyone).map((name) => [name, randomBytes(24).toString("hex")]),
+  ) as Record<User, string> & Record<string, string>;
+  const lines = Object.entries(everyone).map(
+    ([name, { user, groups }]) => `${tokens[name]},${user},${name}${groups === "" ? "" : `,"${groups}"`}\n`,
   );
   const pair = generateKeyPairSync("rsa", {
     modulusLength: 2048,

@@ -38,9 +38,9 @@ const homeOf = (name: PartName): string => {
   return cachePath("go", `${name}-${key}`);
 };
 
-/** The parts that the cache does not have yet. */
-export const unbuilt = (): readonly PartName[] =>
-  (Object.keys(goParts) as PartName[]).filter((name) => !existsSync(join(homeOf(name), "bin")));
+/** Those of the parts that the cache does not have yet. */
+export const unbuilt = (names: readonly PartName[]): readonly PartName[] =>
+  names.filter((name) => !existsSync(join(homeOf(name), "bin")));
 
 /** A module of its own for the part, because `go install` refuses one whose dependencies need replacements. */
 async function writeModule(part: GoPart, tools: Go): Promise<void> {
@@ -93,12 +93,17 @@ export async function goPart(name: PartName, log: (line: string) => void): Promi
     await go(tools, ["version"]);
     await writeModule(part, tools);
     const settings = Object.entries(part.settings ?? {}).map(([key, value]) => `-X ${key}=${value}`);
-    for (const path of part.packages)
+    if (part.main !== undefined) await writeFile(join(draft, "main.go"), part.main.source);
+    const packages = [
+      ...part.packages.map((path) => ({ path, binary: binaryOf(path) })),
+      ...(part.main === undefined ? [] : [{ path: ".", binary: part.main.name }]),
+    ];
+    for (const { path, binary } of packages)
       await go(tools, [
         "build",
         `-ldflags=${["-s", "-w", ...settings].join(" ")}`,
         "-o",
-        join(draft, "bin", binaryOf(path)),
+        join(draft, "bin", binary),
         path,
       ]);
     await rename(draft, home).catch(async (error: unknown) => {

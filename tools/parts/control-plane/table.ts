@@ -11,6 +11,8 @@ export interface GoPart {
   readonly replace?: Readonly<Record<string, string>>;
   readonly staging?: { readonly of: string; readonly version: string };
   readonly unlisted?: Readonly<Record<string, { readonly zip: string; readonly mod: string }>>;
+  /** A program whose `main` is written here, for what is published as a library: its name, and the source of `main.go`. */
+  readonly main?: { readonly name: string; readonly source: string };
   /** `-X` settings of the linker. */
   readonly settings?: Readonly<Record<string, string>>;
 }
@@ -19,6 +21,22 @@ export interface GoPart {
 export const kubernetesVersion = "v1.34.11";
 /** Version of the operator and its custom resource definitions. */
 export const kuberayVersion = "v1.6.1";
+/** `k8s.io/kubernetes` at that version, which several parts are built from. */
+const kubernetesSource = {
+  modules: { "k8s.io/kubernetes": kubernetesVersion },
+  staging: { of: "k8s.io/kubernetes", version: "v0.34.11" },
+  unlisted: {
+    "k8s.io/kubernetes": {
+      zip: "h1:iiQTHITJH/LMthuxREF6Oo8hTBOpnTgwiuA7aaZ73OA=",
+      mod: "h1:kOPVDSkvFrxbLPI6u/Qg/FAXhs8ZcJx6Nor08s3hhLM=",
+    },
+  },
+  settings: {
+    "k8s.io/component-base/version.gitVersion": kubernetesVersion,
+    "k8s.io/component-base/version.gitMajor": "1",
+    "k8s.io/component-base/version.gitMinor": "34",
+  },
+} as const;
 const kwok = { module: "sigs.k8s.io/kwok", version: "v0.8.0" } as const;
 const kuberayModule = "github.com/ray-project/kuberay/ray-operator";
 
@@ -36,24 +54,106 @@ const table = {
     packages: ["go.etcd.io/etcd/server/v3"],
   },
   kubernetes: {
-    modules: { "k8s.io/kubernetes": kubernetesVersion },
+    // The order of the keys is part of the cache's key.
+    modules: kubernetesSource.modules,
     packages: [
       "k8s.io/kubernetes/cmd/kube-apiserver",
       "k8s.io/kubernetes/cmd/kube-controller-manager",
       "k8s.io/kubernetes/cmd/kube-scheduler",
     ],
-    staging: { of: "k8s.io/kubernetes", version: "v0.34.11" },
-    unlisted: {
-      "k8s.io/kubernetes": {
-        zip: "h1:iiQTHITJH/LMthuxREF6Oo8hTBOpnTgwiuA7aaZ73OA=",
-        mod: "h1:kOPVDSkvFrxbLPI6u/Qg/FAXhs8ZcJx6Nor08s3hhLM=",
-      },
+    staging: kubernetesSource.staging,
+    unlisted: kubernetesSource.unlisted,
+    settings: kubernetesSource.settings,
+  },
+  node: {
+    ...kubernetesSource,
+    packages: ["k8s.io/kubernetes/cmd/kubelet", "k8s.io/kubernetes/cmd/kube-proxy"],
+  },
+  coredns: {
+    modules: { "github.com/coredns/coredns": "v1.12.4" },
+    packages: [],
+    // The plugins that a cluster's Corefile needs; CoreDNS's own main has those of every cloud.
+    main: {
+      name: "coredns",
+      source: `package main
+
+import (
+	"github.com/coredns/coredns/core/dnsserver"
+	"github.com/coredns/coredns/coremain"
+	_ "github.com/coredns/coredns/plugin/bind"
+	_ "github.com/coredns/coredns/plugin/errors"
+	_ "github.com/coredns/coredns/plugin/kubernetes"
+	_ "github.com/coredns/coredns/plugin/template"
+)
+
+func main() {
+	dnsserver.Directives = []string{"bind", "errors", "kubernetes", "template"}
+	coremain.Run()
+}
+`,
     },
-    settings: {
-      "k8s.io/component-base/version.gitVersion": kubernetesVersion,
-      "k8s.io/component-base/version.gitMajor": "1",
-      "k8s.io/component-base/version.gitMinor": "34",
+  },
+  "kube-router": {
+    // The newest release under this module path. Plug-ins that queue packets need NFT_QUEUE, which not every kernel has.
+    modules: { "github.com/cloudnativelabs/kube-router": "v1.6.1" },
+    packages: [],
+    // Its controller of network policies without its routing, whose modules are not all published.
+    main: {
+      name: "kube-router",
+      source: `package main
+
+import (
+	"sync"
+
+	"github.com/cloudnativelabs/kube-router/pkg/controllers/netpol"
+	"github.com/cloudnativelabs/kube-router/pkg/healthcheck"
+	"github.com/cloudnativelabs/kube-router/pkg/options"
+	"github.com/spf13/pflag"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/klog/v2"
+)
+
+func main() {
+	config := options.NewKubeRouterConfig()
+	config.AddFlags(pflag.CommandLine)
+	pflag.Parse()
+	connection, err := clientcmd.BuildConfigFromFlags("", config.Kubeconfig)
+	if err != nil {
+		klog.Fatal(err)
+	}
+	client := kubernetes.NewForConfigOrDie(connection)
+	stop := make(chan struct{})
+	factory := informers.NewSharedInformerFactory(client, 0)
+	pods := factory.Core().V1().Pods().Informer()
+	namespaces := factory.Core().V1().Namespaces().Informer()
+	policies := factory.Networking().V1().NetworkPolicies().Informer()
+	factory.Start(stop)
+	factory.WaitForCacheSync(stop)
+	var sets sync.Mutex
+	controller, err := netpol.NewNetworkPolicyController(client, config, pods, policies, namespaces, &sets)
+	if err != nil {
+		klog.Fatal(err)
+	}
+	pods.AddEventHandler(controller.PodEventHandler)
+	namespaces.AddEventHandler(controller.NamespaceEventHandler)
+	policies.AddEventHandler(controller.NetworkPolicyEventHandler)
+	heartbeats := make(chan *healthcheck.ControllerHeartbeat, 10)
+	go func() {
+		for range heartbeats {
+		}
+	}()
+	var running sync.WaitGroup
+	running.Add(1)
+	controller.Run(heartbeats, stop, &running)
+}
+`,
     },
+  },
+  "metrics-server": {
+    modules: { "sigs.k8s.io/metrics-server": "v0.9.0" },
+    packages: ["sigs.k8s.io/metrics-server/cmd/metrics-server"],
   },
   kwok: {
     modules: { [kwok.module]: kwok.version },

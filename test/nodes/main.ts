@@ -1,0 +1,59 @@
+/**
+ * `npm run test:nodes [-- [--built] [--keep] [subject…]]`: the stack `local` on real nodes, whose pods run.
+ *
+ * With KUBECONFIG it runs on that cluster. Without, it makes one on this machine, in namespaces of its own: control plane,
+ * containerd, kubelets, network. A missing part is one line and no failure. `--built` runs only if the parts from Go modules
+ * are in the cache. `--keep` leaves the cluster with the stack running until Ctrl-C.
+ */
+
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { goPart, MissingPart, unbuilt } from "../../tools/parts/control-plane/go.ts";
+import { requirePrograms } from "../../tools/parts/nodes/programs.ts";
+import { Report } from "../e2e/support/report.ts";
+import { goPartsOfNodes } from "./cluster/cluster.ts";
+import { imageRoot } from "./cluster/containerd.ts";
+import { allImages } from "./cluster/images.ts";
+import { runInside } from "./cluster/isolation.ts";
+import { operatorChart } from "./cluster/operator-chart.ts";
+
+const { values: options, positionals } = parseArgs({
+  options: { built: { type: "boolean" }, keep: { type: "boolean" } },
+  allowPositionals: true,
+});
+const log = (line: string): void => void process.stdout.write(`  … ${line}\n`);
+const inside = fileURLToPath(new URL("./inside.ts", import.meta.url));
+
+/** Builds or finds what the namespaces cannot fetch. @throws MissingPart */
+async function prepare(): Promise<NodeJS.ProcessEnv> {
+  await requirePrograms();
+  const missing = options.built === true ? unbuilt(goPartsOfNodes) : [];
+  if (missing.length > 0)
+    throw new MissingPart(`${missing.join(", ")} not built: run npm run build:e2e, which takes some forty minutes`);
+  for (const name of goPartsOfNodes) await goPart(name, log);
+  return {
+    LAKEHEAD_NODES_IMAGES: await imageRoot(await allImages(log), log),
+    LAKEHEAD_NODES_OPERATOR: JSON.stringify(await operatorChart()),
+  };
+}
+
+const { KUBECONFIG } = process.env;
+const own = KUBECONFIG === undefined || KUBECONFIG === "" || !existsSync(KUBECONFIG);
+const started = performance.now();
+try {
+  const env = own ? await prepare() : {};
+  log(`parts ready after ${Math.round((performance.now() - started) / 1000)} s`);
+  const args = [...(options.keep === true ? ["--keep"] : []), ...positionals];
+  const entered = (command: string) => options.keep === true && log(`to enter: ${command} kubectl get pods -A`);
+  if (own) process.exitCode = await runInside([process.execPath, inside, ...args], env, entered);
+  else {
+    process.argv = [process.argv[0] ?? "", inside, ...args];
+    await import("./inside.ts");
+  }
+} catch (error) {
+  if (!(error instanceof MissingPart)) throw error;
+  const report = new Report();
+  report.skip("all", error.message);
+  process.exitCode = report.end();
+}

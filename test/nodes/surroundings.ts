@@ -1,0 +1,98 @@
+import { createHash, randomBytes } from "node:crypto";
+import { symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { scopes } from "../../service/auth/index.ts";
+import { MissingPart } from "../../tools/parts/control-plane/go.ts";
+import { Api } from "../e2e/support/api.ts";
+import { contextName } from "../e2e/support/cluster.ts";
+import { type Engine, isPulumiInstalled, openEngine, type Stack } from "../e2e/support/engine.ts";
+import { readKubeconfig } from "../e2e/support/kubeconfig.ts";
+import { findKubernetesProvider } from "../e2e/support/kubernetes-provider.ts";
+import { type RealCluster, startRealCluster } from "./cluster/cluster.ts";
+
+/** The cluster and the engine: the caller's, or this suite's own. */
+export interface Surroundings {
+  readonly engine: Engine;
+  readonly api: Api;
+  /** Path of the kubeconfig. */
+  readonly kubeconfig: string;
+  /** The suite's own cluster; undefined with KUBECONFIG. */
+  readonly own: RealCluster | undefined;
+  /** Helm releases are rendered, so that KubeRay runs as a pod. */
+  readonly charts: boolean;
+  /** What the stack's configuration needs in these surroundings. */
+  readonly overrides: Readonly<Record<string, unknown>>;
+  readonly title: string;
+  close(): Promise<void>;
+}
+
+export const stackName = "local";
+export const namespace = "lancedb";
+export const token = randomBytes(24).toString("hex");
+
+/** Static tokens, each named. */
+export const tokensOf = (tokens: Readonly<Record<string, string>>): string =>
+  JSON.stringify(
+    Object.entries(tokens).map(([name, one]) => ({
+      name,
+      sha256: createHash("sha256").update(one).digest("hex"),
+      scopes,
+      tables: ["**"],
+    })),
+  );
+
+/** The stack's table service, with static tokens because the suite has no issuer. */
+export const tableService = {
+  image: "lakehead:0.1.0",
+  cpus: 0.5,
+  memory: "1Gi",
+  replicas: { min: 1, max: 1 },
+  exposure: { mode: "cluster" },
+} as const;
+
+/** @throws MissingPart */
+export async function openSurroundings(log: (line: string) => void): Promise<Surroundings> {
+  const installed = await isPulumiInstalled();
+  const kubernetesProvider = installed ? undefined : await findKubernetesProvider();
+  const charts = installed || kubernetesProvider !== undefined;
+  const provider = charts
+    ? `Pulumi's Kubernetes provider (${kubernetesProvider === undefined ? "as the CLI installs it" : "of PATH or the plugin folder"})`
+    : "this project's stand-in for the Kubernetes provider";
+  const { LAKEHEAD_NODES_IMAGES: images, LAKEHEAD_NODES_OPERATOR: operator, WORK: work, KUBECONFIG } = process.env;
+  if (images === undefined || operator === undefined || work === undefined) {
+    if (!installed) throw new MissingPart("there is no pulumi on PATH for the cluster of KUBECONFIG");
+    const engine = await openEngine({ log, installed });
+    const kubeconfig = KUBECONFIG ?? "";
+    const api = new Api(readKubeconfig(kubeconfig));
+    const close = async () => {
+      api.close();
+      await engine.close();
+    };
+    const title = `Pulumi ${engine.version} with ${provider} on the cluster of KUBECONFIG`;
+    return { engine, api, kubeconfig, own: undefined, charts, overrides: {}, title, close };
+  }
+  const own = await startRealCluster({ log, folder: join(work, "cluster"), images, operatorAsPod: charts });
+  const { api, kubeconfig } = own.cluster;
+  await symlink(kubeconfig, join(work, "kubeconfig"));
+  const engine = await openEngine({ log, installed, kubernetesProvider, env: { KUBECONFIG: kubeconfig } });
+  const close = async () => {
+    await engine.close();
+    await own.close();
+  };
+  const title = `Pulumi ${engine.version} with ${provider} on a cluster of this suite's own`;
+  const overrides = { "lakehead:context": contextName, "lakehead:operator": JSON.parse(operator) as object };
+  return { engine, api, kubeconfig, own, charts, overrides, title, close };
+}
+
+/** The configuration of the stack with these keys in place of the defaults of this suite. */
+export const configured = (
+  { overrides }: Surroundings,
+  more: Readonly<Record<string, unknown>> = {},
+): Record<string, unknown> => ({ ...overrides, "lakehead:tableService": tableService, ...more });
+
+/** Creates the stack, not yet up. */
+export const openStack = (surroundings: Surroundings): Promise<Stack> =>
+  surroundings.engine.stack(stackName, {
+    overrides: configured(surroundings),
+    secrets: { "lakehead:staticTokens": tokensOf({ nodes: token }) },
+  });
