@@ -43,6 +43,8 @@ export function verificationFacts(config: Config): VerificationFacts {
 }
 
 export const stackDefinition: StackDefinition<Config, SecretKey> = {
+  namespace: "lakehead",
+  page: "docs/stack-configuration.md",
   schema: configSchema,
   secrets: secretKeys,
   placeholders: (cloud) => Object.entries(decisions).find(([name]) => name === cloud)?.[1].placeholders ?? {},

@@ -32,7 +32,8 @@ export function loadConfig<Config, SecretKey extends string>(
   );
   if (isOfflinePlan() && placeholders.length > 0)
     pulumi.log.warn(placeholderWarning(placeholders.map(({ key }) => key))).catch(() => {});
-  for (const warning of warnings) pulumi.log.warn(describeFinding(warning).trim()).catch(() => {});
+  for (const warning of warnings)
+    pulumi.log.warn(describeFinding(warning, definition.namespace).trim()).catch(() => {});
   return { config, secrets };
 }
 

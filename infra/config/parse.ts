@@ -4,6 +4,10 @@ import { at, ConfigError, type Finding, findingsOf } from "./report.ts";
 
 /** What parsing needs to know about a stack's configuration. `clouds/schema.ts` has the project's own. */
 export interface StackDefinition<Config, SecretKey extends string> {
+  /** The namespace of the keys, in messages. */
+  readonly namespace: string;
+  /** The documentation of the keys, in messages. */
+  readonly page: string;
   /** One object schema for each value of the key `cloud`. */
   readonly schema: z.ZodType<Config> & { readonly options: readonly z.ZodObject[] };
   /** Keys that are read as secrets and never pass through the schema, with their descriptions. */
@@ -42,11 +46,14 @@ export function parseConfig<Config, SecretKey extends string>(
   const parsed = definition.schema.safeParse(raw, { error: expectation });
   if (parsed.success) {
     const findings = [...found, ...definition.check(parsed.data, context)];
-    if (findings.some(({ level }) => level === "error")) throw new ConfigError(findings);
+    if (findings.some(({ level }) => level === "error")) throw new ConfigError(findings, definition.namespace);
     return { config: parsed.data, warnings: findings };
   }
-  const invalid = findingsOf(parsed.error, raw);
-  throw new ConfigError([...found, ...invalid, ...checkValidKeys(definition, raw, invalid, context)]);
+  const invalid = findingsOf(parsed.error, raw, definition.page);
+  throw new ConfigError(
+    [...found, ...invalid, ...checkValidKeys(definition, raw, invalid, context)],
+    definition.namespace,
+  );
 }
 
 /** The project's own keys, decoded: the engine passes every value as text, objects and numbers as JSON. */

@@ -31,21 +31,22 @@ export class ConfigError extends Error {
   override readonly name = "ConfigError";
   readonly findings: readonly Finding[];
 
-  constructor(findings: readonly Finding[]) {
+  /** @param namespace the project's own, of the keys that have none */
+  constructor(findings: readonly Finding[], namespace?: string) {
     const errors = findings.filter((finding) => finding.level === "error");
     const head = `The stack's configuration has ${errors.length === 1 ? "an error" : `${errors.length} errors`}:`;
-    super([head, ...errors.map(describeFinding)].join("\n"));
+    super([head, ...errors.map((finding) => describeFinding(finding, namespace))].join("\n"));
     this.findings = findings;
   }
 }
 
-/** The keys of the project's own namespace contain a colon only below their first part. */
+/** The keys of a project's own namespace contain a colon only below their first part. */
 const hasNamespace = /^[^.:]+:/;
 
 /** `  lakehead:nodes.head.min = 0: <problem>; <remedy>` */
-export function describeFinding({ key, value, problem, remedy }: Finding): string {
+export function describeFinding({ key, value, problem, remedy }: Finding, namespace = "lakehead"): string {
   const given = value === undefined ? "is missing" : `= ${short(value)}`;
-  return `  ${hasNamespace.test(key) ? "" : "lakehead:"}${key} ${given}: ${problem}${remedy === "" ? "" : `; ${remedy}`}`;
+  return `  ${hasNamespace.test(key) ? "" : `${namespace}:`}${key} ${given}: ${problem}${remedy === "" ? "" : `; ${remedy}`}`;
 }
 
 function short(value: unknown): string {
@@ -53,8 +54,11 @@ function short(value: unknown): string {
   return text.length > 120 ? `${text.slice(0, 117)}...` : text;
 }
 
-/** The schema's issues as findings; the schema's own messages are the remedies. */
-export function findingsOf(error: z.ZodError, raw: unknown): Finding[] {
+/**
+ * The schema's issues as findings; the schema's own messages are the remedies.
+ * @param page the documentation of the keys
+ */
+export function findingsOf(error: z.ZodError, raw: unknown, page: string): Finding[] {
   return error.issues.flatMap((issue): Finding[] => {
     const path = issue.path.map(String);
     if (issue.code === "unrecognized_keys") {
@@ -63,7 +67,7 @@ export function findingsOf(error: z.ZodError, raw: unknown): Finding[] {
         key: [...path, key].join("."),
         value: at(raw, [...path, key]),
         problem: "the key does not exist",
-        remedy: "remove it, or find its name in docs/stack-configuration.md",
+        remedy: `remove it, or find its name in ${page}`,
       }));
     }
     const value = at(raw, path);

@@ -103,6 +103,21 @@ const rows: Readonly<Record<string, Row>> = {
       ...nodeConfig("nodeConfig"),
     },
   },
+  "gcp:iam/workloadIdentityPool:WorkloadIdentityPool": {
+    api: "iam.v1",
+    schema: "WorkloadIdentityPool",
+    names: { ...address, workloadIdentityPoolId: null },
+  },
+  "gcp:iam/workloadIdentityPoolProvider:WorkloadIdentityPoolProvider": {
+    api: "iam.v1",
+    schema: "WorkloadIdentityPoolProvider",
+    names: { ...address, workloadIdentityPoolId: null, workloadIdentityPoolProviderId: null },
+  },
+  "gcp:projects/iAMCustomRole:IAMCustomRole": {
+    api: "iam.v1",
+    schema: "CreateRoleRequest",
+    names: { ...address, title: "role.title", permissions: "role.includedPermissions" },
+  },
   // Location and key ring are part of the address of the call.
   "gcp:kms/keyRing:KeyRing": { api: "cloudkms.v1", schema: "KeyRing", names: { ...address, location: null } },
   "gcp:kms/cryptoKey:CryptoKey": { api: "cloudkms.v1", schema: "CryptoKey", names: { ...address, keyRing: null } },

@@ -9,14 +9,15 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import type { PlannedResource } from "../../infra/offline-plan/capture.ts";
+import type { Capture, PlannedResource } from "../../infra/offline-plan/capture.ts";
 import { readProject, readStackConfig } from "../../infra/offline-plan/project.ts";
 import { mask } from "../../infra/offline-plan/values.ts";
 import { pythonWith } from "../../tools/parts/python.ts";
-import { root, runStack } from "../support/infra/stacks.ts";
+import { root, runBootstrap, runStack } from "../support/infra/stacks.ts";
 import { type Template, toTemplate } from "./cloudformation.ts";
 import { factsScript, judgeMachines, judgePlaces } from "./facts.ts";
 import { type Discovery, judgeGoogle } from "./google.ts";
+import { judgePermissions } from "./permissions.ts";
 import { judgeWaits } from "./waits.ts";
 
 const run = promisify(execFile);
@@ -44,6 +45,18 @@ const acceptedPolicies: readonly { readonly issue: string; readonly detail: RegE
     detail:
       /^Unknown condition oidc\.eks\.[\w-]+\.amazonaws\.com\/id\/[0-9A-F]+:(aud|sub) for action sts:AssumeRoleWithWebIdentity$/,
     reason: "the keys of the cluster's own identity provider, which no list of AWS can hold",
+  },
+  {
+    issue: "UNKNOWN_CONDITION_FOR_ACTION",
+    detail:
+      /^Unknown condition token\.actions\.githubusercontent\.com:(aud|sub) for action sts:AssumeRoleWithWebIdentity$/,
+    reason: "the keys of GitHub's identity provider",
+  },
+  {
+    issue: "RESOURCE_POLICY_PRIVILEGE_ESCALATION",
+    detail:
+      /^Possible resource policy privilege escalation on arn:aws:s3:::\* due to s3:(Get|Put|Delete)Object not being allowed/,
+    reason: "the deployer sets the bucket's policy and lifecycle; docs/bootstrap.md says that it is an administrator",
   },
   {
     issue: "RESOURCE_STAR",
@@ -143,9 +156,14 @@ const withChange = (template: Template, type: string, change: Record<string, unk
   };
 };
 
-async function judgeAws(program: string, stack: string, region: string): Promise<void> {
-  const { resources, failure } = await runStack(stack, "update");
+/** @throws Error with the program's own words when it fails */
+const resourcesOf = ({ resources, failure, stack }: Capture): Capture["resources"] => {
   if (failure !== undefined) throw new Error(`${stack}: ${failure}`);
+  return resources;
+};
+
+async function judgeAws(program: string, stack: string, capture: Capture, region: string): Promise<void> {
+  const resources = resourcesOf(capture);
   const { template, unknown } = toTemplate(resources);
   const types = new Set(Object.values(template.Resources).map(({ Type }) => Type));
   const what = `${stack}: ${Object.keys(template.Resources).length} resources of ${types.size} types by cfn-lint`;
@@ -165,9 +183,8 @@ async function judgeAws(program: string, stack: string, region: string): Promise
   conclude("parliament finds an action that S3 does not have", found.length > 0 ? [] : ["it did not"]);
 }
 
-async function judgeGoogleStack(stack: string, discovery: Discovery): Promise<void> {
-  const { resources, failure } = await runStack(stack, "update");
-  if (failure !== undefined) throw new Error(`${stack}: ${failure}`);
+async function judgeGoogleStack(stack: string, capture: Capture, discovery: Discovery): Promise<void> {
+  const resources = resourcesOf(capture);
   const { judged, faults } = judgeGoogle(resources, discovery);
   conclude(`${stack}: ${judged} resources by Google's discovery documents`, faults);
   if (stack !== "gcp-prod") return;
@@ -187,10 +204,16 @@ if (program === undefined) {
   count.skipped++;
   print(`skipped: ${missing}`);
 } else {
-  for (const stack of ["aws-dev", "aws-prod"]) await judgeAws(program, stack, regionOf(stack));
+  for (const stack of ["aws-dev", "aws-prod"])
+    await judgeAws(program, stack, await runStack(stack, "update"), regionOf(stack));
+  await judgeAws(program, "bootstrap/aws", await runBootstrap("aws", "update"), regionOf("aws-dev"));
+  const permissions = (types: readonly string[]) => python(program, [join(here, "permissions.py"), ...types]);
+  for (const { what, faults } of await judgePermissions(permissions)) conclude(what, faults);
   const names = ["container.v1", "compute.v1", "cloudkms.v1", "iam.v1", "storage.v1"];
   const discovery = JSON.parse(await python(program, [join(here, "discovery.py"), ...names])) as Discovery;
-  for (const stack of ["gcp-dev", "gcp-prod"]) await judgeGoogleStack(stack, discovery);
+  for (const stack of ["gcp-dev", "gcp-prod"])
+    await judgeGoogleStack(stack, await runStack(stack, "update"), discovery);
+  await judgeGoogleStack("bootstrap/gcp", await runBootstrap("gcp", "update"), discovery);
   for (const { what, faults } of await judgePlaces((...args) => python(program, [factsScript, ...args])))
     conclude(what, faults);
 }

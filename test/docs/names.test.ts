@@ -20,7 +20,7 @@ const unknown = (namesOf: (page: string) => readonly string[], exists: (name: st
 
 const count = (namesOf: (page: string) => readonly string[]): number => pages.flatMap(namesOf).length;
 
-const sources = ["service", "infra", "tools", "test", "bench", ".github", ".ci"]
+const sources = ["service", "infra", "bootstrap", "tools", "test", "bench", ".github", ".ci"]
   .flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((name) => join(folder, name)),
   )
@@ -35,7 +35,7 @@ test("every npm script that a page names exists", () => {
 });
 
 test("every file and folder of the repository that a page names exists", () => {
-  const form = /(?<![\w./-])((?:bench|docs|infra|service|test|tools|\.ci|\.github)\/[\w./-]*)/g;
+  const form = /(?<![\w./-])((?:bench|bootstrap|docs|infra|service|test|tools|\.ci|\.github)\/[\w./-]*)/g;
   const paths = (page: string) => codeOf(page).flatMap((code) => all(code, form));
   expect(count(paths)).toBeGreaterThan(20);
   // `service/operations/<name>.ts` names its folder.

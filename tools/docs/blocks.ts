@@ -8,7 +8,7 @@ import { clientVersions, matrixRows, served } from "../../test/clients/matrix.ts
 import { deviationRows } from "../../test/contract/table.ts";
 import { inlineCode, markdownTable } from "../markdown-table.ts";
 import { allowList } from "./functions.ts";
-import { configTable } from "./stack-keys.ts";
+import { bootstrapTable, configTable } from "./stack-keys.ts";
 
 const variables = (): string =>
   markdownTable(
@@ -88,6 +88,7 @@ export const generatedPages: Readonly<Record<string, Readonly<Record<string, () 
   "docs/errors.md": { errors: errorTable, "operation-errors": operationErrors, transport: transportTable },
   "docs/service-configuration.md": { variables },
   "docs/operations.md": { metrics: metricTable },
+  "docs/bootstrap.md": { "bootstrap-keys": bootstrapTable },
   "docs/stack-configuration.md": { "config-keys": configTable },
   "docs/query-safety.md": { "allow-list": allowList },
   "docs/compatibility.md": { clients: clientMatrix },

@@ -1,6 +1,7 @@
 /** Every configuration key of a stack as Markdown tables, made from the schema alone. Pure. */
 
 import { z } from "zod";
+import { schema as bootstrapSchema } from "../../bootstrap/config.ts";
 import { type CloudName, configSchema, secretKeys } from "../../infra/clouds/schema.ts";
 import { inlineCode, markdownTable } from "../markdown-table.ts";
 
@@ -88,8 +89,19 @@ function rows(schema: Schema, prefix: string, note = ""): Row[] {
 export function configRows(cloud: CloudName): Row[] {
   const option = configSchema.options.find(({ shape }) => shape.cloud.value === cloud);
   if (option === undefined) throw new Error(`the schema has no cloud ${cloud}`);
+  return rowsOf(option);
+}
+
+function rowsOf(option: z.ZodType): Row[] {
   const all = rows(z.toJSONSchema(option, { io: "input", unrepresentable: "any" }) as Schema, "");
   return [...new Map(all.map((row) => [JSON.stringify(row), row])).values()];
+}
+
+/** The keys of `bootstrap/`, one table for each cloud. */
+export function bootstrapTable(): string {
+  return bootstrapSchema.options
+    .flatMap((option) => [`### ${inlineCode(`cloud: ${option.shape.cloud.value}`)}`, table(rowsOf(option))])
+    .join("\n\n");
 }
 
 const table = (list: readonly Row[]): string =>

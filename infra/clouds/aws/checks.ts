@@ -206,7 +206,7 @@ function checkOwners({ region, account, deployerArn, viewerArns, auditorArns, bu
 }
 
 /** Source: docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html */
-const reservedBucketNames = [/^(xn--|sthree-|amzn-s3-demo-)/, /(-s3alias|--ol-s3|--x-s3|--table-s3)$/];
+export const reservedBucketNames = [/^(xn--|sthree-|amzn-s3-demo-)/, /(-s3alias|--ol-s3|--x-s3|--table-s3)$/];
 
 function checkAccelerators({ nodes }: AwsConfig): Finding[] {
   return Object.entries(nodes).flatMap(([key, { instanceTypes }]) =>

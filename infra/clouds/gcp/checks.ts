@@ -202,4 +202,4 @@ function checkAccelerator({ machineType, size, accelerator }: GcpConfig["nodes"]
 }
 
 /** Source: cloud.google.com/storage/docs/buckets#naming, which also forbids spellings close to google. */
-const reservedBucketNames = [/^goog/, /g[o0][o0]g[l1i]e/];
+export const reservedBucketNames = [/^goog/, /g[o0][o0]g[l1i]e/];

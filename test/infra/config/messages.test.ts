@@ -87,7 +87,7 @@ describe("a wrong value", () => {
     ],
     ["nodes", { cpu: { zones: [] } }, "expected at least 1 item"],
   ])("under %s of %j says what is expected", (key, value, expected) => {
-    const lines = judge({ ...minimal.aws, [key]: value }).map(describeFinding);
+    const lines = judge({ ...minimal.aws, [key]: value }).map((finding) => describeFinding(finding));
     expect(lines.filter((line) => line.endsWith(expected))).toHaveLength(1);
   });
 });

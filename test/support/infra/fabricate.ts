@@ -147,6 +147,19 @@ const byType: Readonly<Record<string, Fabricate>> = {
     id: `${inputs.keyRing}/cryptoKeys/${physicalName}`,
     outputs: {},
   }),
+  "gcp:iam/workloadIdentityPool:WorkloadIdentityPool": ({ inputs }) => {
+    const name = `projects/100000000001/locations/global/workloadIdentityPools/${inputs.workloadIdentityPoolId}`;
+    return { id: name, outputs: { name } };
+  },
+  "gcp:iam/workloadIdentityPoolProvider:WorkloadIdentityPoolProvider": ({ inputs }) => {
+    const { workloadIdentityPoolId: pool, workloadIdentityPoolProviderId: id } = inputs;
+    const name = `projects/100000000001/locations/global/workloadIdentityPools/${pool}/providers/${id}`;
+    return { id: name, outputs: { name } };
+  },
+  "gcp:projects/iAMCustomRole:IAMCustomRole": ({ inputs }) => {
+    const name = `projects/${gcpProject}/roles/${inputs.roleId}`;
+    return { id: name, outputs: { name } };
+  },
   "gcp:projects/serviceIdentity:ServiceIdentity": ({ inputs }) => {
     const email = "service-100000000001@container-engine-robot.iam.gserviceaccount.com";
     return {

@@ -1,5 +1,6 @@
 /** Runs the real program for the example stacks, each once for each test file that asks. */
 
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Capture } from "../../../infra/offline-plan/capture.ts";
 import { readProject, readStackConfig } from "../../../infra/offline-plan/project.ts";
@@ -19,14 +20,25 @@ export interface StackCaptures {
   readonly update: Capture;
 }
 
+export const runStack = (stack: string, ...rest: RunArguments): Promise<Capture> => runIn(root, stack, ...rest);
+
+/** Runs the program of `bootstrap/`. */
+export const runBootstrap = (stack: "aws" | "gcp", ...rest: RunArguments): Promise<Capture> =>
+  runIn(join(root, "bootstrap"), stack, ...rest);
+
 /** Overrides are laid over the stack's configuration key by key, as `pulumi config set` would; undefined removes a key. */
-export async function runStack(
-  stack: string,
+type RunArguments = [
   mode: Capture["mode"],
-  overrides: Readonly<Record<string, unknown>> = {},
-  secrets: Readonly<Record<string, string>> = {},
+  overrides?: Readonly<Record<string, unknown>>,
+  secrets?: Readonly<Record<string, string>>,
+];
+
+async function runIn(
+  folder: string,
+  stack: string,
+  ...[mode, overrides = {}, secrets = {}]: RunArguments
 ): Promise<Capture> {
-  const project = readProject(root);
+  const project = readProject(folder);
   const { values, secretKeys } = readStackConfig(project, stack);
   const merged: Record<string, string> = { ...values, ...secrets };
   for (const [key, value] of Object.entries(overrides)) {

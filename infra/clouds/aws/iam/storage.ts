@@ -58,7 +58,7 @@ export function tableStorage(place: Place, { bucket, prefix, kmsKeyArn }: Bucket
 }
 
 /** Denies plain HTTP to the bucket for every principal. */
-export function tlsOnly(place: Place, bucket: string): Statement {
+export function tlsOnly(place: Pick<Place, "partition">, bucket: string): Statement {
   const bucketArn = `arn:${place.partition}:s3:::${bucket}`;
   return {
     Sid: "TlsOnly",

@@ -1,0 +1,213 @@
+/** What the program of `bootstrap/` decides, without a run of it. */
+
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { deployerPolicy, readerPolicy, statePolicy, trust } from "../../../bootstrap/aws-permissions.ts";
+import { type BootstrapConfig, bootstrapDefinition } from "../../../bootstrap/config.ts";
+import { bearer, tokenCondition } from "../../../bootstrap/gcp-permissions.ts";
+import { commandsOf, environmentsOf, type SetUp, subjectOf } from "../../../bootstrap/github.ts";
+import { parseConfig } from "../../../infra/config/parse.ts";
+import { root } from "../../support/infra/stacks.ts";
+
+const aws = {
+  cloud: "aws",
+  region: "eu-central-1",
+  account: "210987654321",
+  bucket: { name: "lakehead-state" },
+  github: { repository: "acme/lakehead" },
+  stacks: ["aws-dev"],
+};
+const gcp = {
+  cloud: "gcp",
+  project: "acme-lakehead",
+  region: "europe-west4",
+  bucket: { name: "lakehead-state" },
+  github: { repository: "acme/lakehead" },
+  stacks: ["gcp-dev"],
+};
+
+const parse = (raw: object): BootstrapConfig => parseConfig(bootstrapDefinition, raw).config;
+
+describe("a configuration", () => {
+  it.each([aws, gcp])("is accepted with its required keys: $cloud", (raw) => {
+    expect(parse(raw)).toMatchObject({ ...raw, deployers: [] });
+  });
+
+  it.each([
+    [
+      "region",
+      { ...aws, region: "eu-central-9" },
+      /lakehead-bootstrap:region = "eu-central-9": the cloud has no such region/,
+    ],
+    [
+      "region",
+      { ...gcp, region: "eu-central-1" },
+      /lakehead-bootstrap:region = "eu-central-1": the cloud has no such region/,
+    ],
+    [
+      "bucket.name",
+      { ...aws, bucket: { name: "xn--state" } },
+      /lakehead-bootstrap:bucket\.name = "xn--state": the cloud reserves/,
+    ],
+    [
+      "bucket.name",
+      { ...gcp, bucket: { name: "google-state" } },
+      /lakehead-bootstrap:bucket\.name = "google-state": the cloud reserves/,
+    ],
+    ["account", { ...aws, account: "21098765432" }, /lakehead-bootstrap:account = .* expected the twelve digits/],
+    ["project", { ...gcp, project: "1234567890" }, /lakehead-bootstrap:project = .* not its number or name/],
+    [
+      "github.repository",
+      { ...aws, github: { repository: "lakehead" } },
+      /github\.repository = "lakehead": .*<owner>\/<repository>/,
+    ],
+    [
+      "github.repositoryId",
+      { ...aws, github: { repository: "acme/lakehead", ownerId: 7 } },
+      /github\.repositoryId is missing: .*write both, or neither/,
+    ],
+    [
+      "github.ownerId",
+      { ...gcp, github: { repository: "acme/lakehead", repositoryId: 7 } },
+      /github\.ownerId is missing/,
+    ],
+    [
+      "github.createProvider",
+      { ...gcp, github: { repository: "acme/lakehead", createProvider: true } },
+      /github\.createProvider = true: the key does not exist; .*docs\/bootstrap\.md/,
+    ],
+    ["stacks", { ...aws, stacks: [] }, /lakehead-bootstrap:stacks = \[\]: .*at least one stack/],
+    ["stacks", { ...aws, stacks: ["dev"] }, /stacks\.0 = "dev": .*its first part names the cloud/],
+    ["stacks", { ...aws, stacks: ["gcp-dev"] }, /stacks\.0 = "gcp-dev": .*such as aws-dev/],
+    [
+      "stacks",
+      { ...aws, stacks: ["aws-dev", "aws-dev-preview"] },
+      /environment aws-dev-preview would belong to two stacks/,
+    ],
+    [
+      "stacks",
+      { ...gcp, stacks: ["gcp-a-long-name-of-a-stack"] },
+      /identity lakehead-gcp-a-long-name-of-a-stack is longer than 30/,
+    ],
+    [
+      "stacks",
+      { ...gcp, github: { repository: `acme/${"lakehead-".repeat(12)}` } },
+      /the subject of its tokens, .* is longer than 127/,
+    ],
+    [
+      "deployers",
+      { ...aws, deployers: ["arn:aws-cn:iam::210987654321:role/a"] },
+      /deployers = .*write an ARN that begins with arn:aws:/,
+    ],
+    ["deployers", { ...gcp, deployers: ["someone@acme.test"] }, /deployers\.0 = .*an IAM member/],
+    ["cloud", { ...aws, cloud: "azure" }, /lakehead-bootstrap:cloud = "azure": .*one of aws, gcp/],
+  ])("is refused by the key %s", (_key, raw, message) => {
+    expect(() => parse(raw)).toThrow(message);
+  });
+});
+
+describe("the subject of a job's token", () => {
+  it("has names alone for an older repository", () =>
+    expect(subjectOf({ repository: "octocat/my-repo" }, "aws-dev")).toBe("repo:octocat/my-repo:environment:aws-dev"));
+
+  it("has the numbers of owner and repository where they are immutable", () =>
+    expect(subjectOf({ repository: "octocat/my-repo", ownerId: 123456, repositoryId: 456789 }, "aws-dev")).toBe(
+      "repo:octocat@123456/my-repo@456789:environment:aws-dev",
+    ));
+});
+
+const environments = environmentsOf(["aws-dev", "aws-prod"], { repository: "acme/lakehead" });
+const account = { partition: "aws", region: "eu-central-1", account: "210987654321" };
+
+describe("on AWS", () => {
+  it("each role trusts one environment and audience, by equality", () => {
+    expect(environments.map(({ name }) => name)).toEqual([
+      ...["aws-dev", "aws-dev-preview", "aws-dev-drift"],
+      ...["aws-prod", "aws-prod-preview", "aws-prod-drift"],
+    ]);
+    for (const environment of environments) {
+      const [statement, ...others] = trust("arn:provider", environment, []).Statement;
+      expect(others).toEqual([]);
+      expect(statement?.Condition).toEqual({
+        StringEquals: {
+          "token.actions.githubusercontent.com:aud": "sts.amazonaws.com",
+          "token.actions.githubusercontent.com:sub": `repo:acme/lakehead:environment:${environment.name}`,
+        },
+      });
+    }
+  });
+
+  it("only reads for previews and drift: no object, no secret", () => {
+    const actions = readerPolicy(account).Statement.flatMap(({ Action }) => Action);
+    expect(actions.length).toBeGreaterThan(50);
+    expect(actions.filter((action) => !/:(Describe|Get|List|BatchGet|BatchCheck)/.test(action))).toEqual([]);
+    expect(actions.filter((action) => /s3:(GetObject|List)|Secret|kms:Decrypt|ssm:/.test(action))).toEqual([
+      "s3:ListTagsForResource",
+    ]);
+  });
+
+  it("keeps the states of two stacks apart", () => {
+    const resources = (stack: string) =>
+      statePolicy(account, { bucket: "state", stack, keyArn: `arn:key-of-${stack}` }, true)
+        .Statement.slice(1)
+        .flatMap(({ Resource = [] }) => Resource);
+    expect(resources("aws-dev")).toEqual(["arn:aws:s3:::state/aws-dev/*", "arn:key-of-aws-dev"]);
+    expect(resources("aws-prod")).toEqual(["arn:aws:s3:::state/aws-prod/*", "arn:key-of-aws-prod"]);
+  });
+
+  it("has inline policies within a role's 10,240 characters", () => {
+    const state = statePolicy(account, { bucket: "b".repeat(63), stack: "s".repeat(50), keyArn: "k".repeat(90) }, true);
+    const length = [deployerPolicy(account), state].reduce((sum, one) => sum + JSON.stringify(one).length, 0);
+    expect(length).toBeLessThanOrEqual(10_240);
+  });
+});
+
+describe("on Google Cloud", () => {
+  const ofGoogle = environmentsOf(["gcp-dev"], { repository: "acme/lakehead" });
+
+  it("the identity provider takes tokens of the environments only, and of deployments and drift only from main", () =>
+    expect(tokenCondition(ofGoogle)).toBe(
+      "assertion.sub in ['repo:acme/lakehead:environment:gcp-dev-preview'] || (assertion.ref == 'refs/heads/main' && " +
+        "assertion.sub in ['repo:acme/lakehead:environment:gcp-dev', 'repo:acme/lakehead:environment:gcp-dev-drift'])",
+    ));
+
+  it("a service account is for one subject", () =>
+    expect(bearer("projects/7/locations/global/workloadIdentityPools/p", { subject: "repo:a/b:environment:c" })).toBe(
+      "principal://iam.googleapis.com/projects/7/locations/global/workloadIdentityPools/p/subject/repo:a/b:environment:c",
+    ));
+});
+
+describe("the commands", () => {
+  const setUp: SetUp = {
+    repository: { repository: "acme/lakehead" },
+    environments,
+    variables: { "aws-dev": { AWS_REGION: "eu-central-1" }, "aws-dev-preview": { AWS_REGION: "it's" } },
+    stacks: { "aws-dev": { backend: "s3://state/aws-dev?region=eu-central-1", secretsProvider: "awskms:///arn" } },
+  };
+  const lines = commandsOf(setUp).split("\n");
+
+  it("log in to each state, and create the stack with its key", () =>
+    expect(lines.filter((line) => line.startsWith("npx pulumi"))).toEqual([
+      "npx pulumi login 's3://state/aws-dev?region=eu-central-1'",
+      "npx pulumi stack init aws-dev --secrets-provider 'awskms:///arn'",
+    ]));
+
+  it("quote the values for a shell", () =>
+    expect(lines).toContain("gh variable set AWS_REGION --repo acme/lakehead --env aws-dev-preview --body 'it'\\''s'"));
+
+  it("limit every environment but that of previews to main", () => {
+    const limited = lines.flatMap((line) => /environments\/(\S+)\/deployment-branch-policies/.exec(line)?.[1] ?? []);
+    expect(limited).toEqual(["aws-dev", "aws-dev-drift", "aws-prod", "aws-prod-drift"]);
+  });
+});
+
+it("names the environments as the workflows do", () => {
+  const folder = join(root, ".github/workflows");
+  const used = readdirSync(folder).flatMap((file) =>
+    [...readFileSync(join(folder, file), "utf8").matchAll(/^ +environment: \$\{\{ \w+\.stack \}\}(.*)$/gm)].map(
+      ([, suffix]) => suffix,
+    ),
+  );
+  expect(new Set(used)).toEqual(new Set(environmentsOf(["x"], { repository: "a/b" }).map(({ name }) => name.slice(1))));
+});
