@@ -106,8 +106,31 @@ async function runOn(surroundings: Surroundings, report: Report): Promise<void> 
     });
     return stays.length === 0 ? "nothing is left" : `${stays.length} definitions of KubeRay stay`;
   });
+  await report.check("another stack adopts the definitions that stayed, and keeps them as well", async () => {
+    const stayed = await definitions(api);
+    holds(stayed.length > 0, "no definition of KubeRay stayed");
+    const second = await engine.stack("second", {
+      like: stackName,
+      overrides,
+      secrets: { "lakehead:staticTokens": tokens },
+    });
+    const adopted = await second.up();
+    await second.destroy();
+    const now = await definitions(api);
+    holds(now.join() === stayed.join(), `before: ${stayed.join(", ")}\nafter: ${now.join(", ")}`);
+    return `${counted(adopted)}; the same ${now.length} objects before and after`;
+  });
   if (created !== undefined)
     report.summarize(`${stackName}: ${counted(created)} in ${created.seconds.toFixed(1)} s on ${surroundings.title}`);
+}
+
+/** KubeRay's definitions with the ids that the API server gave them. */
+async function definitions(api: Surroundings["api"]): Promise<string[]> {
+  const all = await api.list("apiextensions.k8s.io/v1", "CustomResourceDefinition");
+  return all
+    .filter(({ metadata: { name } }) => name.endsWith(".ray.io"))
+    .map(({ metadata: { name, uid } }) => `${name} ${uid}`)
+    .sort();
 }
 
 /** Checks the running stack. */

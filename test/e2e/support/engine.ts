@@ -38,6 +38,8 @@ export interface EngineOptions {
 }
 
 export interface StackOptions {
+  /** The repository's stack whose file it has; default: the one of its own name. */
+  readonly like?: string;
   /** Keys of the stack's configuration in place of, or beside, those of `Pulumi.<stack>.yaml`; undefined removes one. */
   readonly overrides?: Readonly<Record<string, unknown>>;
   readonly secrets?: Readonly<Record<string, string>>;
@@ -113,9 +115,9 @@ export class Engine {
     return new Engine(folder, project, environment, stdout.trim());
   }
 
-  /** A new stack with the configuration of the repository's stack of that name. */
-  async stack(name: string, { overrides = {}, secrets = {} }: StackOptions = {}): Promise<Stack> {
-    const stack = new Stack(this, name);
+  /** A new stack with the configuration of a stack of the repository. */
+  async stack(name: string, { like = name, overrides = {}, secrets = {} }: StackOptions = {}): Promise<Stack> {
+    const stack = new Stack(this, name, like);
     await stack.configure(overrides);
     await exec("pulumi", ["stack", "init", name, "--non-interactive"], { cwd: this.project, env: this.env });
     for (const [key, value] of Object.entries(secrets)) await stack.setSecret(key, value);
@@ -132,11 +134,14 @@ export const openEngine = (options: EngineOptions): Promise<Engine> => Engine.op
 export class Stack {
   readonly engine: Engine;
   readonly name: string;
+  readonly #example: string;
   #operations = 0;
 
-  constructor(engine: Engine, name: string) {
+  /** @param like the repository's stack whose file it has */
+  constructor(engine: Engine, name: string, like: string) {
     this.engine = engine;
     this.name = name;
+    this.#example = join(repository, `Pulumi.${like}.yaml`);
   }
 
   get configFile(): string {
@@ -145,14 +150,12 @@ export class Stack {
 
   /** Writes the repository's file of the stack, untouched. */
   async configureExample(): Promise<void> {
-    await copyFile(join(repository, `Pulumi.${this.name}.yaml`), this.configFile);
+    await copyFile(this.#example, this.configFile);
   }
 
   /** Writes the configuration anew, keeping the secrets and the key they are encrypted with. */
   async configure(overrides: Readonly<Record<string, unknown>>): Promise<void> {
-    const original = parse(await readFile(join(repository, `Pulumi.${this.name}.yaml`), "utf8")) as {
-      config: Record<string, unknown>;
-    };
+    const original = parse(await readFile(this.#example, "utf8")) as { config: Record<string, unknown> };
     const held = existsSync(this.configFile)
       ? (parse(await readFile(this.configFile, "utf8")) as { config: Record<string, unknown> })
       : { config: {} };
