@@ -87,9 +87,15 @@ place, path = fs.FileSystem.from_uri(sys.argv[1])
 print(len(place.get_file_info(fs.FileSelector(path, allow_not_found=True))), "entries")
 `;
 
-/** Lists tables with the service's own SDK and settings. */
+/** Lists tables with the service's own SDK and settings. A full volume can be listed, and not written. */
 const nodeProbe = `
+import { statfsSync } from "node:fs";
 import { connect } from "@lancedb/lancedb";
+const path = process.env.${environment.database};
+if (path.startsWith("/")) {
+  const { bavail, blocks, bsize } = statfsSync(path);
+  if (bavail < blocks / 100) throw new Error("ENOSPC: the volume is full, " + bavail * bsize + " bytes are free");
+}
 const options = JSON.parse(process.env.${environment.storageOptions} ?? "{}");
 const database = await connect(process.env.${environment.database}, { storageOptions: options });
 console.log((await database.tableNames({ limit: 10 })).length, "tables at the root");
@@ -143,8 +149,10 @@ export async function gatherTableService(
   asking: ServiceOptions,
 ): Promise<ServiceFacts> {
   const { namespace } = config;
+  const selector = `app.kubernetes.io/name=${tableServiceName}`;
+  const pods = await kubectl.list<PodFact>("pods", "-n", namespace, "-l", selector);
   const deployment = await kubectl.find<DeploymentFact>("deployment", tableServiceName, namespace);
-  const nothing = { namespace, deployment, request: undefined };
+  const nothing = { namespace, deployment, pods, request: undefined };
   let { url, operationsUrl } = asking;
   if (deployment !== undefined && (url === undefined || operationsUrl === undefined)) {
     try {
@@ -174,6 +182,7 @@ export async function gatherTableService(
   return {
     namespace,
     deployment,
+    pods,
     ready,
     anonymous,
     request: outcome === undefined ? undefined : { table, named: asking.table !== undefined, outcome },

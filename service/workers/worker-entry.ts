@@ -11,8 +11,11 @@ mkdirSync(temporary, { recursive: true });
 // biome-ignore lint/style/noProcessEnv: the engine reads TMPDIR when it opens the database
 process.env.TMPDIR = temporary;
 
-/** When a container runs out of memory, the kernel should kill a worker rather than the service. */
-const raiseOomScore = (): Promise<void> => writeFile("/proc/self/oom_score_adj", "500").catch(() => undefined);
+/**
+ * When a container runs out of memory, the kernel should kill a worker rather than the service: a kubelet gives a pod's
+ * processes up to 999, which they may raise and not lower.
+ */
+const raiseOomScore = (): Promise<void> => writeFile("/proc/self/oom_score_adj", "1000").catch(() => undefined);
 
 const send = (message: FromWorker): void => {
   // An error means that the supervisor has ended: there is no receiver.

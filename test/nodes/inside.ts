@@ -4,9 +4,51 @@ import { once } from "node:events";
 import { parseArgs } from "node:util";
 import { MissingPart } from "../../tools/parts/control-plane/go.ts";
 import { Report } from "../e2e/support/report.ts";
+import { checkAvailability } from "./checks/availability.ts";
+import { checkLimits } from "./checks/limits.ts";
+import { checkNetworkPolicies } from "./checks/network-policies.ts";
+import { checkOrphanCleanup } from "./checks/orphan-cleanup.ts";
+import { checkRay, checkRayToken } from "./checks/ray.ts";
+import { checkTableService } from "./checks/table-service.ts";
+import { checkVerification } from "./checks/verification.ts";
+import { startStore } from "./cluster/object-store.ts";
+import { kubectlOf, openElsewhere, type Subject } from "./support.ts";
 import { openStack, openSurroundings } from "./surroundings.ts";
 
+/** In this order: what changes the stack comes last. */
+const subjects: Readonly<Record<string, (subject: Subject) => Promise<void>>> = {
+  "table-service": checkTableService,
+  limits: checkLimits,
+  ray: checkRay,
+  "network-policies": checkNetworkPolicies,
+  "orphan-cleanup": checkOrphanCleanup,
+  verification: checkVerification,
+  "ray-token": checkRayToken,
+  availability: overAnObjectStore,
+};
+
+/** Needs an object store that the pods reach. */
+async function overAnObjectStore(subject: Subject): Promise<void> {
+  const { own } = subject.surroundings;
+  const { LAKEHEAD_NODES_STORE: python } = process.env;
+  if (own === undefined || python === undefined)
+    return subject.report.skip("availability", "the suite has no object store in the cluster of KUBECONFIG");
+  const store = await startStore(python, own.folder);
+  try {
+    await checkAvailability(subject, store);
+  } finally {
+    await store.stop();
+  }
+}
+
 const { values: options, positionals } = parseArgs({ options: { keep: { type: "boolean" } }, allowPositionals: true });
+const unknown = positionals.filter((name) => !(name in subjects));
+if (unknown.length > 0) {
+  process.stderr.write(`no subject ${unknown.join(", ")}: choose from ${Object.keys(subjects).join(", ")}\n`);
+  process.exit(2);
+}
+// With --keep alone, the cluster is for other hands.
+const wanted = positionals.length > 0 || options.keep === true ? positionals : Object.keys(subjects);
 
 const report = new Report();
 const started = performance.now();
@@ -16,17 +58,20 @@ try {
   try {
     report.log(`${surroundings.title}, after ${seconds()}`);
     const stack = await openStack(surroundings);
+    const subject: Subject = { surroundings, stack, report, kubectl: kubectlOf(surroundings) };
     const up = await report.check("pulumi up creates the stack", async () => {
       const { changes, seconds: took } = await stack.up();
-      return `${Object.entries(changes)
-        .map(([op, count]) => `${count} ${op}`)
-        .join(", ")} in ${took.toFixed(0)} s`;
+      const counted = Object.entries(changes).map(([op, count]) => `${count} ${op}`);
+      return `${counted.join(", ")} in ${took.toFixed(0)} s`;
     });
+    if (up && wanted.length > 0) {
+      await openElsewhere(subject);
+      for (const name of wanted) await checkSubject(name, subject);
+      process.stdout.write(await subject.kubectl(["get", "pods", "-A", "-o", "wide"]));
+    }
     if (options.keep === true) {
       report.log(`KUBECONFIG=${surroundings.kubeconfig}; Ctrl-C ends the cluster`);
       await once(process, "SIGINT");
-    } else if (up) {
-      process.stdout.write(`${positionals.join(" ")}\n`);
     }
     report.summarize(`${surroundings.title}: ${seconds()}`);
   } finally {
@@ -37,3 +82,11 @@ try {
   report.skip("all", error.message);
 }
 process.exit(report.end());
+
+/** Runs one subject and says how long it took. */
+async function checkSubject(name: string, subject: Subject): Promise<void> {
+  process.stdout.write(`\n${name}\n`);
+  const began = performance.now();
+  await subjects[name]?.(subject);
+  subject.report.log(`${name}: ${Math.round((performance.now() - began) / 1000)} s`);
+}

@@ -11,6 +11,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { goPart, MissingPart, unbuilt } from "../../tools/parts/control-plane/go.ts";
 import { requirePrograms } from "../../tools/parts/nodes/programs.ts";
+import { pythonWith } from "../../tools/parts/python.ts";
 import { Report } from "../e2e/support/report.ts";
 import { goPartsOfNodes } from "./cluster/cluster.ts";
 import { imageRoot } from "./cluster/containerd.ts";
@@ -23,6 +24,7 @@ const { values: options, positionals } = parseArgs({
   allowPositionals: true,
 });
 const log = (line: string): void => void process.stdout.write(`  … ${line}\n`);
+const storeRequirements = fileURLToPath(new URL("../stores/requirements.txt", import.meta.url));
 const inside = fileURLToPath(new URL("./inside.ts", import.meta.url));
 
 /** Builds or finds what the namespaces cannot fetch. @throws MissingPart */
@@ -32,7 +34,10 @@ async function prepare(): Promise<NodeJS.ProcessEnv> {
   if (missing.length > 0)
     throw new MissingPart(`${missing.join(", ")} not built: run npm run build:e2e, which takes some forty minutes`);
   for (const name of goPartsOfNodes) await goPart(name, log);
+  const store = await pythonWith(storeRequirements, log);
+  if (store.python === undefined) throw new MissingPart(store.missing);
   return {
+    LAKEHEAD_NODES_STORE: store.python,
     LAKEHEAD_NODES_IMAGES: await imageRoot(await allImages(log), log),
     LAKEHEAD_NODES_OPERATOR: JSON.stringify(await operatorChart()),
   };

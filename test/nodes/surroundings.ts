@@ -28,7 +28,8 @@ export interface Surroundings {
 
 export const stackName = "local";
 export const namespace = "lancedb";
-export const token = randomBytes(24).toString("hex");
+/** Bearer token of the table service: that of the caller, who can then ask a cluster that is kept. */
+export const token = process.env.LAKEHEAD_TOKEN ?? randomBytes(24).toString("hex");
 
 /** Static tokens, each named. */
 export const tokensOf = (tokens: Readonly<Record<string, string>>): string =>
@@ -88,7 +89,13 @@ export async function openSurroundings(log: (line: string) => void): Promise<Sur
 export const configured = (
   { overrides }: Surroundings,
   more: Readonly<Record<string, unknown>> = {},
-): Record<string, unknown> => ({ ...overrides, "lakehead:tableService": tableService, ...more });
+): Record<string, unknown> => ({
+  ...overrides,
+  "lakehead:tableService": tableService,
+  // The runtime's client refuses an account without one; any satisfies it.
+  "lakehead:accountAnnotations": { "eks.amazonaws.com/role-arn": "arn:aws:iam::123456789012:role/nodes" },
+  ...more,
+});
 
 /** Creates the stack, not yet up. */
 export const openStack = (surroundings: Surroundings): Promise<Stack> =>

@@ -19,6 +19,11 @@ interface Cause {
 /** Messages of clouds that refuse access, the most specific first. */
 const causes: readonly Cause[] = [
   {
+    signs: /ENOSPC/,
+    remedy:
+      "raise database.volumeSize where the storage class can grow volumes, or clean up old versions of the tables",
+  },
+  {
     signs: /not authorized to perform: sts:AssumeRoleWithWebIdentity|InvalidIdentityToken|No OpenIDConnect provider/i,
     remedy:
       "the role does not trust the account: its trust policy must name this cluster's OIDC provider, namespace and account",
@@ -62,4 +67,8 @@ export function checkBucket({ who, uri, outcome, manually }: Reach): Line {
   return wrong(`tables ${uri}: ${who} cannot list them: ${lastLine(failure)}`, cause?.remedy ?? manually);
 }
 
-const lastLine = (text: string): string => text.split("\n").at(-1)?.trim().slice(0, 300) ?? "";
+/** The last line that names an error: after it Node prints its version, and kubectl the exit code. */
+const lastLine = (text: string): string => {
+  const lines = text.split("\n").map((line) => line.trim());
+  return (lines.findLast((line) => /^\w*(Error|Exception)\b/.test(line)) ?? lines.at(-1) ?? "").slice(0, 300);
+};

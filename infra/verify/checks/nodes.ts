@@ -34,14 +34,17 @@ function checkRole(config: Config, role: PoolRole, min: number, nodes: readonly 
     ),
   );
   if (own.length === 0) return [...lines, noNodes(role, key, value, min)];
-  if (ready.length < min)
+  if (ready.length < min) {
+    const cordoned = own.filter(({ spec }) => spec.unschedulable === true).map(({ metadata }) => metadata.name);
+    const why = cordoned.length === 0 ? "" : ` (cordoned: ${cordoned.join(", ")})`;
     return [
       ...lines,
       wrong(
-        `nodes ${role}: ${ready.length} of ${own.length} ready, at least ${min} expected`,
-        `kubectl describe node -l ${key}=${value}`,
+        `nodes ${role}: ${ready.length} of ${own.length} ready, at least ${min} expected${why}`,
+        cordoned.length === 0 ? `kubectl describe node -l ${key}=${value}` : `kubectl uncordon ${cordoned.join(" ")}`,
       ),
     ];
+  }
   return [...lines, ...ready.slice(0, 1).map(() => size(config, role, ready)), ...taints(config, role, own)];
 }
 

@@ -1,10 +1,12 @@
 import { type Line, ok, unknown, wrong } from "../../check-line.ts";
-import type { Answer, DeploymentFact, Outcome } from "../facts.ts";
+import type { Answer, DeploymentFact, Outcome, PodFact } from "../facts.ts";
 
 export interface ServiceFacts {
   readonly namespace: string;
   /** Undefined where it does not exist. */
   readonly deployment: DeploymentFact | undefined;
+  /** Its pods. */
+  readonly pods: readonly PodFact[];
   readonly ready: Outcome<Answer>;
   /** Response to a request without a token. */
   readonly anonymous: Outcome<Answer>;
@@ -13,10 +15,10 @@ export interface ServiceFacts {
 }
 
 /** The table service: its pods, its readiness, its authentication, and one operation from end to end. */
-export function checkTableService({ namespace, deployment, ready, anonymous, request }: ServiceFacts): Line[] {
+export function checkTableService({ namespace, deployment, pods, ready, anonymous, request }: ServiceFacts): Line[] {
   if (deployment === undefined) return [wrong(`table service: no Deployment in ${namespace}`, "pulumi up")];
   return [
-    checkPods(namespace, deployment),
+    checkPods(namespace, deployment, pods),
     checkReadiness(namespace, ready),
     checkAuthentication(anonymous),
     request === undefined
@@ -28,12 +30,22 @@ export function checkTableService({ namespace, deployment, ready, anonymous, req
   ];
 }
 
-function checkPods(namespace: string, { spec, status }: DeploymentFact): Line {
+/** Why a pod is not ready, as its kubelet or the scheduler says. */
+function reasonOf({ metadata, status }: PodFact): string[] {
+  const waiting = status.containerStatuses?.find(({ state }) => state?.waiting !== undefined)?.state?.waiting;
+  const scheduled = status.conditions?.find(({ type }) => type === "PodScheduled");
+  const reason = waiting?.reason ?? (scheduled?.status === "False" ? scheduled.message : undefined);
+  return reason === undefined ? [] : [`${metadata.name}: ${reason}`];
+}
+
+function checkPods(namespace: string, { spec, status }: DeploymentFact, pods: readonly PodFact[]): Line {
   const available = status.availableReplicas ?? 0;
   const wanted = spec.replicas ?? 1;
   const logs = `kubectl -n ${namespace} logs deployment/table-service; kubectl -n ${namespace} describe pods -l app.kubernetes.io/name=table-service`;
+  const reasons = pods.flatMap(reasonOf);
+  const why = reasons.length === 0 ? "" : ` (${reasons.join("; ")})`;
   return available < wanted
-    ? wrong(`table service: ${available} of ${wanted} pods available`, logs)
+    ? wrong(`table service: ${available} of ${wanted} pods available${why}`, logs)
     : ok(`table service: ${available} of ${wanted} pods available, ${spec.template.spec.containers[0]?.image ?? ""}`);
 }
 

@@ -109,6 +109,9 @@ export class Cluster {
         "--resource-quota-sync-period=20s",
         "--leader-elect=false",
         "--secure-port=0",
+        // Five minutes and thirty seconds elsewhere: how long the use of a new pod does not count.
+        "--horizontal-pod-autoscaler-cpu-initialization-period=30s",
+        "--horizontal-pod-autoscaler-initial-readiness-delay=10s",
       ]);
       run("kube-scheduler", bin("kube-scheduler"), [
         `--kubeconfig=${kubeconfigs.scheduler}`,
@@ -265,6 +268,7 @@ const kubeletFlags = ({ address, apiServerFlags = [] }: Kubelets): readonly stri
   `--advertise-address=${address}`,
   "--authorization-mode=Node,RBAC",
   "--allow-privileged=true",
+  "--kubelet-preferred-address-types=InternalIP",
   ...apiServerFlags,
 ];
 

@@ -37,7 +37,9 @@ describe("nodes", () => {
       "nodes ray-head: 0 of 1 ready, at least 1 expected",
     );
     const cordoned = { ...node(aws, "ray-head"), spec: { unschedulable: true } };
-    expect(seen(checkNodes(aws, [...without("ray-head"), cordoned]))).toContain("nodes ray-head: 0 of 1 ready");
+    expect(seen(checkNodes(aws, [...without("ray-head"), cordoned]))).toMatch(
+      /nodes ray-head: 0 of 1 ready.*\(cordoned: .+\)\n.*kubectl uncordon/,
+    );
   });
 
   test("a GPU node without GPUs is wrong and names the device plugin of its cloud", () => {

@@ -8,6 +8,7 @@ const answer = (status: number, body: unknown = {}) => ({ value: { status, body:
 const good: ServiceFacts = {
   namespace: "lancedb",
   deployment: deployment("table-service", "lakehead:0.1.0"),
+  pods: [],
   ready: answer(200),
   anonymous: answer(401),
   request: { table: "docs", named: true, outcome: answer(200, { num_rows: 3 }) },
@@ -20,6 +21,12 @@ describe("table service", () => {
       "WRONG   table service: no Deployment in lancedb\n        → pulumi up",
     );
     expect(text({ deployment: deployment("table-service", "x", 0) })).toContain("0 of 1 pods available");
+    const waiting = { waiting: { reason: "ImagePullBackOff" } };
+    const pod = { name: "table-service", ready: false, state: waiting };
+    const pods = [{ metadata: { name: "one" }, spec: {}, status: { containerStatuses: [pod] } }];
+    expect(text({ deployment: deployment("table-service", "x", 0), pods })).toContain(
+      "0 of 1 pods available (one: ImagePullBackOff)",
+    );
     expect(text({ ready: answer(503, { databaseConnected: true, keysLoaded: false }) })).toMatch(
       /keysLoaded: false\)\n.*issuer/,
     );
@@ -68,6 +75,14 @@ describe("bucket", () => {
     const line = checkBucket({ ...reach, outcome: { failure: `Traceback\n${failure}` } });
     expect(line.result).toBe("wrong");
     expect(line.remedy).toMatch(expected);
+  });
+
+  test("the line names the error, not what a program and kubectl print after it", () => {
+    const failure =
+      "Error: ENOSPC: the volume is full, 0 bytes are free\n    at file:///app/[eval1]:7:9\n\nNode.js v26.10.0\ncommand terminated with exit code 1";
+    const line = checkBucket({ ...reach, outcome: { failure } });
+    expect(line.text).toMatch(/cannot list them: Error: ENOSPC: the volume is full, 0 bytes are free$/);
+    expect(line.remedy).toMatch(/volumeSize/);
   });
 
   test("a failure of kubectl exec is unknown", () => {

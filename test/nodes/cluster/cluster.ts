@@ -22,6 +22,7 @@ export const goPartsOfNodes = [
   "node",
   "coredns",
   "kube-router",
+  "metrics-server",
 ] as const satisfies readonly PartName[];
 
 const roleOptions = { labelPrefix: "geneva.lancedb.com", headTaint: "PreferNoSchedule" } as const;
@@ -74,7 +75,9 @@ export async function startRealCluster({ log, folder, images, operatorAsPod }: S
   );
   for (const name of ["kube-proxy", "coredns", "kube-router", "metrics-server"])
     users[name] = { user: name, groups: "system:masters" };
-  const cluster = await startCluster({ log, kubelets: { address: machineAddress, users, operatorAsPod } });
+  const apiServerFlags = await aggregationFlags(folder);
+  const kubelets = { address: machineAddress, users, operatorAsPod, apiServerFlags };
+  const cluster = await startCluster({ log, kubelets });
   const config = (user: string) => join(cluster.folder, `${user}.kubeconfig`);
   const close = async () => {
     await Promise.all(daemons.map((daemon) => daemon.stop()));
@@ -107,12 +110,72 @@ export async function startRealCluster({ log, folder, images, operatorAsPod }: S
         { seconds: 120 },
       );
     await addVolumes(cluster, folder);
+    await startMetrics({ folder, cluster, config, start, log });
     return { cluster, folder, close };
   } catch (error) {
     for (const daemon of daemons) log(`--- ${daemon.name} (${daemon.over ?? "running"})\n${daemon.lastWords}`);
     await close();
     throw error;
   }
+}
+
+/** Key pairs by which an aggregated API recognizes the API server, and the flags that name them. */
+async function aggregationFlags(folder: string): Promise<readonly string[]> {
+  const file = (name: string) => join(folder, `aggregation-${name}`);
+  const make = ["req", "-newkey", "rsa:2048", "-nodes", "-days", "2"];
+  const authority = ["-x509", "-subj", "/CN=aggregation", "-keyout", file("ca.key"), "-out", file("ca.pem")];
+  await run("openssl", [...make, ...authority]);
+  const signed = ["-CA", file("ca.pem"), "-CAkey", file("ca.key")];
+  const client = ["-x509", "-subj", "/CN=aggregator", "-keyout", file("client.key"), "-out", file("client.pem")];
+  await run("openssl", [...make, ...client, ...signed]);
+  return [
+    `--requestheader-client-ca-file=${file("ca.pem")}`,
+    "--requestheader-allowed-names=aggregator",
+    "--requestheader-username-headers=X-Remote-User",
+    "--requestheader-group-headers=X-Remote-Group",
+    "--requestheader-extra-headers-prefix=X-Remote-Extra-",
+    `--proxy-client-cert-file=${file("client.pem")}`,
+    `--proxy-client-key-file=${file("client.key")}`,
+  ];
+}
+
+/** The metrics of pods, which the autoscaler of Deployments reads. */
+async function startMetrics({ folder, cluster, config, start, log }: Omit<NetworkOptions, "bin">): Promise<void> {
+  const port = 10_260;
+  const kubeconfig = config("metrics-server");
+  start("metrics-server", join(await goPart("metrics-server", log), "metrics-server"), [
+    ...["", "authentication-", "authorization-"].map((prefix) => `--${prefix}kubeconfig=${kubeconfig}`),
+    "--kubelet-insecure-tls",
+    "--kubelet-preferred-address-types=InternalIP",
+    "--kubelet-use-node-status-port",
+    "--metric-resolution=10s",
+    `--secure-port=${port}`,
+    `--cert-dir=${join(folder, "metrics-certificates")}`,
+  ]);
+  const metadata = { name: "metrics-server", namespace: "kube-system" };
+  const apply = (object: Parameters<typeof cluster.api.apply>[0]) => cluster.api.apply(object, { fieldManager });
+  await apply({ apiVersion: "v1", kind: "Service", metadata, spec: { ports: [{ port: 443, targetPort: port }] } });
+  await apply({
+    apiVersion: "discovery.k8s.io/v1",
+    kind: "EndpointSlice",
+    metadata: { ...metadata, labels: { "kubernetes.io/service-name": metadata.name } },
+    addressType: "IPv4",
+    endpoints: [{ addresses: [machineAddress], conditions: { ready: true } }],
+    ports: [{ name: "", port, protocol: "TCP" }],
+  });
+  await apply({
+    apiVersion: "apiregistration.k8s.io/v1",
+    kind: "APIService",
+    metadata: { name: "v1beta1.metrics.k8s.io" },
+    spec: {
+      group: "metrics.k8s.io",
+      version: "v1beta1",
+      service: metadata,
+      insecureSkipTLSVerify: true,
+      groupPriorityMinimum: 100,
+      versionPriority: 100,
+    },
+  });
 }
 
 /** A control group for the pods of a node. */

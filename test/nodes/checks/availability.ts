@@ -1,0 +1,164 @@
+/** Two replicas over an object store: rollouts, drains and the autoscaler under load. */
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { until } from "../../e2e/support/daemon.ts";
+import { holds } from "../../e2e/support/report.ts";
+import type { Store } from "../cluster/object-store.ts";
+import {
+  caller,
+  podsOf,
+  readyPods,
+  type Subject,
+  serviceName,
+  tableName,
+  tableServicePods,
+  writeTable,
+} from "../support.ts";
+import { configured, namespace, tableService, token } from "../surroundings.ts";
+
+const replicas = { min: 2, max: 3, targetCpuPercent: 50 };
+
+export async function checkAvailability(subject: Subject, store: Store): Promise<void> {
+  const { surroundings, stack, report, kubectl } = subject;
+  const settings = (more: object = {}) =>
+    configured(surroundings, {
+      "lakehead:database": { uri: store.uri, storageOptions: store.storageOptions },
+      "lakehead:tableService": { ...tableService, replicas, ...more },
+    });
+  const moved = await report.check("pulumi up moves the tables to an object store, with two replicas", async () => {
+    await stack.configure(settings());
+    await stack.setSecret("lakehead:storageOptions", JSON.stringify(store.secretOptions));
+    const { seconds } = await stack.up();
+    const pods = await readyPods(surroundings, tableServicePods, { count: 2 });
+    await writeTable(subject);
+    return `${pods.map(({ spec }) => spec.nodeName).join(", ")} in ${seconds.toFixed(0)} s`;
+  });
+  if (!moved) return;
+  await report.check("a rollout loses no request under load", () =>
+    underLoad(subject, async () => {
+      await stack.configure(settings({ logLevel: "debug" }));
+      await stack.up();
+      await kubectl(["-n", namespace, "rollout", "status", "deployment/table-service", "--timeout=180s"]);
+      await readyPods(surroundings, tableServicePods, { count: 2 });
+    }),
+  );
+  await report.check("a node's drain moves its pods one at a time, and loses no request", () => drain(subject));
+  await report.check("the autoscaler adds a replica under load", () => scaleOut(subject));
+}
+
+/** What load met: how often each status, and each failure to connect. */
+type Counts = Readonly<Record<string, number>>;
+
+/** Requests one after another on new connections, as most clients send them, until a line arrives on standard input. */
+const loadProgram = (lines: number, pause: number): string => `
+const counts = {};
+let on = true;
+process.stdin.once("data", () => { on = false; });
+const init = { method: "POST", body: "{}", headers: { "content-type": "application/json", authorization: "Bearer ${token}" } };
+const line = async () => {
+  while (on) {
+    let result;
+    try {
+      const response = await fetch("http://${serviceName}/v1/table/${tableName}/stats", { ...init, signal: AbortSignal.timeout(20_000) });
+      await response.arrayBuffer();
+      result = response.status;
+    } catch (error) { result = error.cause?.code ?? error.name; }
+    counts[result] = (counts[result] ?? 0) + 1;
+    await new Promise((resolve) => setTimeout(resolve, ${pause}));
+  }
+};
+Promise.all(Array.from({ length: ${lines} }, line)).then(() => { console.log(JSON.stringify(counts)); process.exit(); });`;
+
+/** Sends requests from the caller's pod while something happens. */
+async function load(
+  { surroundings }: Subject,
+  { lines, pause }: { lines: number; pause: number },
+  happens: () => Promise<unknown>,
+): Promise<Counts> {
+  const [place, pod] = caller;
+  const args = ["--kubeconfig", surroundings.kubeconfig, "-n", place, "exec", "-i", pod, "--"];
+  const child = spawn("kubectl", [...args, "node", "-e", loadProgram(lines, pause)], {
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  const said: Buffer[] = [];
+  child.stdout.on("data", (chunk: Buffer) => said.push(chunk));
+  const closed = once(child, "close");
+  try {
+    await happens();
+  } finally {
+    child.stdin.end("stop\n");
+    await closed;
+  }
+  return JSON.parse(Buffer.concat(said).toString("utf8")) as Counts;
+}
+
+async function underLoad(subject: Subject, happens: () => Promise<unknown>): Promise<string> {
+  const counts = await load(subject, { lines: 4, pause: 25 }, happens);
+  const lost = Object.entries(counts).filter(([status]) => status !== "200");
+  holds(lost.length === 0 && (counts[200] ?? 0) > 50, JSON.stringify(counts));
+  return `${counts[200]} requests, all answered with 200`;
+}
+
+async function drain(subject: Subject): Promise<string> {
+  const { surroundings, kubectl } = subject;
+  const [pod] = await readyPods(surroundings, tableServicePods, { count: 2 });
+  const node = pod.spec.nodeName as string;
+  let least = 2;
+  const said = await underLoad(subject, async () => {
+    const drained = kubectl([
+      "drain",
+      node,
+      "--ignore-daemonsets",
+      "--delete-emptydir-data",
+      "--force",
+      "--timeout=240s",
+    ]);
+    let over = false;
+    void drained.finally(() => {
+      over = true;
+    });
+    await until(
+      "the drain's end",
+      async () => {
+        const deployment = await surroundings.api.get({
+          apiVersion: "apps/v1",
+          kind: "Deployment",
+          metadata: { name: "table-service", namespace },
+        });
+        least = Math.min(least, deployment?.status?.readyReplicas ?? 0);
+        return over ? true : undefined;
+      },
+      { seconds: 260 },
+    );
+    await drained;
+    await readyPods(surroundings, tableServicePods, { count: 2 });
+  }).finally(() => kubectl(["uncordon", node]));
+  holds(least >= 1, `${least} pods were ready at the worst`);
+  const left = (await podsOf(surroundings, tableServicePods)).filter(({ spec }) => spec.nodeName === node);
+  holds(left.length === 0, `${left.length} pods are still on ${node}`);
+  return `${node}: ${said}, never fewer than ${least} ready`;
+}
+
+async function scaleOut(subject: Subject): Promise<string> {
+  const { surroundings } = subject;
+  const reference = {
+    apiVersion: "autoscaling/v2",
+    kind: "HorizontalPodAutoscaler",
+    metadata: { name: "table-service", namespace },
+  };
+  const started = performance.now();
+  const counts = await load(subject, { lines: 24, pause: 0 }, () =>
+    until(
+      "a third replica",
+      async () => {
+        const live = await surroundings.api.get(reference);
+        return live?.status?.desiredReplicas === 3 ? true : undefined;
+      },
+      { seconds: 180, every: 1000 },
+    ),
+  );
+  const live = await surroundings.api.get(reference);
+  const used = live?.status?.currentMetrics?.[0]?.resource?.current?.averageUtilization;
+  return `3 replicas at ${used} % of the request after ${Math.round((performance.now() - started) / 1000)} s, ${counts[200]} requests`;
+}
