@@ -49,7 +49,7 @@ const answer = async (request: IncomingMessage): Promise<unknown> => {
   if (operation === undefined) throw new Error(`no such operation: ${request.url}`);
   const table = readTableId({ rawPath, delimiter: undefined, body: undefined }, limits);
   const body = parseInput(operation.body, JSON.parse(await readText(request)));
-  const call = { parameters: {}, dialect: "catalog", delimiter: "$", principal } as const;
+  const call = { parameters: {}, dialect: "catalog", delimiter: "$", principal, alternative: false } as const;
   const result = await operation.handle(tools, table, body, call);
   return result instanceof Answer ? result.content : result;
 };

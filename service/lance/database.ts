@@ -1,6 +1,7 @@
 import type { VerifiedExpression } from "../guard/expression/index.ts";
 import type { NamespaceId, TableId } from "../guard/table-id.ts";
 import type { VerifiedQuery } from "../guard/verify-query.ts";
+import type { Facts } from "../plan-doctor/types.ts";
 import type { Snapshot } from "../query/model.ts";
 import type { CacheSizes, DatabaseAddress } from "./connection.ts";
 import type { Freshness } from "./handles.ts";
@@ -44,6 +45,12 @@ export interface IsolatableCalls {
  */
 export interface Database extends IsolatableCalls {
   statistics(table: TableId, snapshot: Snapshot): Promise<StatisticsRecord>;
+  /**
+   * What the findings of a plan are judged by: statistics, columns, indices, each memoized as for the operation of its own.
+   * A part that cannot be read is named in the result.
+   * @throws ServiceError if the snapshot cannot be opened.
+   */
+  planFacts(table: TableId, snapshot: Snapshot, withStatistics: boolean): Promise<Facts>;
   createTag(table: TableId, tag: string, version: number, branch: string | undefined): Promise<void>;
   /** Moves a tag that exists. */
   updateTag(table: TableId, tag: string, version: number, branch: string | undefined): Promise<void>;

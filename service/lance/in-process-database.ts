@@ -10,6 +10,7 @@ import { indexStatistics, listIndices } from "./indices.ts";
 import { describeNamespace, listNamespaces, listTables, type Names } from "./lists.ts";
 import { describeLocation } from "./location.ts";
 import { Memoizer } from "./memoizer.ts";
+import { readFacts } from "./plan-facts.ts";
 import { presentPlan } from "./plan-text.ts";
 import { buildQuery } from "./query.ts";
 import { countRows, readRows } from "./reading.ts";
@@ -81,6 +82,15 @@ export const openInProcess = (config: DatabaseConfig, onInvalidTags: OnInvalidTa
     analyze: (id, query) =>
       handles.use(id, query, async (table) => present(await analyze(await buildQuery(table, query)))),
     statistics: (id, snapshot) => handles.use(id, snapshot, statistics),
+    planFacts: (id, snapshot, withStatistics) =>
+      handles.use(id, snapshot, async (table) => {
+        const version = await versionOf(table);
+        return readFacts(version, {
+          ...(withStatistics ? { statistics: () => statistics.at(table, version) } : {}),
+          columns: () => schemas.arrow.at(table, version),
+          indices: () => indices.at(table, version),
+        });
+      }),
     // A Tags object of the SDK does not support concurrent calls, so each call creates one.
     createTag: (id, tag, version, branch) =>
       handles.use(id, onBranch(branch), async (table) => (await table.tags()).create(tag, version)),

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { defineOperation } from "./operation.ts";
 import { documentedQuery, flatQuery, planAnswer } from "./shared/plan-body.ts";
+import { planAlternative, presentPlan } from "./shared/plan-document.ts";
 import { consistencyOf } from "./shared/snapshot.ts";
 
 export const analyzePlan = defineOperation({
@@ -23,6 +24,9 @@ export const analyzePlan = defineOperation({
   }),
   example: { k: 5 },
   answer: planAnswer,
-  handle: ({ database, verifyQuery }, table, query, call) =>
-    database.analyze(table, verifyQuery({ ...query, ...consistencyOf(call) }, true)),
+  alternative: planAlternative,
+  handle: async (tools, table, query, call) => {
+    const verified = tools.verifyQuery({ ...query, ...consistencyOf(call) }, true);
+    return presentPlan(tools, table, verified, call, await tools.database.analyze(table, verified));
+  },
 });

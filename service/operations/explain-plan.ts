@@ -3,6 +3,7 @@ import { optional } from "../query/fields.ts";
 import { defineOperation } from "./operation.ts";
 import { branchField } from "./shared/common-fields.ts";
 import { documentedNestedQuery, nestedQuery, planAnswer } from "./shared/plan-body.ts";
+import { planAlternative, presentPlan } from "./shared/plan-document.ts";
 import { consistencyOf } from "./shared/snapshot.ts";
 
 const verbose = z.object({ verbose: optional(z.boolean()) });
@@ -26,6 +27,9 @@ export const explainPlan = defineOperation({
   nestsQuery: true,
   example: { query: { k: 5 } },
   answer: planAnswer,
-  handle: ({ database, verifyQuery }, table, { query, verbose }, call) =>
-    database.explain(table, verifyQuery({ ...query, ...consistencyOf(call) }, false), verbose),
+  alternative: planAlternative,
+  handle: async (tools, table, { query, verbose }, call) => {
+    const verified = tools.verifyQuery({ ...query, ...consistencyOf(call) }, false);
+    return presentPlan(tools, table, verified, call, await tools.database.explain(table, verified, verbose));
+  },
 });

@@ -60,8 +60,17 @@ export interface Call<Parameters = unknown> {
   /** Joins the parts of an id. */
   readonly delimiter: string;
   readonly principal: Principal;
+  /** Whether the request asks for the operation's {@link Operation.alternative}. */
+  readonly alternative: boolean;
   /** The oldest state that the client accepts. */
   readonly minimumState?: MinimumState | undefined;
+}
+
+/** Another form of a successful response, sent to a request whose `Accept` names its media type. */
+export interface Alternative {
+  readonly mediaType: string;
+  readonly answer: z.ZodType;
+  readonly example: unknown;
 }
 
 /** A response with headers of its own. Any other value that a handler returns is the response's content. */
@@ -106,6 +115,7 @@ export interface Operation<
   readonly media?: Media;
   /** Schema of a JSON response, for OpenAPI and the tests that validate every response. */
   readonly answer: z.ZodType;
+  readonly alternative?: Alternative;
   /** Constant response headers. */
   readonly headers?: Readonly<Record<string, string>>;
   handle(

@@ -63,7 +63,7 @@ export interface Metric {
   /** Whether the engine rounded the value: `2.68 M` is any number from 2,675,000 to 2,685,000. */
   readonly rounded: boolean;
   /** Kept and seen rows of a ratio. */
-  readonly of?: readonly [kept: number, seen: number];
+  readonly of?: readonly [kept: number, seen: number] | undefined;
 }
 
 /** `warning`: always a loss. `info`: holds for some uses of the query only, so the reader decides. */
@@ -116,8 +116,8 @@ export interface Facts {
 export interface StatisticsFacts {
   /** Live rows. */
   readonly rows: number;
-  /** Rows that are deleted but still stored; null if unknown. */
-  readonly deleted_rows: number | null;
+  /** Rows that are deleted but still stored; up to one for each fragment fewer than there are. */
+  readonly deleted_rows: number;
   /** Data files and indices. */
   readonly bytes: number;
   readonly fragments: number;
@@ -127,7 +127,7 @@ export interface StatisticsFacts {
 
 export interface ColumnFacts {
   readonly name: string;
-  /** Arrow's name of the type: `float`, `string`, `fixed_size_list<float, 16>`. */
+  /** Arrow's name of the type: `float64`, `utf8`, `fixed_size_list<float32, 16>`. */
   readonly type: string;
   /** Numbers in a vector; null for every other type. */
   readonly dimensions: number | null;
@@ -140,6 +140,8 @@ export interface IndexFacts {
   readonly type: string;
   /** Distance metric of a vector index: `l2`, `cosine`, `dot` or `hamming`. */
   readonly metric: string | null;
+  /** Bits that a product-quantized index keeps of a vector; null for other indices. */
+  readonly code_bits: number | null;
   readonly indexed_rows: number | null;
   readonly unindexed_rows: number | null;
   /** Parts that are searched one after the other: each `optimize` may add one. */

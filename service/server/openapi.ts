@@ -132,9 +132,20 @@ const parameters = (operation: Operation, definitions: Definitions): readonly Js
   return [...(description === undefined ? [] : [id]), delimiter, ...ownParameters(operation, definitions)];
 };
 
-const content = ({ media = "json", answer }: Operation, definitions: Definitions): JsonSchema => {
+const content = ({ media = "json", answer, alternative }: Operation, definitions: Definitions): JsonSchema => {
+  const other = (): JsonSchema =>
+    alternative === undefined
+      ? {}
+      : {
+          [alternative.mediaType]: {
+            schema: toSchema(alternative.answer, "output", definitions),
+            example: alternative.example,
+          },
+        };
   const contents: Readonly<Record<Media, () => JsonSchema>> = {
-    json: () => ({ content: { "application/json": { schema: toSchema(answer, "output", definitions) } } }),
+    json: () => ({
+      content: { "application/json": { schema: toSchema(answer, "output", definitions) }, ...other() },
+    }),
     arrow: () => ({
       content: { "application/vnd.apache.arrow.file": { schema: { type: "string", format: "binary" } } },
     }),

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Context } from "hono";
+import { accepts } from "hono/accepts";
 import { z } from "zod";
 import { type Authenticator, authorize, authorizeNamespace, readCredentials } from "../auth/index.ts";
 import { invalid } from "../errors.ts";
@@ -106,6 +107,14 @@ const encode: Readonly<Record<Media, (content: unknown) => string | Uint8Array<A
   empty: () => null,
 };
 
+/** Whether `Accept` names the other form of the response; wildcards get the usual one. */
+const asksFor = (context: Context<AppEnv>, { alternative }: Operation): boolean => {
+  if (alternative === undefined) return false;
+  const usual = "application/json";
+  const supports = [usual, alternative.mediaType];
+  return accepts(context, { header: "Accept", supports, default: usual }) === alternative.mediaType;
+};
+
 /** Pipeline of every request: authenticate, parse, authorize, admit, run. Authentication comes before reading the body. */
 export const pipeline = (operation: Operation, parts: PipelineParts) => {
   const { tools, authenticator, limits, principalLimit } = parts;
@@ -142,7 +151,9 @@ export const pipeline = (operation: Operation, parts: PipelineParts) => {
         ? {}
         : parseInput(operation.parameters, { ...context.req.query(), ...context.req.param() });
     const dialect = endsWithSlash(url) ? "lancedb" : "catalog";
-    const call = { parameters, dialect, delimiter, principal, minimumState: readMinimumState(headers) } as const;
+    const alternative = asksFor(context, operation);
+    const minimumState = readMinimumState(headers);
+    const call = { parameters, dialect, delimiter, principal, alternative, minimumState } as const;
     // A JWT and a static token may have the same subject.
     const caller = `${principal.method} ${principal.subject}`;
     const { signal } = context.req.raw;

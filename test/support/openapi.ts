@@ -33,8 +33,14 @@ interface Documented {
   readonly mediaType: string | null;
 }
 
-/** The documented schema and media type of a response; the common error for an unknown address. */
-const documented = (address: string, method: string, status: number): Documented => {
+const isJson = (mediaType: string | null): boolean =>
+  mediaType !== null && /^application\/(.+\+)?json$/.test(mediaType);
+
+/**
+ * The documented schema and media type of a response; the common error for an unknown address.
+ * @param sent the media type of the response, which chooses among several documented ones.
+ */
+const documented = (address: string, method: string, status: number, sent: string | undefined): Documented => {
   const path = templateOf(address);
   if (path === undefined) return { schema: "openapi#/components/schemas/Error", mediaType: "application/json" };
   const methods = document.paths[path];
@@ -42,9 +48,10 @@ const documented = (address: string, method: string, status: number): Documented
   const known = methods[method.toLowerCase()] === undefined ? Object.keys(methods)[0] : method.toLowerCase();
   const response = methods[known as string].responses[String(status)];
   if (response === undefined) throw new Error(`returned ${status}, which its OpenAPI document does not list`);
-  const [mediaType = null] = Object.keys(response.content ?? {});
-  const schema = `openapi#/paths/${pointer(path)}/${known}/responses/${status}/content/application~1json/schema`;
-  return { schema: mediaType === "application/json" ? schema : undefined, mediaType };
+  const listed = Object.keys(response.content ?? {});
+  const mediaType = listed.find((type) => type === sent) ?? listed[0] ?? null;
+  const schema = `openapi#/paths/${pointer(path)}/${known}/responses/${status}/content/${pointer(mediaType ?? "")}/schema`;
+  return { schema: isJson(mediaType) ? schema : undefined, mediaType };
 };
 
 /**
@@ -56,8 +63,8 @@ export const checkAgainstOpenApi = (address: string, method: string, { status, h
   const fail = (text: string): never => {
     throw new Error(`${method} ${address} returned ${status} ${text}`);
   };
-  const { schema, mediaType } = documented(address, method, status);
   const type = headers.get("content-type");
+  const { schema, mediaType } = documented(address, method, status, type?.split(";")[0]);
   if (type !== mediaType && type?.startsWith(`${mediaType};`) !== true) fail(`with content-type ${type}`);
   if (headers.get("x-request-id") === null) fail("without x-request-id");
   if (status !== 200 && body.instance !== headers.get("x-request-id"))

@@ -24,7 +24,7 @@ export interface Answer {
 
 const contentOf = async (response: Response): Promise<unknown> => {
   const bytes = new Uint8Array(await response.arrayBuffer());
-  if (response.headers.get("content-type")?.startsWith("application/json") === true)
+  if (/^application\/(.+\+)?json/.test(response.headers.get("content-type") ?? ""))
     return JSON.parse(Buffer.from(bytes).toString());
   return bytes.byteLength === 0 ? null : bytes;
 };

@@ -1,0 +1,217 @@
+import {
+  attributeOf,
+  type Case,
+  indexOf,
+  named,
+  percent,
+  type Rule,
+  readsTable,
+  rowsRead,
+  takesRows,
+  textIndexOn,
+} from "./case.ts";
+import { changeQuery, optimize } from "./fix.ts";
+import { metricValue } from "./parse.ts";
+import { thresholds } from "./thresholds.ts";
+import type { ColumnFacts, Fix, PlanNode } from "./types.ts";
+
+const smallFragments: Rule = {
+  code: "small-fragments",
+  severity: "warning",
+  title: "Many small fragments",
+  find: (examined) => {
+    const { statistics } = examined.facts;
+    const node = examined.nodes.find(readsTable);
+    if (node === undefined || statistics === null) return undefined;
+    if (statistics.small_fragments < thresholds.smallFragments.value) return undefined;
+    return {
+      node,
+      evidence: [
+        ["small fragments", statistics.small_fragments],
+        ["fragments", statistics.fragments],
+        ["rows", statistics.rows],
+        ["requests", metricValue(node.metrics, "requests")],
+      ],
+      why: "A query opens the files of each fragment that it reads, however few rows they have.",
+      fix: optimize("Join the fragments: the same rows come from fewer files, with fewer requests."),
+    };
+  },
+};
+
+const deletedRows: Rule = {
+  code: "deleted-rows",
+  severity: "warning",
+  title: "Many deleted rows are still stored",
+  find: (examined) => {
+    const { statistics } = examined.facts;
+    const node = examined.nodes.find(readsTable);
+    if (node === undefined || statistics === null) return undefined;
+    const stored = statistics.rows + statistics.deleted_rows;
+    if (percent(statistics.deleted_rows, stored) < thresholds.deletedPercent.value) return undefined;
+    if (statistics.deleted_rows < thresholds.unindexedRows.value) return undefined;
+    return {
+      node,
+      evidence: [
+        ["deleted rows", statistics.deleted_rows],
+        ["percent of the stored rows", percent(statistics.deleted_rows, stored)],
+        ["bytes read", metricValue(node.metrics, "bytes_read")],
+      ],
+      why: "Deleted rows stay in the files, and queries read them along with the others.",
+      fix: optimize("Write the files without the deleted rows: queries read fewer bytes."),
+    };
+  },
+};
+
+const wideType = /list|binary|struct|map/;
+
+/** Columns that hold most of a row's bytes by their type. */
+const wideColumns = ({ facts }: Case): readonly ColumnFacts[] =>
+  (facts.columns ?? []).filter(({ type }) => wideType.test(type));
+
+/** The columns that a query returns, less some; undefined if none would remain. */
+const without = ({ query, facts }: Case, left: readonly string[]): readonly string[] | undefined => {
+  if (query.columns?.kind === "expressions") return undefined;
+  const all = query.columns?.names ?? facts.columns?.map(({ name }) => name) ?? [];
+  const kept = all.filter((name) => !left.includes(name));
+  return kept.length === 0 || kept.length === all.length ? undefined : kept;
+};
+
+const bytesRead = (nodes: readonly PlanNode[]): number =>
+  nodes.reduce((sum, node) => sum + (metricValue(node.metrics, "bytes_read") ?? 0), 0);
+
+const unneededColumns: Rule = {
+  code: "wide-columns",
+  severity: "info",
+  title: "The query returns vectors",
+  find: (examined) => {
+    if (examined.query.columns !== undefined) return undefined;
+    const names = wideColumns(examined).map(({ name }) => name);
+    const reads = examined.nodes.filter((node) => {
+      const projection = attributeOf(node, "projection")?.slice(1, -1).split(", ") ?? [];
+      return (readsTable(node) || takesRows(node)) && projection.some((name) => names.includes(name));
+    });
+    const kept = without(examined, names);
+    const bytes = bytesRead(reads);
+    const [node] = reads;
+    if (node === undefined || kept === undefined || bytes < thresholds.wideBytes.value) return undefined;
+    return {
+      node,
+      evidence: [
+        ["bytes read", bytes],
+        ["wide columns", names.join(", ")],
+      ],
+      why: "The query names no columns, so it returns all; vectors and binary values are most of their bytes.",
+      fix: changeQuery(
+        examined,
+        { columns: { kind: "names", names: kept } },
+        "Name the columns that you need: the others are not read.",
+      ),
+    };
+  },
+};
+
+const rowByRowReads: Rule = {
+  code: "row-by-row-reads",
+  severity: "info",
+  title: "Columns are read row by row",
+  find: (examined) => {
+    const node = examined.nodes.find((read) => {
+      const rows = rowsRead(read) ?? 0;
+      const requests = metricValue(read.metrics, "requests") ?? 0;
+      return (
+        takesRows(read) && rows >= thresholds.takenRows.value && requests >= rows * thresholds.requestsPerRow.value
+      );
+    });
+    if (node === undefined) return undefined;
+    const taken = attributeOf(node, "projection")?.slice(1, -1).split(", ") ?? [];
+    const kept = without(examined, taken);
+    if (kept === undefined) return undefined;
+    return {
+      node,
+      evidence: [
+        ["rows", rowsRead(node)],
+        ["requests", metricValue(node.metrics, "requests")],
+        ["columns", taken.join(", ")],
+      ],
+      why: "These columns are read after the filter, each row with a request of its own.",
+      fix: changeQuery(
+        examined,
+        { columns: { kind: "names", names: kept } },
+        "Leave the wide columns out, or read them for the rows that you show: far fewer requests.",
+      ),
+    };
+  },
+};
+
+const lastRow = "<last row id>";
+
+/** The number is the reader's own: `_rowid` of the last row of the page before. */
+const afterLastRow = ({ python, typescript, ...fix }: Fix): Fix => ({
+  ...fix,
+  python: python.replace(`${lastRow}"`, '" + str(last_row_id)'),
+  typescript: typescript.replace(`${lastRow}"`, '" + lastRowId'),
+});
+
+const deepOffset: Rule = {
+  code: "deep-offset",
+  severity: "info",
+  title: "Most rows that were read are skipped",
+  find: (examined) => {
+    const { query } = examined;
+    const node = named(examined, "GlobalLimitExec").find(
+      (limit) => Number(attributeOf(limit, "skip") ?? 0) >= thresholds.skippedRows.value,
+    );
+    // The order of other queries is not that of the row ids.
+    if (node === undefined || query.filter === undefined || query.vector !== undefined) return undefined;
+    if (query.orderBy !== undefined || query.fullText !== undefined) return undefined;
+    return {
+      node,
+      evidence: [
+        ["rows skipped", Number(attributeOf(node, "skip"))],
+        ["rows returned", node.rows_out],
+        ["rows read", node.rows_in],
+      ],
+      why: "offset reads all rows before the page and throws them away.",
+      fix: afterLastRow(
+        changeQuery(
+          examined,
+          { offset: undefined, withRowId: true, filter: `(${query.filter}) AND _rowid > ${lastRow}` } as never,
+          "Continue after the last _rowid of the page before: only the rows of this page are read.",
+        ),
+      ),
+    };
+  },
+};
+
+const fastSearchOmitsRows: Rule = {
+  code: "fast-search-omits-rows",
+  severity: "info",
+  title: "fast_search leaves rows out",
+  find: (examined) => {
+    if (!examined.query.fastSearch) return undefined;
+    for (const node of named(examined, "ANNSubIndex", "MatchQuery", "PhraseQuery")) {
+      const index = indexOf(examined, node) ?? textIndexOn(examined, attributeOf(node, "column"));
+      if (index === undefined || (index.unindexed_rows ?? 0) === 0) continue;
+      return {
+        node,
+        evidence: [
+          ["rows left out", index.unindexed_rows],
+          ["rows in the index", index.indexed_rows],
+        ],
+        why: "fast_search returns rows of the index only; rows that were added later are never in a result.",
+        fix: optimize("Add the rows to the index: fast_search finds them."),
+      };
+    }
+    return undefined;
+  },
+};
+
+/** Findings about the files of a table and what a query returns of them. */
+export const readRules: readonly Rule[] = [
+  smallFragments,
+  deletedRows,
+  unneededColumns,
+  rowByRowReads,
+  deepOffset,
+  fastSearchOmitsRows,
+];
