@@ -17,6 +17,8 @@ export interface ClientIdentity {
     readonly uri: string;
     /** Storage options without secrets. */
     readonly storageOptions: Readonly<Record<string, string>>;
+    /** Whether it needs others, which the stack keeps secret. */
+    readonly secretStorageOptions: boolean;
   };
 }
 

@@ -1,3 +1,4 @@
+import { environment } from "../../service/contract.ts";
 import type { ClientIdentity, ClientParameters } from "./client-parameters.ts";
 import { podPackages } from "./client-requirements.ts";
 
@@ -8,7 +9,6 @@ import { podPackages } from "./client-requirements.ts";
  */
 export function clientSnippet(parameters: ClientParameters, { database }: Pick<ClientIdentity, "database">): string {
   const { head_group, worker_groups, config_method, ...scalars } = parameters;
-  const options = Object.keys(database.storageOptions).length > 0;
   const keywords: readonly (readonly [string, string])[] = [
     ["name", literal(scalars.name)],
     ["namespace", literal(scalars.namespace)],
@@ -24,7 +24,7 @@ export function clientSnippet(parameters: ClientParameters, { database }: Pick<C
     ...(scalars.role_name === undefined ? [] : [["role_name", literal(scalars.role_name)] as const]),
     ["manifest", "packages"],
   ];
-  return `import os
+  return `${database.secretStorageOptions ? "import json\n" : ""}import os
 
 # Ray reads this when it is imported. With it unset, Ray Client cannot send its environment to the pods.
 os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
@@ -36,7 +36,7 @@ from geneva.manifest.mgr import GenevaManifest
 from geneva.runners.ray._mgr import ray_cluster
 from geneva.runners.ray.raycluster import _HeadGroupSpec, _WorkerGroupSpec
 
-database = geneva.connect(${literal(database.uri)}${options ? `, storage_options=${literal(database.storageOptions)}` : ""})
+${connection(database)}
 # What the pods install beside geneva. Add your packages here, and modules of your own as py_modules=[...].
 packages = GenevaManifest(name=${literal(scalars.name)}, pip=${literal(podPackages)})
 
@@ -60,6 +60,22 @@ rows = table.to_arrow().to_pylist()
 assert all(row["doubled"] == 2 * row["n"] for row in rows), rows
 print(f"{len(rows)} rows computed on the cluster, such as {rows[-1]}")
 `;
+}
+
+function connection({ uri, storageOptions, secretStorageOptions }: ClientIdentity["database"]): string {
+  const hasOptions = Object.keys(storageOptions).length > 0;
+  const options = secretStorageOptions
+    ? hasOptions
+      ? `{**${literal(storageOptions)}, **keys}`
+      : "keys"
+    : hasOptions
+      ? literal(storageOptions)
+      : undefined;
+  const open = `database = geneva.connect(${literal(uri)}${options === undefined ? "" : `, storage_options=${options}`})`;
+  if (!secretStorageOptions) return open;
+  return `# The object store's keys. The output clientCredentials sets the variable, and the client sends them to the pods.
+keys = json.loads(os.environ[${literal(environment.storageOptions)}])
+${open}`;
 }
 
 function call(name: string, fields: Readonly<Record<string, unknown>>, depth: number): string {

@@ -33,11 +33,12 @@ export function tiered(amount: number, slices: readonly (readonly [number, numbe
 }
 
 /**
- * What the runtime's client requests from Ray for the function of a column without `num_cpus` and `memory`, and beside it
- * for one job: tracker, driver and writer, 0.1 CPUs each. Measured with geneva 0.17.0; `npm run test:geneva` compares.
+ * What the runtime's client requests from the workers for the function of a column without `num_cpus` and `memory`, and for
+ * a whole job of one such function: beside it the tracker (0.1 CPUs, 128 MiB) and a writer (0.1 CPUs, 1 GiB). The driver runs
+ * on the head. By geneva 0.17.0; `npm run test:geneva` compares with its own calculation.
  */
 export const defaultFunction: Amount = { cpus: 1, memoryBytes: 4096 * MiB, gpus: 0 };
-export const defaultJob: Amount = { cpus: 1.3, memoryBytes: (4096 + 1024 + 128) * MiB, gpus: 0 };
+export const defaultJob: Amount = { cpus: 1.2, memoryBytes: (4096 + 1024 + 128) * MiB, gpus: 0 };
 
 /** Memory below which the kubelet evicts pods. */
 export const evictionThreshold = 100 * MiB;

@@ -9,6 +9,7 @@ import inspect
 import json
 import os
 import runpy
+import shutil
 import sys
 import tempfile
 import threading
@@ -183,14 +184,22 @@ threading.Thread(target=run, daemon=True).start()
 ended.wait()
 
 from geneva.jobs.config import JobConfig  # noqa: E402
-from geneva.runners.ray.admission import PipelineResourceConfig  # noqa: E402
+from geneva.runners.ray.admission import calculate_job_resources  # noqa: E402
 
-job, parts = JobConfig.get(), PipelineResourceConfig.get()
+
+@geneva.udf
+def default(n: int) -> int:
+    return n
+
+
+memory = JobConfig.get().applier_default_memory_bytes
+job = calculate_job_resources(default, concurrency=1, default_memory_bytes=memory)
 seen["job"] = {
-    "function": job.applier_default_memory_bytes,
-    "cpus": 1 + parts.driver_num_cpus + parts.jobtracker_num_cpus + parts.fragment_writer_num_cpus,
-    "memory": job.applier_default_memory_bytes + parts.jobtracker_memory + parts.fragment_writer_memory,
+    "function": {"cpus": job.udf_cpus, "memory": job.udf_memory},
+    "cpus": job.total_cpus,
+    "memory": job.total_memory,
 }
+shutil.rmtree(folder, ignore_errors=True)
 print(json.dumps(seen))
 sys.stdout.flush()
 os._exit(0)

@@ -4,21 +4,19 @@
  * The client's license is proprietary: it is installed and called, and nothing of it is here.
  */
 import { execFile, spawn } from "node:child_process";
-import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { ClientParameters } from "../../infra/model/client-parameters.ts";
-import { defaultFunction, defaultJob } from "../../infra/model/fit.ts";
+import { type Amount, defaultFunction, defaultJob } from "../../infra/model/fit.ts";
 import { ray } from "../../infra/versions.ts";
-import { cachePath } from "../../tools/parts/cache.ts";
-import { pythonWith } from "../../tools/parts/python.ts";
 import { manifests } from "../infra/kubernetes/manifests.ts";
 import { parametersOf } from "../infra/program/checks/client.ts";
+import { startMotoServer } from "../stores/moto.ts";
 import { runStack } from "../support/infra/stacks.ts";
+import { bucketName } from "../support/object-store.ts";
+import { startReadyServiceProcess } from "../support/service-process.ts";
+import { findUv, installClient, unresolved } from "./install.ts";
 
 const run = promisify(execFile);
 const here = dirname(fileURLToPath(import.meta.url));
@@ -66,53 +64,6 @@ async function call(python: string, args: readonly string[], input: unknown): Pr
   return text;
 }
 
-async function withFile<T>(text: string, use: (file: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), "lakehead-geneva-"));
-  try {
-    const file = join(folder, "requirements.txt");
-    await writeFile(file, text);
-    return await use(file);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-const lastLines = (error: unknown): string => {
-  const { stderr, message } = error as { stderr?: string; message: string };
-  return (stderr?.trim() || message).split("\n").slice(-6).join(" ");
-};
-
-/** What does not resolve for the pods' Python; undefined when it does. */
-const unresolved = (uv: string, text: string): Promise<string | undefined> =>
-  withFile(text, (file) =>
-    run(uv, ["pip", "compile", "--quiet", "--native-tls", "--python-version", ray.python, file], {
-      maxBuffer: 2 ** 24,
-    }).then(() => undefined, lastLines),
-  );
-
-/** An interpreter with the packages, made once for its requirements. */
-async function installed(uv: string, requirements: string): Promise<{ python?: string; missing?: string }> {
-  const key = createHash("sha256").update(requirements).digest("hex").slice(0, 12);
-  const home = cachePath(`geneva-${key}`);
-  const complete = join(home, "complete");
-  const python = join(home, "bin", "python");
-  if (existsSync(complete)) return { python };
-  print(`installing the client's requirements into ${home} (once) …`);
-  try {
-    await mkdir(dirname(home), { recursive: true });
-    // With pyenv, the name of an interpreter on PATH works only where its version is selected.
-    const env = { ...process.env, PYENV_VERSION: ray.python };
-    await run(uv, ["venv", "--quiet", "--clear", "--no-python-downloads", "--python", ray.python, home], { env });
-    await withFile(requirements, (file) =>
-      run(uv, ["pip", "install", "--quiet", "--native-tls", "--python", python, "-r", file], { maxBuffer: 2 ** 24 }),
-    );
-    await writeFile(complete, "");
-    return { python };
-  } catch (error) {
-    return { missing: lastLines(error) };
-  }
-}
-
 interface Seen {
   readonly calls: readonly string[];
   readonly roles: readonly string[];
@@ -121,7 +72,12 @@ interface Seen {
   readonly faults: readonly string[];
   readonly keywords: number;
   readonly error: string | null;
-  readonly job: { readonly function: number; readonly cpus: number; readonly memory: number };
+  /** The client's own calculation for a function without sizes. */
+  readonly job: { readonly function: Requests } & Requests;
+}
+interface Requests {
+  readonly cpus: number;
+  readonly memory: number;
 }
 interface RayCluster {
   readonly metadata: { readonly name: string; readonly namespace: string };
@@ -204,15 +160,17 @@ async function judgeProgram(python: string, one: Stack): Promise<void> {
       ...unless(seen.calls.includes(`GET /clusters/${parameters.cluster_name}`), "it did not describe the cluster"),
     ]);
   }
-  const { memory, cpus } = seen.job;
   conclude(`${stack}: a default job requests what the plan-time check assumes`, [
-    ...unless(seen.job.function === defaultFunction.memoryBytes, `a function requests ${seen.job.function} bytes`),
-    ...unless(
-      Math.abs(cpus - defaultJob.cpus) < 1e-9 && memory === defaultJob.memoryBytes,
-      `a job requests ${cpus}, ${memory}`,
-    ),
+    ...unequal("a function", seen.job.function, defaultFunction),
+    ...unequal("a job", seen.job, defaultJob),
   ]);
 }
+
+const unequal = (what: string, { cpus, memory }: Requests, assumed: Amount): string[] =>
+  unless(
+    Math.abs(cpus - assumed.cpus) < 1e-9 && memory === assumed.memoryBytes,
+    `${what} requests ${cpus} CPUs and ${memory} bytes`,
+  );
 
 async function judgeStorage(python: string): Promise<void> {
   const opened = (options: Readonly<Record<string, string>>) =>
@@ -227,12 +185,88 @@ async function judgeStorage(python: string): Promise<void> {
   ]);
 }
 
-const uvPython = await pythonWith(join(here, "requirements.txt"), print);
-if (uvPython.python === undefined) {
+/** How a program ended that ran to its end. */
+interface Ended {
+  readonly created: boolean;
+  readonly deleted: boolean;
+  readonly exit: number | string | null;
+  readonly output: string;
+}
+
+/** The stack `local` with its tables on an S3 server. */
+async function onObjectStore(endpoint: string) {
+  const keys = JSON.stringify({ aws_access_key_id: "lakehead", aws_secret_access_key: "of-no-account" });
+  const options = { region: "us-east-1", endpoint, allow_http: "true" };
+  const uri = `s3://${bucketName}/lance`;
+  const capture = await runStack(
+    "local",
+    "update",
+    {
+      "lakehead:database": { uri, storageOptions: options },
+      // Port-forwarding takes a kubelet.
+      "lakehead:client": { portForwarding: false },
+    },
+    { "lakehead:storageOptions": keys },
+  );
+  if (capture.failure !== undefined) throw new Error(capture.failure);
+  const outputs = capture.resources.find(({ kind }) => kind === "stack")?.outputs as Outputs | undefined;
+  if (outputs === undefined) throw new Error("local: no outputs");
+  return { uri, keys, options: { ...options, ...JSON.parse(keys) }, snippet: outputs.clientSnippet };
+}
+
+/** A job of `local` runs to its end on Ray, and the table service counts what it computed. */
+async function judgeJob(python: string): Promise<void> {
+  const store = await startMotoServer(print);
+  if (store.base === undefined) {
+    count.skipped++;
+    print(`skipped: a job on Ray: ${store.missing}`);
+    return;
+  }
+  try {
+    const { snippet, uri, keys, options } = await onObjectStore(store.base);
+    const environment = {
+      LAKEHEAD_STORAGE_OPTIONS: keys,
+      // The client refuses a job that the cluster's maximum could not hold. By default it warns and waits.
+      GENEVA_ADMISSION__STRICT: "true",
+    };
+    const begun = performance.now();
+    const text = await call(python, ["-P", join(here, "job.py")], { snippet, environment, seconds: 480 });
+    const ended = JSON.parse(text.trim().split("\n").at(-1) ?? "") as Ended;
+    const took = Math.round((performance.now() - begun) / 1000);
+    conclude(`local: the program ends well on Ray ${ray.default}, with one worker of the stack's size, in ${took} s`, [
+      ...unless(
+        ended.exit === 0,
+        `it ended with ${ended.exit}: ${ended.output.trim().split("\n").slice(-6).join("\n")}`,
+      ),
+      ...unless(ended.output.includes("100 rows computed on the cluster"), "it did not read its result"),
+      ...unless(ended.created && ended.deleted, "it left its RayCluster"),
+    ]);
+    const service = await startReadyServiceProcess({
+      environment: { LAKEHEAD_DATABASE: uri, LAKEHEAD_STORAGE_OPTIONS: JSON.stringify(options) },
+    });
+    try {
+      const counted = async (predicate: string) =>
+        (await service.call("count_rows", "geneva_sample", { predicate })).body;
+      const [all, right] = [await counted("doubled IS NOT NULL"), await counted("doubled = 2 * n")];
+      conclude("the table service counts the rows of the job", [
+        ...unless(
+          all === 100 && right === 100,
+          `${JSON.stringify(all)} rows have a value, ${JSON.stringify(right)} the right one`,
+        ),
+      ]);
+    } finally {
+      await service.stop();
+    }
+  } finally {
+    await store.stop();
+  }
+}
+
+const { uv, missing: missingUv } = await findUv(print);
+if (uv === undefined) {
   count.skipped++;
-  print(`skipped: ${uvPython.missing}`);
+  print(`skipped: ${missingUv}`);
 } else {
-  const uv = join(dirname(uvPython.python), "uv");
   const stacks: Stack[] = [];
   for (const stack of ["aws-dev", "gcp-dev", "local"]) stacks.push(await outputsOf(stack));
   for (const { stack, outputs } of stacks) {
@@ -242,13 +276,14 @@ if (uvPython.python === undefined) {
   const requirements = stacks[0]?.outputs.clientRequirements ?? "";
   const planted = await unresolved(uv, requirements.replace(/^(ray\S*)==.*$/m, "$1==2.53.0"));
   conclude("uv finds a Ray that the client refuses", unless(planted?.includes("2.53.0") === true, `${planted}`));
-  const { python, missing } = await installed(uv, requirements);
+  const { python, missing } = await installClient(uv, requirements, print);
   if (python === undefined) {
     count.skipped++;
     print(`skipped: the client with Python ${ray.python}: ${missing}`);
   } else {
     for (const stack of stacks) await judgeProgram(python, stack);
     await judgeStorage(python);
+    await judgeJob(python);
   }
 }
 print(`${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped`);

@@ -151,7 +151,11 @@ export function createAws(config: AwsConfig): Cloud {
       roleName: config.client.roleName,
       extra: "aws",
       // Not of the bucket's output, so that the offline plan shows the program.
-      database: { uri: `s3://${config.bucket.name}${prefix === "" ? "" : `/${prefix}`}`, storageOptions: { region } },
+      database: {
+        uri: `s3://${config.bucket.name}${prefix === "" ? "" : `/${prefix}`}`,
+        storageOptions: { region },
+        secretStorageOptions: false,
+      },
     },
     clientCredentials: clientCredentials(place, config.client.roleName, `lakehead-${pulumi.getStack()}`),
     clientSubject: config.client.access === "least-privilege" ? { kind: "Group", name: clientGroup } : undefined,

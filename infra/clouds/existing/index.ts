@@ -1,4 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
+import { environment } from "../../../service/contract.ts";
 import type { SecretValues } from "../../config/load.ts";
 import { connect } from "../../kubernetes/connect.ts";
 import type { Cloud, Exposure } from "../cloud.ts";
@@ -31,8 +32,11 @@ export function createExisting(config: ExistingConfig, secrets: SecretValues<key
       ...(secrets.storageOptions === undefined ? {} : { secretStorageOptions: secrets.storageOptions }),
       ...(uri.startsWith("/") ? { volumeSize } : {}),
     },
-    client: { configMethod: "LOCAL", database: { uri, storageOptions } },
-    clientCredentials: clientCredentials(config),
+    client: {
+      configMethod: "LOCAL",
+      database: { uri, storageOptions, secretStorageOptions: secrets.storageOptions !== undefined },
+    },
+    clientCredentials: clientCredentials(config, pulumi.getStack(), secrets.storageOptions !== undefined),
     clientSubject: undefined,
     ready: { system: [], "ray-head": [], "ray-worker-cpu": [], "ray-worker-gpu": [] },
     exposure: exposureOf(config),
@@ -40,13 +44,15 @@ export function createExisting(config: ExistingConfig, secrets: SecretValues<key
   };
 }
 
-function clientCredentials({ context, database: { uri } }: ExistingConfig): string {
+function clientCredentials({ context, database: { uri } }: ExistingConfig, stack: string, secret: boolean): string {
+  const storage = uri.startsWith("/")
+    ? `# Neither the client nor Ray's pods see ${uri}: it is the table service's volume. For jobs, set database.uri to s3://… or gs://…`
+    : secret
+      ? `# The client opens ${uri} with these, and sends them to Ray's pods:
+export ${environment.storageOptions}="$(npx pulumi config get storageOptions --stack ${stack})"`
+      : `# The client and Ray's pods open ${uri} with credentials of their own environment. For keys, set the secret storageOptions.`;
   return `# The client uses your kubeconfig: ${context === undefined ? "its current context" : `kubectl config use-context ${context}`}
-# The client opens ${uri} itself: ${
-    uri.startsWith("/")
-      ? "this path must exist where it runs and in the Ray pods"
-      : "set the object store's credentials in its environment, and add secret storage options to the program"
-  }.
+${storage}
 `;
 }
 

@@ -102,6 +102,7 @@ export function createGcp(config: GcpConfig): Cloud {
         uri: `gs://${config.bucket.name}${config.bucket.prefix === "" ? "" : `/${config.bucket.prefix}`}`,
         // Lance's own client of Google's storage refuses credentials that impersonate; OpenDAL accepts them.
         storageOptions: { use_opendal: "true" },
+        secretStorageOptions: false,
       },
     },
     clientCredentials: clientCredentials(config),

@@ -44,7 +44,7 @@ export function checkOrphanCleanup({ orphanCleanup, tableService }: SharedConfig
   );
 }
 
-/** The quota admits the stack's own pods. */
+/** The quota admits the stack's own pods, and beside their minimum a client's RayCluster with one CPU worker. */
 export function checkQuota(config: SharedConfig, cluster: ClusterModel): Finding[] {
   const { quota, tableService, ray } = config;
   if (!quota.enabled) return [];
@@ -65,6 +65,12 @@ export function checkQuota(config: SharedConfig, cluster: ClusterModel): Finding
   ];
   const sum = (replicas: "minReplicas" | "maxReplicas", field: "cpus" | "memoryBytes" | "gpus") =>
     groups.reduce((total, group) => total + group[field] * group[replicas], 0);
+  const client = [
+    withSidecar(head),
+    ...workers.map((worker) =>
+      worker.role === "ray-worker-cpu" ? { ...worker, minReplicas: Math.max(1, worker.minReplicas) } : worker,
+    ),
+  ];
   const bounds = [
     { key: "quota.cpus", value: quota.cpus, limit: quota.cpus, field: "cpus", text: String },
     {
@@ -86,8 +92,11 @@ export function checkQuota(config: SharedConfig, cluster: ClusterModel): Finding
   );
   const sums = bounds.flatMap(({ key, value, limit, field, text }): Finding[] => {
     const [min, max] = [sum("minReplicas", field), sum("maxReplicas", field)];
-    const remedy = `write ${text(max)} or more`;
+    const withClient = client.reduce((total, group) => total + group[field] * group.minReplicas, min);
+    const remedy = `write ${text(Math.max(max, withClient))} or more`;
     if (min > limit) return errorIf(true, key, value, `the stack's own pods request at least ${text(min)}`, remedy);
+    const beside = `a client's RayCluster with one CPU worker and the stack's own pods request at least ${text(withClient)}`;
+    if (withClient > limit) return warningIf(true, key, value, beside, remedy);
     return warningIf(max > limit, key, value, `the stack's own pods request up to ${text(max)}`, remedy);
   });
   return [...room, ...sums];

@@ -87,7 +87,7 @@ const rows: Row[] = [
     "workers too small for a job of the client with default sizes",
     "aws",
     { ray: { cpuWorkers: { cpus: 4, memory: "2Gi" } } },
-    'warning lakehead:ray.cpuWorkers = {"cpus":4,"memory":"2Gi","maxReplicas":10}: a job of the client with default sizes requests 1.3 CPUs, 5.1Gi, of which one worker must have 1 CPUs, 4Gi; write cpus: 2 and memory: 6Gi, or give num_cpus and memory to every UDF',
+    'warning lakehead:ray.cpuWorkers = {"cpus":4,"memory":"2Gi","maxReplicas":10}: a job of the client with default sizes requests 1.2 CPUs, 5.1Gi, of which one worker must have 1 CPUs, 4Gi; write cpus: 2 and memory: 6Gi, or give num_cpus and memory to every UDF',
   ],
   [
     "a worker group too small for the parts of such a job together",
@@ -403,6 +403,12 @@ const rows: Row[] = [
     "aws",
     { quota: { gpus: 1 } },
     "warning lakehead:quota.gpus = 1: the stack's own pods request up to 4; write 4 or more",
+  ],
+  [
+    "a quota without room for a client's RayCluster beside the stack's own",
+    "aws",
+    { quota: { memory: "24Gi" } },
+    "warning lakehead:quota.memory = \"24Gi\": a client's RayCluster with one CPU worker and the stack's own pods request at least 30Gi; write ",
   ],
   [
     "a quota without a RayCluster for a client",

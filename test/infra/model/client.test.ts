@@ -21,7 +21,11 @@ const eks: ClientIdentity = {
   region: "eu-central-1",
   roleName: "geneva-client-role",
   extra: "aws",
-  database: { uri: "s3://example-tables", storageOptions: { region: "eu-central-1" } },
+  database: {
+    uri: "s3://example-tables",
+    storageOptions: { region: "eu-central-1" },
+    secretStorageOptions: false,
+  },
 };
 
 function parameters(overrides = {}) {
@@ -73,7 +77,7 @@ describe("the client's parameters", () => {
     const { config, cluster } = modelOf("kubeconfig");
     const found = clientParameters(config, cluster, {
       configMethod: "LOCAL",
-      database: { uri: "/data", storageOptions: {} },
+      database: { uri: "/data", storageOptions: {}, secretStorageOptions: false },
     });
     expect(found).not.toHaveProperty("role_name");
     expect(found).not.toHaveProperty("region");
@@ -163,6 +167,17 @@ describe("the Python snippet", () => {
     expect(places).toEqual(places.toSorted((one, other) => one - other));
     expect(places).not.toContain(-1);
     expect(snippet).toContain('geneva.connect("s3://example-tables", storage_options={"region": "eu-central-1"})');
+  });
+
+  test("reads the object store's keys, which no output holds, from the table service's variable", () => {
+    const open = (storageOptions: Readonly<Record<string, string>>) =>
+      clientSnippet(parameters(), { database: { uri: "s3://tables", storageOptions, secretStorageOptions: true } });
+    expect(open({})).toContain(`keys = json.loads(os.environ["LAKEHEAD_STORAGE_OPTIONS"])
+database = geneva.connect("s3://tables", storage_options=keys)
+`);
+    expect(open({ allow_http: "true" })).toContain('storage_options={**{"allow_http": "true"}, **keys})\n');
+    expect(open({}).split("\n").slice(0, 2)).toEqual(["import json", "import os"]);
+    expect(snippet).not.toContain("LAKEHEAD_STORAGE_OPTIONS");
   });
 
   test("turns Ray's environment of uv off before it imports what imports Ray", () => {
