@@ -12,7 +12,7 @@ import { checkRay, checkRayToken } from "./checks/ray.ts";
 import { checkTableService } from "./checks/table-service.ts";
 import { checkVerification } from "./checks/verification.ts";
 import { startStore } from "./cluster/object-store.ts";
-import { kubectlOf, openElsewhere, type Subject } from "./support.ts";
+import { elsewhere, kubectlOf, openElsewhere, type Subject } from "./support.ts";
 import { openStack, openSurroundings } from "./surroundings.ts";
 
 /** In this order: what changes the stack comes last. */
@@ -73,6 +73,13 @@ try {
       report.log(`KUBECONFIG=${surroundings.kubeconfig}; Ctrl-C ends the cluster`);
       await once(process, "SIGINT");
     }
+    // A cluster of the suite's own is gone with the suite.
+    if (surroundings.own === undefined && options.keep !== true)
+      await report.check("pulumi destroy deletes the stack", async () => {
+        const { changes } = await stack.destroy();
+        await subject.kubectl(["delete", "namespace", elsewhere, "metrics", "--ignore-not-found"]);
+        return `${changes.delete} deleted`;
+      });
     report.summarize(`${surroundings.title}: ${seconds()}`);
   } finally {
     await surroundings.close();

@@ -93,7 +93,7 @@ export const configured = (
   ...overrides,
   "lakehead:tableService": tableService,
   // The runtime's client refuses an account without one; any satisfies it.
-  "lakehead:accountAnnotations": { "eks.amazonaws.com/role-arn": "arn:aws:iam::123456789012:role/nodes" },
+  "lakehead:accountAnnotations": { "eks.amazonaws.com/role-arn": "arn:aws:iam::210987654321:role/nodes" },
   ...more,
 });
 
