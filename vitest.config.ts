@@ -22,6 +22,16 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: "infra", include: ["test/{infra,docs}/**/*.test.ts", "test/*.test.ts"] } },
+      // Needs Chromium: see test/console/main.ts.
+      {
+        extends: true,
+        test: {
+          name: "console",
+          include: ["test/console/**/*.test.ts"],
+          globalSetup: ["test/console/tables.ts"],
+          testTimeout: 60_000,
+        },
+      },
       // Needs more than npm, so it is not part of `npm test`.
       { extends: true, test: { name: "stores", include: ["test/stores/**/*.test.ts"], testTimeout: 120_000 } },
     ],

@@ -13,6 +13,7 @@ export const paths = {
   metrics: "/metrics",
   openapi: "/openapi.json",
   docs: "/docs",
+  console: "/console",
 } as const;
 
 /** The entry point, relative to the image's working directory; run as `node <entry>`. */
@@ -40,5 +41,7 @@ export const environment = {
   jwksUrl: "LAKEHEAD_AUTH_JWKS_URL",
   scopeClaim: "LAKEHEAD_AUTH_SCOPE_CLAIM",
   staticTokens: "LAKEHEAD_AUTH_STATIC_TOKENS",
+  console: "LAKEHEAD_CONSOLE",
+  consoleClientId: "LAKEHEAD_CONSOLE_CLIENT_ID",
   memoryLimit: "LAKEHEAD_MEMORY_LIMIT_BYTES",
 } as const;

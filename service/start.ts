@@ -1,5 +1,7 @@
 import { createAuthenticator } from "./auth/index.ts";
 import type { Config } from "./config/config.ts";
+import { createConsole } from "./console/console.ts";
+import { consoleSettings } from "./console/settings.ts";
 import { uncheckedExpression, verifyExpression } from "./guard/expression/index.ts";
 import { requestLimits } from "./guard/limits.ts";
 import { verifyBranchName, verifyNewTagName, verifyTagName } from "./guard/ref-name.ts";
@@ -60,6 +62,8 @@ const sleep = (milliseconds: number): Promise<void> => new Promise((resolve) => 
 export const startService = async (config: Config, log: Log, version: string): Promise<Service> => {
   const apiPage = config.docs === "on" ? await createApiPage() : undefined;
   const authenticator = createAuthenticator(config.auth, { log });
+  const console =
+    config.console === "on" ? await createConsole(authenticator, consoleSettings(config, version)) : undefined;
   const metrics = createMetrics(version);
   const isolation = openDatabase(config, log, metrics);
   const { database } = isolation;
@@ -85,7 +89,7 @@ export const startService = async (config: Config, log: Log, version: string): P
     metrics,
     openapi: createOpenApi(version),
     onStoreFailure: () => store.reportFailure(),
-    apiPage,
+    pages: [apiPage, console].filter((page) => page !== undefined),
   });
   const readiness = (): Readiness => ({
     ...state,

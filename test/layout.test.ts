@@ -19,6 +19,7 @@ const rows: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["lance"],
     ["operations"],
     ["server", "workers"],
+    ["console"],
     ["start.ts"],
     ["process-lifecycle.ts"],
     ["main.ts", "quickstart"],

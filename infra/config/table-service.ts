@@ -47,9 +47,15 @@ export const tableServiceSchema = <Exposure extends z.ZodType>(exposure: Exposur
           audience: z.string().min(1).optional().describe("Audience that a token must carry; required with `issuer`"),
           jwksUrl: httpsUrl.optional().describe("Key set of the issuer; default: from the issuer's discovery document"),
           scopeClaim: z.string().min(1).optional().describe("Claim that lists the scopes; default: the service's own"),
+          consoleClientId: z
+            .string()
+            .min(1)
+            .optional()
+            .describe("Client id of the console at the issuer; without it, the console takes tokens only"),
         })
         .prefault({})
         .describe("Authentication of callers"),
+      console: z.boolean().default(false).describe("Serve the console, a page over the API, at /console"),
       logLevel: z.enum(["debug", "info", "warn", "error"]).default("info").describe("Minimum log level"),
       exposure,
     })

@@ -44,6 +44,21 @@ const server = z.object({
     "on serves an API page at /docs, for development (`npm start` sets it); the page needs no token and shows no data",
     choice("on", "off").default("off"),
   ),
+  console: variable(
+    "LAKEHEAD_CONSOLE",
+    "on serves the console at /console (`npm start` sets it): a page over the API, with the rights of who signs in there",
+    choice("on", "off").default("off"),
+  ),
+  consoleClientId: variable(
+    "LAKEHEAD_CONSOLE_CLIENT_ID",
+    "Client id of the console at LAKEHEAD_AUTH_ISSUER, for sign-in by the authorization code flow with PKCE; absent: sign-in with a token only",
+    text.exactOptional(),
+  ),
+  consoleScope: variable(
+    "LAKEHEAD_CONSOLE_SCOPE",
+    "Scopes that the console requests at sign-in, separated by spaces; absent: openid and the scopes of this service",
+    text.exactOptional(),
+  ),
   otlpEndpoint: variable(
     "LAKEHEAD_OTLP_ENDPOINT",
     "OTLP endpoint for OpenTelemetry traces; absent: no traces",
@@ -274,7 +289,16 @@ const isolation = z.object({
 });
 
 /** The environment of the service: names, descriptions, defaults, bounds and secrets of its variables. */
-export const schema = z.object({ server, database, auth, limits, admission, load, isolation });
+export const schema = z
+  .object({ server, database, auth, limits, admission, load, isolation })
+  .superRefine(({ server, auth }, context) => {
+    if (server.consoleClientId !== undefined && auth.issuer === undefined)
+      context.addIssue({
+        code: "custom",
+        path: ["server", "consoleClientId"],
+        message: "requires LAKEHEAD_AUTH_ISSUER: set it, or remove the client id to sign in with a token",
+      });
+  });
 
 /** Every environment variable of the service. */
 export const variables = variablesOf(schema);

@@ -51,7 +51,12 @@ const service = await serveUntilSignal({
   LAKEHEAD_AUTH_API_KEY: "true",
   LAKEHEAD_DRAIN_SECONDS: "0",
   LAKEHEAD_DOCS: "on",
+  LAKEHEAD_CONSOLE: "on",
   ...environment,
 });
-const api = environment.LAKEHEAD_DOCS === "off" ? paths.openapi : paths.docs;
-process.stdout.write(welcome(service, token, api, environment.LAKEHEAD_DATABASE === undefined));
+const shown = {
+  api: environment.LAKEHEAD_DOCS === "off" ? paths.openapi : paths.docs,
+  console: environment.LAKEHEAD_CONSOLE !== "off",
+  samples: environment.LAKEHEAD_DATABASE === undefined,
+};
+process.stdout.write(welcome(service, token, shown));

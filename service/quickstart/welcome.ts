@@ -1,3 +1,4 @@
+import { paths } from "../contract.ts";
 import type { Service } from "../start.ts";
 
 const curl = (url: string, token: string, body: object): string =>
@@ -10,11 +11,15 @@ const freshTag = (): string =>
     .replace(/[^0-9]/g, "")
     .slice(0, 14)}`;
 
-/**
- * The output of `npm start` once the service listens: addresses, token and three commands.
- * @param description path of the API's description.
- */
-export const welcome = ({ api, health }: Service, token: string, description: string, withSamples: boolean): string => {
+interface Shown {
+  /** Path of the API's description. */
+  readonly api: string;
+  readonly console: boolean;
+  readonly samples: boolean;
+}
+
+/** The output of `npm start` once the service listens: addresses, token and three commands. */
+export const welcome = ({ api, health }: Service, token: string, shown: Shown): string => {
   const base = `http://${api.address}:${api.port}`;
   const table = `${base}/v1/table`;
   const readiness = `http://${health.address}:${health.port}/readyz`;
@@ -32,12 +37,15 @@ export const welcome = ({ api, health }: Service, token: string, description: st
       curl(`${table}/weather/tags/create`, token, { tag: freshTag(), version: 1 }),
     ],
   ] as const;
+  // Browsers do not send the fragment of an address. The page accepts a token there on loopback only.
+  const console = `${base}${paths.console}/#token=${token}`;
   return [
     "",
-    `  Lakehead table service   ${base}   (health: ${readiness}, API: ${base}${description})`,
+    ...(shown.console ? [`  console                  ${console}`] : []),
+    `  Lakehead table service   ${base}   (health: ${readiness}, API: ${base}${shown.api})`,
     `  token for local use      ${token}`,
     "",
-    ...(withSamples ? examples.flatMap(([title, line]) => [`  # ${title}`, line, ""]) : []),
+    ...(shown.samples ? examples.flatMap(([title, line]) => [`  # ${title}`, line, ""]) : []),
     "",
   ].join("\n");
 };

@@ -18,8 +18,8 @@ export interface AppParts extends PipelineParts {
   readonly openapi: { readonly text: string; readonly etag: string };
   /** Called for every request that failed at the store. */
   readonly onStoreFailure: () => void;
-  /** The API page; absent in production. */
-  readonly apiPage?: Hono<AppEnv> | undefined;
+  /** Pages for browsers beside the API. */
+  readonly pages: readonly Hono<AppEnv>[];
 }
 
 /** Records a finished request in the metrics. @returns the fields of its log line and span. */
@@ -85,7 +85,7 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
     return context.body(text, 200, { ...headers, "content-type": "application/json" });
   });
 
-  if (parts.apiPage !== undefined) app.route("/", parts.apiPage);
+  for (const page of parts.pages) app.route("/", page);
 
   // An operation of the catalog that this server lacks is 406: clients read 404 as "no such table" and retry 5xx.
   app.all("/v1/*", () => {

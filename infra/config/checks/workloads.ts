@@ -31,6 +31,13 @@ export function checkTableService({ tableService }: SharedConfig, secrets: Reado
       "the table service would accept tokens that the issuer made for other services",
       "write the audience of the tokens for this service",
     ),
+    ...errorIf(
+      auth.consoleClientId !== undefined && (auth.issuer === undefined || !tableService.console),
+      "tableService.auth.consoleClientId",
+      auth.consoleClientId,
+      "the client id would have no effect",
+      "write tableService.console: true and the issuer, or remove the client id",
+    ),
   ];
 }
 

@@ -4,11 +4,13 @@ import { sortedJson } from "../../kubernetes/checksum.ts";
 /** The part of the stack's configuration that becomes the service's environment. */
 export interface ServiceSettings {
   readonly logLevel: string;
+  readonly console: boolean;
   readonly auth: {
     readonly issuer?: string | undefined;
     readonly audience?: string | undefined;
     readonly jwksUrl?: string | undefined;
     readonly scopeClaim?: string | undefined;
+    readonly consoleClientId?: string | undefined;
   };
 }
 
@@ -31,6 +33,8 @@ export function configMapData(settings: ServiceSettings, database: DatabaseSetti
     [environment.audience]: settings.auth.audience,
     [environment.jwksUrl]: settings.auth.jwksUrl,
     [environment.scopeClaim]: settings.auth.scopeClaim,
+    [environment.console]: settings.console ? "on" : undefined,
+    [environment.consoleClientId]: settings.console ? settings.auth.consoleClientId : undefined,
   };
   return Object.fromEntries(
     Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined),

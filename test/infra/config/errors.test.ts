@@ -387,6 +387,12 @@ const rows: Row[] = [
     "the table service would accept tokens that the issuer made for other services",
   ],
   [
+    "a client id of a console that is off",
+    "aws",
+    { tableService: { auth: { consoleClientId: "console" } } },
+    'lakehead:tableService.auth.consoleClientId = "console": the client id would have no effect; write tableService.console: true',
+  ],
+  [
     "an issuer without TLS",
     "aws",
     { tableService: { auth: { issuer: "http://login.example.com/" } } },

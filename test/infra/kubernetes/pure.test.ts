@@ -111,13 +111,24 @@ describe("the worker groups of KubeRay's RayCluster", () => {
 });
 
 describe("the table service's environment", () => {
-  const settings = { logLevel: "info", auth: {} };
+  const settings = { logLevel: "info", console: false, auth: {} };
 
   test("has no variable for an absent setting", () => {
     const data = configMapData(settings, { uri: "/data", storageOptions: undefined });
     for (const name of [environment.issuer, environment.jwksUrl, environment.storageOptions])
       expect(data).not.toHaveProperty(name);
     expect(Object.values(data).every((value) => value !== "")).toBe(true);
+  });
+
+  test("turns the console on, with its client id at the issuer, only where the stack says so", () => {
+    const auth = { consoleClientId: "console" };
+    const database = { uri: "/data", storageOptions: undefined };
+    expect(configMapData({ ...settings, console: true, auth }, database)).toMatchObject({
+      [environment.console]: "on",
+      [environment.consoleClientId]: "console",
+    });
+    expect(configMapData({ ...settings, auth }, database)).not.toHaveProperty(environment.consoleClientId);
+    expect(configMapData(settings, database)).not.toHaveProperty(environment.console);
   });
 
   test("the checksum depends on the data and not on the order of its keys", () => {

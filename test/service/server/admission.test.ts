@@ -293,6 +293,7 @@ describe("an operation", () => {
       metrics: createMetrics("0.0.0-test"),
       openapi: { text: "{}", etag: "" },
       onStoreFailure() {},
+      pages: [],
     });
     const post = async (path: string, body: object = {}, bearer = "jwt") => {
       const headers = { authorization: `Bearer ${bearer}`, "content-type": "application/json" };

@@ -1,0 +1,172 @@
+import type { PlanDocument } from "../../plan-doctor/types.ts";
+
+/** A refusal of the service. */
+export class ApiError extends Error {
+  readonly status: number;
+  /** The scope that the credentials lack, if that is the reason. */
+  readonly scope: string | undefined;
+  readonly detail: string | undefined;
+  readonly requestId: string;
+
+  constructor(status: number, message: string, requestId: string, scope?: string, detail?: string) {
+    super(message);
+    this.name = "ApiError";
+    this.status = status;
+    this.requestId = requestId;
+    this.scope = scope;
+    this.detail = detail;
+  }
+}
+
+/** The service did not answer at all. */
+export class UnreachableError extends Error {
+  override readonly name = "UnreachableError";
+
+  constructor() {
+    super("the service does not answer: check that it runs, and that this machine reaches it");
+  }
+}
+
+export interface Me {
+  readonly subject: string;
+  readonly scopes: readonly string[];
+  readonly tables: readonly string[];
+}
+
+export interface ArrowType {
+  readonly type: string;
+  readonly length?: number;
+  readonly fields?: readonly ArrowField[];
+}
+
+export interface ArrowField {
+  readonly name: string;
+  readonly nullable: boolean;
+  readonly type: ArrowType;
+}
+
+export interface Description {
+  readonly version: number;
+  readonly schema: { readonly fields: readonly ArrowField[] };
+}
+
+export interface Statistics {
+  readonly total_bytes: number;
+  readonly num_rows: number;
+  readonly num_indices: number;
+  readonly fragment_stats: {
+    readonly num_fragments: number;
+    readonly num_small_fragments: number;
+    readonly lengths: Readonly<Record<"min" | "max" | "mean" | "p25" | "p50" | "p75" | "p99", number>>;
+  };
+}
+
+export interface IndexEntry {
+  readonly index_name: string;
+  readonly columns: readonly string[];
+  readonly index_type?: string;
+  readonly num_indexed_rows?: number;
+  readonly num_unindexed_rows?: number;
+  readonly size_bytes?: number;
+  readonly created_at?: string;
+}
+
+export interface IndexStatistics {
+  readonly num_indexed_rows: number;
+  readonly num_unindexed_rows: number;
+  readonly distance_type?: string;
+  readonly num_indices?: number;
+}
+
+export interface VersionEntry {
+  readonly version: number;
+  readonly timestamp_millis: number;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+export interface TagEntry {
+  readonly version: number;
+  readonly branch?: string;
+}
+
+/** The query object of a request, as it is sent. */
+export type Query = Readonly<Record<string, unknown>>;
+
+export type PlanKind = "explain" | "analyze";
+
+/** A plan as data, or its text alone from a service that has no other form. */
+export type Plan = PlanDocument | { readonly plan: string; readonly tree?: never };
+
+const planMedia = "application/vnd.lakehead.plan+json";
+
+const errorOf = async (response: Response): Promise<ApiError> => {
+  const body = (await response.json().catch(() => ({}))) as { error?: unknown; detail?: unknown; instance?: unknown };
+  const [, scope] = /scope="([^"]+)"/.exec(response.headers.get("www-authenticate") ?? "") ?? [];
+  return new ApiError(
+    response.status,
+    typeof body.error === "string" ? body.error : `the service answered ${response.status}`,
+    typeof body.instance === "string" ? body.instance : (response.headers.get("x-request-id") ?? ""),
+    scope,
+    typeof body.detail === "string" ? body.detail : undefined,
+  );
+};
+
+/**
+ * The operations of the service that the console uses.
+ * @param root address of the service, with a slash at the end.
+ */
+export const createApi = (root: string, token: string, onRefused: () => void) => {
+  const send = async (path: string, init: RequestInit, signal?: AbortSignal): Promise<Response> => {
+    const headers = { authorization: `Bearer ${token}`, ...init.headers };
+    const response = await fetch(new URL(path, root), { ...init, headers, signal: signal ?? null }).catch(
+      (error: unknown) => {
+        throw (error as Error).name === "AbortError" ? error : new UnreachableError();
+      },
+    );
+    if (response.ok) return response;
+    const error = await errorOf(response);
+    if (error.status === 401) onRefused();
+    throw error;
+  };
+  const get = async <T>(path: string, signal?: AbortSignal): Promise<T> =>
+    (await send(path, {}, signal)).json() as Promise<T>;
+  const postRaw = (path: string, body: object, signal?: AbortSignal, accept = "*/*") =>
+    send(
+      path,
+      { method: "POST", headers: { "content-type": "application/json", accept }, body: JSON.stringify(body) },
+      signal,
+    );
+  const post = async <T>(path: string, body: object, signal?: AbortSignal): Promise<T> =>
+    (await postRaw(path, body, signal)).json() as Promise<T>;
+  const at = (table: string, operation: string): string => `v1/table/${encodeURIComponent(table)}/${operation}`;
+
+  return {
+    root,
+    me: (signal?: AbortSignal): Promise<Me> => get("console/me", signal),
+    tables: async (signal?: AbortSignal): Promise<readonly string[]> =>
+      (await get<{ tables: string[] }>("v1/table?delimiter=%24", signal)).tables,
+    describe: (table: string, signal?: AbortSignal): Promise<Description> => post(at(table, "describe"), {}, signal),
+    statistics: (table: string, signal?: AbortSignal): Promise<Statistics> => post(at(table, "stats"), {}, signal),
+    indices: async (table: string, signal?: AbortSignal): Promise<readonly IndexEntry[]> =>
+      (await post<{ indexes: IndexEntry[] }>(at(table, "index/list"), {}, signal)).indexes,
+    indexStatistics: (table: string, index: string, signal?: AbortSignal): Promise<IndexStatistics> =>
+      post(at(table, `index/${encodeURIComponent(index)}/stats`), {}, signal),
+    versions: async (table: string, signal?: AbortSignal): Promise<readonly VersionEntry[]> =>
+      (await post<{ versions: VersionEntry[] }>(at(table, "version/list"), {}, signal)).versions,
+    tags: async (table: string, signal?: AbortSignal): Promise<Readonly<Record<string, TagEntry>>> =>
+      (await post<{ tags: Record<string, TagEntry> }>(at(table, "tags/list"), {}, signal)).tags,
+    createTag: (table: string, tag: string, version: number) => post(at(table, "tags/create"), { tag, version }),
+    moveTag: (table: string, tag: string, version: number) => post(at(table, "tags/update"), { tag, version }),
+    deleteTag: (table: string, tag: string) => post(at(table, "tags/delete"), { tag }),
+    /** An Arrow IPC file. */
+    rows: async (table: string, query: Query, signal?: AbortSignal): Promise<Uint8Array> =>
+      new Uint8Array(await (await postRaw(at(table, "query"), query, signal)).arrayBuffer()),
+    plan: async (table: string, kind: PlanKind, query: Query, signal?: AbortSignal): Promise<Plan> => {
+      const body = kind === "explain" ? { query } : query;
+      const answer: unknown = await (await postRaw(at(table, `${kind}_plan`), body, signal, planMedia)).json();
+      return typeof answer === "string" ? { plan: answer } : (answer as PlanDocument);
+    },
+  };
+};
+
+export type Api = ReturnType<typeof createApi>;

@@ -1,0 +1,131 @@
+import { Component } from "preact";
+import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import { createApi } from "./api.ts";
+import { CompareView } from "./compare/compare-view.ts";
+import { type Session, SessionProvider } from "./context.ts";
+import { HistoryView } from "./history-view.ts";
+import { type Children, html } from "./html.ts";
+import { useLoad } from "./load.ts";
+import { finishSignIn, signInProblem } from "./oidc.ts";
+import { Failure } from "./parts.ts";
+import { QueryView } from "./query/query-view.ts";
+import { RecallView } from "./recall/recall-view.ts";
+import { addressOf, parseRoute, type Route } from "./route.ts";
+import { forgetToken, readSettings, serviceRoot, storedToken, storeToken, takeTokenFromAddress } from "./session.ts";
+import { SignIn } from "./sign-in.ts";
+import { TableView } from "./table/table-view.ts";
+import { TablesView } from "./tables-view.ts";
+import { ThemeButton } from "./theme.ts";
+
+const settings = readSettings();
+
+const useRoute = (): Route => {
+  const [route, setRoute] = useState(() => parseRoute(location.hash));
+  useEffect(() => {
+    const update = (): void => setRoute(parseRoute(location.hash));
+    addEventListener("hashchange", update);
+    return () => removeEventListener("hashchange", update);
+  }, []);
+  return route;
+};
+
+const view = (route: Route) => {
+  switch (route.view) {
+    case "tables":
+      return html`<${TablesView} />`;
+    case "table":
+      return html`<${TableView} key=${route.table} table=${route.table} />`;
+    case "query":
+      return html`<${QueryView} key=${`${route.table}/${route.run}`} table=${route.table} run=${route.run} />`;
+    case "recall":
+      return html`<${RecallView} key=${route.table} table=${route.table} />`;
+    case "history":
+      return html`<${HistoryView} />`;
+    case "compare":
+      return html`<${CompareView} before=${route.before} after=${route.after} />`;
+  }
+};
+
+/** A fault of the console itself must not leave an empty page. */
+class Boundary extends Component<{ children: Children }, { error?: unknown }> {
+  static override getDerivedStateFromError(error: unknown) {
+    return { error };
+  }
+
+  render() {
+    const { error } = this.state;
+    const retry = (): void => this.setState({ error: undefined });
+    return error === undefined ? this.props.children : html`<${Failure} error=${error} retry=${retry} />`;
+  }
+}
+
+const link = (route: Route, text: string, current: boolean) =>
+  html`<a href=${addressOf(route)} aria-current=${current ? "page" : undefined}>${text}</a>`;
+
+const Shell = ({ session, signOut }: { session: Session; signOut: () => void }) => {
+  const route = useRoute();
+  const table = "table" in route ? route.table : undefined;
+  useEffect(() => {
+    document.title = table === undefined ? "Lakehead console" : `${table} · Lakehead console`;
+  }, [table]);
+  return html`<${SessionProvider} value=${session}>
+    <header class="top">
+      <strong>Lakehead</strong>
+      <nav aria-label="Views">
+        ${link({ view: "tables" }, "Tables", route.view === "tables")}
+        ${
+          table !== undefined &&
+          html`<span class="crumb" aria-hidden="true">›</span>
+            ${link({ view: "table", table }, table, route.view === "table")}
+            ${link({ view: "query", table }, "Query", route.view === "query")}
+            ${link({ view: "recall", table }, "Recall", route.view === "recall")}`
+        }
+        ${link({ view: "history" }, "History", route.view === "history")}
+      </nav>
+      <span class="who" title=${`Scopes: ${session.me.scopes.join(", ")}. Tables: ${session.me.tables.join(", ")}.`}
+        >${session.me.subject}</span
+      >
+      <${ThemeButton} />
+      <button type="button" class="quiet" onClick=${signOut}>Sign out</button>
+    </header>
+    <main><${Boundary} key=${addressOf(route)}>${view(route)}</${Boundary}></main>
+  </${SessionProvider}>`;
+};
+
+const SignedIn = ({ token, signOut }: { token: string; signOut: (reason?: string) => void }) => {
+  const expired = useCallback(() => signOut("The credentials are not valid, or no longer. Sign in again."), [signOut]);
+  const api = useMemo(() => createApi(serviceRoot(), token, expired), [token, expired]);
+  const { value: me, error, reload } = useLoad((signal) => api.me(signal), [api]);
+  const session = useMemo(() => (me === undefined ? undefined : { api, me, settings }), [api, me]);
+  if (session !== undefined) return html`<${Shell} session=${session} signOut=${() => signOut()} />`;
+  if (error !== undefined) return html`<main><${Failure} error=${error} retry=${reload} /></main>`;
+  return html`<main><p class="muted">Signing in …</p></main>`;
+};
+
+/** Sign-in first: by the token in the address, by the issuer's code in the address, or by that of this tab. */
+export const App = () => {
+  const [token, setToken] = useState(() => takeTokenFromAddress() ?? storedToken());
+  const [reason, setReason] = useState<string | undefined>();
+  const [returning, setReturning] = useState(settings.signIn !== undefined);
+  const signIn = useCallback((value: string) => {
+    storeToken(value);
+    setToken(value);
+    setReason(undefined);
+  }, []);
+  const signOut = useCallback((why?: string) => {
+    forgetToken();
+    setToken(undefined);
+    setReason(why);
+  }, []);
+  useEffect(() => {
+    if (token !== undefined) storeToken(token);
+    if (settings.signIn === undefined) return;
+    finishSignIn(settings.signIn)
+      .then((found) => found !== undefined && signIn(found))
+      .catch((error: unknown) => setReason(signInProblem(error)))
+      .finally(() => setReturning(false));
+  }, []);
+  if (returning) return html`<main><p class="muted">Signing in …</p></main>`;
+  if (token === undefined) return html`<${SignIn} settings=${settings} reason=${reason} onToken=${signIn} />`;
+  return html`<${SignedIn} key=${token} token=${token} signOut=${signOut} />`;
+};

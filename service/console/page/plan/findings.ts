@@ -1,0 +1,63 @@
+import { useState } from "preact/hooks";
+import type { Facts, Finding } from "../../../plan-doctor/types.ts";
+import { formatCount } from "../format.ts";
+import { html } from "../html.ts";
+import { CopyButton, Tabs } from "../parts.ts";
+
+/** More than this many at once are not read. */
+const maxShown = 3;
+
+const languages = [
+  ["python", "Python"],
+  ["typescript", "TypeScript"],
+  ["rest", "REST"],
+] as const;
+
+const FixView = ({ fix }: { fix: Finding["fix"] }) => {
+  const [language, setLanguage] = useState<"python" | "typescript" | "rest">("python");
+  return html`<p>${fix.summary}</p>
+    <div class="code">
+      <${Tabs} label="Language" options=${languages} chosen=${language} choose=${setLanguage} />
+      <pre tabindex="0">${fix[language]}</pre>
+      <${CopyButton} text=${fix[language]} />
+    </div>`;
+};
+
+interface FindingsProps {
+  readonly findings: readonly Finding[];
+  readonly facts: Facts;
+  readonly select: (node: number) => void;
+}
+
+export const Findings = ({ findings, facts, select }: FindingsProps) => {
+  const [all, setAll] = useState(false);
+  const shown = all ? findings : findings.slice(0, maxShown);
+  return html`<section class="findings" aria-label="Findings">
+    ${findings.length === 0 && html`<p class="muted">No finding.</p>`}
+    ${shown.map((finding, index) => {
+      const { code, severity, title, node, evidence, why, fix } = finding;
+      return html`<details key=${`${code}-${node}-${index}`} class=${`finding ${severity}`}>
+        <summary>
+          <span class="severity">${severity}</span> <strong>${title}</strong>
+          <span class="evidence">${evidence.map(
+            ({ name, value }) =>
+              html`<span key=${name}>${name} <b>${typeof value === "number" ? formatCount(value) : value}</b></span>`,
+          )}</span>
+        </summary>
+        <p>${why}</p>
+        <${FixView} fix=${fix} />
+        ${node !== null && html`<button type="button" class="quiet" onClick=${() => select(node)}>Show the node</button>`}
+      </details>`;
+    })}
+    ${
+      findings.length > maxShown &&
+      html`<button type="button" class="quiet" onClick=${() => setAll(!all)}>
+        ${all ? `Only the first ${maxShown}` : `${findings.length - maxShown} more`}
+      </button>`
+    }
+    ${
+      facts.missing.length > 0 &&
+      html`<p class="muted">Judged without ${facts.missing.map(({ fact, reason }) => `${fact} (${reason})`).join(", ")}.</p>`
+    }
+  </section>`;
+};

@@ -1,0 +1,50 @@
+import { useMemo, useState } from "preact/hooks";
+import type { PlanTree } from "../../../plan-doctor/types.ts";
+import type { Plan } from "../api.ts";
+import { formatBytes, formatCount, formatDuration } from "../format.ts";
+import { html } from "../html.ts";
+import { NodeDetails, PlanText } from "./details.ts";
+import { Findings } from "./findings.ts";
+import { PlanGrid } from "./grid.ts";
+import { listNodes, totalsOf } from "./nodes.ts";
+import { PlanDrawingView } from "./tree.ts";
+
+export const Totals = ({ tree }: { tree: PlanTree }) => {
+  const { nodes, elapsed, rows, bytes, requests } = totalsOf(tree);
+  const fact = (name: string, value: string) => html`<div class="fact"><dt>${name}</dt><dd>${value}</dd></div>`;
+  return html`<dl class="facts">
+    ${
+      tree.measured
+        ? html`${fact("time", formatDuration(elapsed))} ${fact("rows", formatCount(rows))} ${fact("read", formatBytes(bytes))}
+            ${fact("requests", formatCount(requests))}`
+        : fact("not run", "explain")
+    }
+    ${fact("nodes", formatCount(nodes))}
+  </dl>`;
+};
+
+/** A plan: findings, drawing, grid and text, with one node selected in all of them. */
+export const PlanView = ({ plan }: { plan: Plan }) => {
+  const [selected, setSelected] = useState<number | undefined>();
+  const listed = useMemo(() => (plan.tree === undefined ? [] : listNodes(plan.tree)), [plan]);
+  if (plan.tree === undefined) return html`<${PlanText} text=${plan.plan} />`;
+  const { tree, findings, facts } = plan;
+  const marked = new Set(findings.flatMap(({ node }) => (node === null ? [] : [node])));
+  const node = listed.find((entry) => entry.node.id === selected)?.node;
+  const select = (id: number): void => {
+    setSelected(id);
+  };
+  return html`<${Totals} tree=${tree} />
+    <${Findings} findings=${findings} facts=${facts} select=${select} />
+    <div class="plan">
+      <div class="plan-main">
+        <${PlanDrawingView} tree=${tree} selected=${selected} select=${select} marked=${marked} />
+        <${PlanGrid} tree=${tree} selected=${selected} select=${select} />
+      </div>
+      <aside class="plan-side" aria-label="Selected node and text">
+        ${node === undefined ? html`<p class="muted">Select a node to see its attributes and metrics.</p>` : html`<${NodeDetails} node=${node} />`}
+        <h3>Text</h3>
+        <${PlanText} text=${plan.plan} node=${node} />
+      </aside>
+    </div>`;
+};

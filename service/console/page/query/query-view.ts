@@ -1,0 +1,162 @@
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useSession } from "../context.ts";
+import { formatCount } from "../format.ts";
+import { html } from "../html.ts";
+import { useAction, useLoad } from "../load.ts";
+import { Failure, MissingScope } from "../parts.ts";
+import { PlanView } from "../plan/plan-view.ts";
+import { addressOf } from "../route.ts";
+import { type Rows, RowsTable, readRows } from "../rows.ts";
+import { vectorColumns } from "../schema.ts";
+import { CopyAs } from "./copy-as.ts";
+import { fromQuery, toQuery } from "./form.ts";
+import { QueryForm, type Suggestions } from "./query-form.ts";
+import { saveReport } from "./report.ts";
+import { findRun, type Run, storedRuns, storeRun } from "./runs.ts";
+import type { RunKind } from "./snippets.ts";
+
+const kinds: readonly { readonly kind: RunKind; readonly scope: string; readonly label: string }[] = [
+  { kind: "analyze", scope: "analyze", label: "Analyze" },
+  { kind: "explain", scope: "plan", label: "Explain" },
+  { kind: "rows", scope: "read", label: "Rows" },
+];
+
+interface Result {
+  readonly run: Run;
+  readonly rows?: Rows;
+}
+
+export const QueryView = ({ table, run: runId }: { table: string; run?: string | undefined }) => {
+  const { api, me } = useSession();
+  const [before] = useState(() => findRun(runId));
+  const [form, setForm] = useState(() => fromQuery(before?.query ?? {}));
+  const [result, setResult] = useState<Result | undefined>(() => (before === undefined ? undefined : { run: before }));
+  const { busy, error, run } = useAction();
+  const abort = useRef<AbortController | undefined>(undefined);
+  useEffect(() => () => abort.current?.abort(), []);
+  const { query, problems } = useMemo(() => toQuery(form), [form]);
+  const suggestions = useLoad<Suggestions>(
+    async (signal) => {
+      const [description, versions, tags] = await Promise.all([
+        api.describe(table, signal),
+        api.versions(table, signal).catch(() => []),
+        me.scopes.includes("tags:read") ? api.tags(table, signal).catch(() => ({})) : {},
+      ]);
+      return { columns: description.schema.fields, versions, tags };
+    },
+    [api, table],
+  );
+
+  const perform = (kind: RunKind): void => {
+    abort.current?.abort();
+    const controller = new AbortController();
+    abort.current = controller;
+    void run(async () => {
+      const at = Date.now();
+      const start = performance.now();
+      const base = { id: crypto.randomUUID(), table, kind, query, at };
+      const tookMs = (): number => Math.round(performance.now() - start);
+      if (kind === "rows") {
+        const file = await api.rows(table, query, controller.signal);
+        const took = tookMs();
+        const rows = await readRows(file);
+        const done: Run = { ...base, tookMs: took, rows: rows.rows.length };
+        storeRun(done);
+        setResult({ run: done, rows });
+        return;
+      }
+      const plan = await api.plan(table, kind, query, controller.signal);
+      const done: Run = { ...base, tookMs: tookMs(), plan };
+      storeRun(done);
+      setResult({ run: done });
+    });
+  };
+
+  const useVector = (rows: Rows) => {
+    const [vector] = vectorColumns(suggestions.value?.columns ?? []);
+    const at = rows.columns.findIndex(({ name }) => name === vector?.name);
+    if (at === -1) return undefined;
+    return {
+      label: "Use vector",
+      run: (row: readonly unknown[]) => setForm((current) => ({ ...current, vector: JSON.stringify(row[at]) })),
+    };
+  };
+
+  const previous =
+    result?.run.plan === undefined
+      ? undefined
+      : storedRuns().find((other) => other.id !== result.run.id && other.table === table && other.plan !== undefined);
+
+  return html`<h1 class="hidden">Query ${table}</h1>
+    <div class="query">
+      <form
+        class="query-form"
+        aria-label="Query"
+        onSubmit=${(event: Event) => {
+          event.preventDefault();
+          perform("analyze");
+        }}
+      >
+        <div class="run-buttons">
+          ${kinds.map(
+            ({ kind, scope, label }) => html`<button
+              key=${kind}
+              type=${kind === "analyze" ? "submit" : "button"}
+              class=${kind === "analyze" ? "primary" : ""}
+              disabled=${busy || problems.length > 0 || !me.scopes.includes(scope)}
+              title=${me.scopes.includes(scope) ? "" : `Requires the scope ${scope}`}
+              onClick=${kind === "analyze" ? undefined : () => perform(kind)}
+            >
+              ${label}
+            </button>`,
+          )}
+          ${busy && html`<button type="button" class="quiet" onClick=${() => abort.current?.abort()}>Cancel</button>`}
+        </div>
+        ${kinds
+          .filter(({ scope }) => !me.scopes.includes(scope))
+          .map(({ kind, scope }) => html`<${MissingScope} key=${kind} scope=${scope} />`)}
+        ${suggestions.error !== undefined && html`<${Failure} error=${suggestions.error} retry=${suggestions.reload} />`}
+        <${QueryForm}
+          table=${table}
+          form=${form}
+          problems=${problems}
+          suggestions=${suggestions.value ?? { columns: [], versions: [], tags: {} }}
+          change=${(key: string, value: string) => setForm((current) => ({ ...current, [key]: value }))}
+        />
+        <${CopyAs} request=${{ root: api.root, table, kind: result?.run.kind ?? "analyze", query }} />
+      </form>
+      <section class="result" aria-label="Result" aria-busy=${busy}>
+        ${error !== undefined && html`<${Failure} error=${error} />`}
+        ${
+          result === undefined
+            ? error === undefined &&
+              html`<p class="muted empty">
+                Analyze runs the query and measures each step. Explain shows the plan without running it. Rows returns the result.
+              </p>`
+            : html`<div class="result-bar">
+                <span>${result.run.kind}, ${formatCount(result.run.tookMs)} ms with the network</span>
+                ${
+                  previous !== undefined &&
+                  html`<a href=${addressOf({ view: "compare", before: previous.id, after: result.run.id })}>Compare with the run before</a>`
+                }
+                ${
+                  result.run.plan !== undefined &&
+                  html`<button type="button" class="quiet" onClick=${() => saveReport(result.run)}>Save as HTML</button>`
+                }
+              </div>`
+        }
+        ${result?.run.plan !== undefined && html`<${PlanView} key=${result.run.id} plan=${result.run.plan} />`}
+        ${
+          result?.rows !== undefined &&
+          html`<p class="muted">${formatCount(result.rows.rows.length)} rows</p>
+            <${RowsTable} rows=${result.rows} caption="Rows" action=${useVector(result.rows)} />`
+        }
+        ${
+          result !== undefined &&
+          result.run.kind === "rows" &&
+          result.rows === undefined &&
+          html`<p class="muted">The browser keeps no rows: run the query again.</p>`
+        }
+      </section>
+    </div>`;
+};

@@ -1,0 +1,44 @@
+/** The views of the console by the fragment of its address: `#/table/prod%24docs`. */
+export type Route =
+  | { readonly view: "tables" }
+  | { readonly view: "table" | "recall"; readonly table: string }
+  /** @param run id of a run in the history whose query fills the form. */
+  | { readonly view: "query"; readonly table: string; readonly run?: string }
+  | { readonly view: "history" }
+  | { readonly view: "compare"; readonly before: string; readonly after: string };
+
+const decode = (text: string): string => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};
+
+/** @returns the list of tables for a fragment that is not known. */
+export const parseRoute = (fragment: string): Route => {
+  const [view, first, second] = fragment.replace(/^#?\/?/, "").split("/");
+  const table = decode(first ?? "");
+  if ((view === "table" || view === "recall") && table !== "") return { view, table };
+  if (view === "query" && table !== "") return { view, table, ...(second ? { run: decode(second) } : {}) };
+  if (view === "history") return { view };
+  if (view === "compare" && first && second) return { view, before: decode(first), after: decode(second) };
+  return { view: "tables" };
+};
+
+const parts = (route: Route): readonly string[] => {
+  switch (route.view) {
+    case "tables":
+    case "history":
+      return [route.view];
+    case "table":
+    case "recall":
+      return [route.view, route.table];
+    case "query":
+      return [route.view, route.table, ...(route.run === undefined ? [] : [route.run])];
+    case "compare":
+      return [route.view, route.before, route.after];
+  }
+};
+
+export const addressOf = (route: Route): string => `#/${parts(route).map(encodeURIComponent).join("/")}`;

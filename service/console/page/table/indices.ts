@@ -1,0 +1,53 @@
+import type { Api, IndexEntry, IndexStatistics } from "../api.ts";
+import { formatBytes, formatCount, formatShare } from "../format.ts";
+import { html } from "../html.ts";
+
+export type Index = IndexEntry & Partial<IndexStatistics>;
+
+/** The indices of a table with the statistics of each. */
+export const loadIndices = async (api: Api, table: string, signal: AbortSignal): Promise<readonly Index[]> => {
+  const indices = await api.indices(table, signal);
+  return Promise.all(
+    indices.map(async (index) => ({ ...index, ...(await api.indexStatistics(table, index.index_name, signal)) })),
+  );
+};
+
+/** Indexed rows as a share of all; undefined if not known or without rows. */
+export const coverageOf = ({ num_indexed_rows: indexed, num_unindexed_rows: unindexed }: Index): number | undefined => {
+  if (indexed === undefined || unindexed === undefined || indexed + unindexed === 0) return undefined;
+  return indexed / (indexed + unindexed);
+};
+
+const row = (index: Index) => {
+  const coverage = coverageOf(index);
+  const unindexed = index.num_unindexed_rows ?? 0;
+  return html`<tr key=${index.index_name}>
+    <th scope="row">${index.index_name}</th>
+    <td>${index.columns.join(", ")}</td>
+    <td>${index.index_type}${index.distance_type !== undefined && `, ${index.distance_type}`}</td>
+    <td class="bar coverage">
+      ${
+        coverage !== undefined &&
+        html`<div
+          role="img"
+          aria-label=${`${formatShare(coverage)} of the rows are indexed`}
+          class=${unindexed > 0 ? "part" : "full"}
+          style=${{ width: `${coverage * 100}%` }}
+        ></div>`
+      }
+    </td>
+    <td class="number">${unindexed > 0 ? `${formatCount(unindexed)} rows not indexed` : formatShare(coverage)}</td>
+    <td class="number">${index.num_indices === undefined ? "" : index.num_indices}</td>
+    <td class="number">${index.size_bytes === undefined ? "" : formatBytes(index.size_bytes)}</td>
+  </tr>`;
+};
+
+export const Indices = ({ indices }: { indices: readonly Index[] }) =>
+  indices.length === 0
+    ? html`<p class="muted">No index: every search reads all rows.</p>`
+    : html`<div class="scroll"><table>
+        <thead>
+          <tr><th>Index</th><th>Columns</th><th>Type</th><th>Coverage</th><td></td><th class="number">Parts</th><th class="number">Size</th></tr>
+        </thead>
+        <tbody>${indices.map(row)}</tbody>
+      </table></div>`;

@@ -1,0 +1,98 @@
+import type { Description, Statistics, VersionEntry } from "../api.ts";
+import { useSession } from "../context.ts";
+import { formatBytes, formatCount } from "../format.ts";
+import { html } from "../html.ts";
+import { useLoad } from "../load.ts";
+import { MissingScope, Panel } from "../parts.ts";
+import { addressOf } from "../route.ts";
+import { type Rows, RowsTable, readRows } from "../rows.ts";
+import { typeName } from "../schema.ts";
+import { Fragments } from "./fragments.ts";
+import { type Index, Indices, loadIndices } from "./indices.ts";
+import type { Tag } from "./timeline.ts";
+import { Versions } from "./versions.ts";
+
+const firstRows = 20;
+
+const fact = (name: string, value: string) => html`<div class="fact"><dt>${name}</dt><dd>${value}</dd></div>`;
+
+const Numbers = ({ statistics, version }: { statistics: Statistics; version: number | undefined }) =>
+  html`<dl class="facts">
+    ${fact("rows", formatCount(statistics.num_rows))} ${fact("size", formatBytes(statistics.total_bytes))}
+    ${fact("fragments", formatCount(statistics.fragment_stats.num_fragments))}
+    ${fact("indices", formatCount(statistics.num_indices))}
+    ${version !== undefined && fact("version", formatCount(version))}
+  </dl>`;
+
+const Schema = ({ description }: { description: Description }) =>
+  html`<div class="scroll tall"><table>
+    <thead><tr><th>Column</th><th>Type</th><th>Nullable</th></tr></thead>
+    <tbody>
+      ${description.schema.fields.map(
+        (field) => html`<tr key=${field.name}>
+          <th scope="row">${field.name}</th>
+          <td><code>${typeName(field.type)}</code></td>
+          <td>${field.nullable ? "yes" : "no"}</td>
+        </tr>`,
+      )}
+    </tbody>
+  </table></div>`;
+
+interface History {
+  readonly versions: readonly VersionEntry[];
+  /** Undefined without the scope. */
+  readonly tags: readonly Tag[] | undefined;
+}
+
+export const TableView = ({ table }: { table: string }) => {
+  const { api, me } = useSession();
+  const may = (scope: string): boolean => me.scopes.includes(scope);
+  const inputs = [api, table];
+  const description = useLoad((signal) => api.describe(table, signal), inputs);
+  const statistics = useLoad(
+    (signal) => (may("stats") ? api.statistics(table, signal) : new Promise<Statistics>(() => {})),
+    inputs,
+  );
+  const indices = useLoad((signal) => loadIndices(api, table, signal), inputs);
+  const history = useLoad<History>(async (signal) => {
+    const [versions, tags] = await Promise.all([
+      api.versions(table, signal),
+      may("tags:read") ? api.tags(table, signal) : undefined,
+    ]);
+    const named = tags && Object.entries(tags).map(([name, tag]) => ({ name, ...tag }));
+    return { versions, tags: named };
+  }, inputs);
+  const rows = useLoad(
+    async (signal) =>
+      may("read") ? readRows(await api.rows(table, { k: firstRows }, signal)) : new Promise<Rows>(() => {}),
+    inputs,
+  );
+  return html`<div class="title">
+      <h1>${table}</h1>
+      <a class="button" href=${addressOf({ view: "query", table })}>Query</a>
+      <a class="button" href=${addressOf({ view: "recall", table })}>Recall</a>
+    </div>
+    <div class="panels">
+      <${Panel} title="Statistics" scope="stats" loaded=${statistics}>
+        ${(value: Statistics) => html`<${Numbers} statistics=${value} version=${description.value?.version} />`}
+      </${Panel}>
+      <${Panel} title="Fragments" scope="stats" loaded=${statistics}>
+        ${(value: Statistics) => html`<${Fragments} statistics=${value.fragment_stats} />`}
+      </${Panel}>
+      <${Panel} title="Schema" loaded=${description}>
+        ${(value: Description) => html`<${Schema} description=${value} />`}
+      </${Panel}>
+      <${Panel} title="Indices" loaded=${indices} wide>
+        ${(value: readonly Index[]) => html`<${Indices} indices=${value} />`}
+      </${Panel}>
+      <${Panel} title="Versions and tags" loaded=${history} wide>
+        ${(value: History) => html`
+          ${value.tags === undefined && html`<${MissingScope} scope="tags:read" />`}
+          <${Versions} table=${table} versions=${value.versions} tags=${value.tags ?? []} reload=${history.reload} />
+        `}
+      </${Panel}>
+      <${Panel} title="First rows" scope="read" loaded=${rows} wide>
+        ${(value: Rows) => html`<${RowsTable} rows=${value} caption="First rows" />`}
+      </${Panel}>
+    </div>`;
+};
