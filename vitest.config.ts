@@ -29,7 +29,7 @@ export default defineConfig({
           name: "console",
           include: ["test/console/**/*.test.ts"],
           globalSetup: ["test/console/tables.ts"],
-          testTimeout: 60_000,
+          testTimeout: 120_000,
         },
       },
       // Needs more than npm, so it is not part of `npm test`.

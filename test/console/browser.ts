@@ -16,7 +16,7 @@ export interface Watched {
 
 export const openPage = async (browser: Browser, theme: "light" | "dark" = "light"): Promise<Watched> => {
   const context = await browser.newContext({ colorScheme: theme, viewport: { width: 1360, height: 850 } });
-  context.setDefaultTimeout(20_000);
+  context.setDefaultTimeout(45_000);
   const page = await context.newPage();
   const problems: string[] = [];
   page.on("pageerror", (error) => problems.push(error.message));

@@ -92,6 +92,9 @@ export const finishSignIn = async (settings: SignInSettings): Promise<string | u
 
 /** A failure of the sign-in as a sentence. */
 export const signInProblem = (error: unknown): string => {
+  // The browser's only sign of a request that failed or that CORS or the policy forbids.
+  if (error instanceof TypeError && !("code" in error))
+    return "the issuer does not answer, or does not allow requests from this page (CORS): see docs/console.md, or sign in with a token";
   const { error: code, error_description: description, message } = error as Record<string, unknown>;
   if (typeof code === "string") return `the issuer refused: ${typeof description === "string" ? description : code}`;
   return typeof message === "string" ? message : "the sign-in failed";
