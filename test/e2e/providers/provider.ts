@@ -45,6 +45,8 @@ export class StandIn {
   readonly #settings: Settings;
   readonly #effects: Effects;
   #configuration: Wire = {};
+  /** Ids of creations that have begun: the journal has an id only when its creation is done. */
+  readonly #given = new Set<string>();
 
   constructor(cloud: Cloud, journal: Journal, settings: Settings, effects: Effects) {
     this.sdk = new Sdk(cloud.sdk);
@@ -127,7 +129,9 @@ export class StandIn {
         ...this.#endpoint(type, made.outputs),
       };
       // Parts of one bucket or role have no name, so their id contains the name of the resource.
-      const taken = world.items.some((item) => item.type === type && item.id === made.id);
+      const key = `${type} ${made.id}`;
+      const taken = this.#given.has(key) || world.items.some((item) => item.type === type && item.id === made.id);
+      this.#given.add(key);
       return { id: taken ? `${made.id}/${nameOf(urn)}` : made.id, outputs };
     });
   }
