@@ -14,6 +14,19 @@ if (runner !== undefined) {
   const require = createRequire(runner);
   const id = require.resolve("source-map-support/register");
   require.cache[id] = Object.assign(new Module(id), { loaded: true });
+
+  // It also formats a stack trace for every promise, for a message about those that never settle. That message stays.
+  const debuggable = require("../../runtime/debuggable.js") as { debuggablePromise: (...args: unknown[]) => unknown };
+  const { debuggablePromise } = debuggable;
+  debuggable.debuggablePromise = (...args) => {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
+    try {
+      return debuggablePromise(...args);
+    } finally {
+      Error.stackTraceLimit = stackTraceLimit;
+    }
+  };
 }
 
 // Without the parent's options, which would run this file in the thread.
