@@ -13,6 +13,7 @@ import { goPart, MissingPart, unbuilt } from "../../tools/parts/control-plane/go
 import { requirePrograms } from "../../tools/parts/nodes/programs.ts";
 import { pythonWith } from "../../tools/parts/python.ts";
 import { Report } from "../e2e/support/report.ts";
+import { checkAbandoned } from "./abandoned.ts";
 import { goPartsOfNodes } from "./cluster/cluster.ts";
 import { imageRoot } from "./cluster/containerd.ts";
 import { allImages } from "./cluster/images.ts";
@@ -48,6 +49,11 @@ const own = KUBECONFIG === undefined || KUBECONFIG === "" || !existsSync(KUBECON
 const started = performance.now();
 try {
   const env = own ? await prepare() : {};
+  if (own) {
+    const report = new Report();
+    await report.check("kill -9 of the suite leaves nothing behind", checkAbandoned);
+    if (report.end() !== 0) process.exit(1);
+  }
   log(`parts ready after ${Math.round((performance.now() - started) / 1000)} s`);
   const args = [...(options.keep === true ? ["--keep"] : []), ...positionals];
   const entered = (command: string) => options.keep === true && log(`to enter: ${command} kubectl get pods -A`);
