@@ -103,6 +103,8 @@ export function createWorkloads(config: Config, secrets: Secrets, cloud: Cloud):
             database: cloud.database,
             staticTokens: secrets.staticTokens,
             nodeSelector,
+            // The clouds label the nodes of a pool; an existing cluster's may have no zones.
+            zones: cloud.cluster.pools.length > 0,
             protect: config.protect,
           },
           within(guards),

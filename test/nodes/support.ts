@@ -64,19 +64,20 @@ export function restarts(pod: KubernetesObject | undefined, container: string): 
   return { count: status?.restartCount ?? 0, reason: status?.lastState?.terminated?.reason ?? "" };
 }
 
-/** A pod that asks: Node in the table service's image, with labels of its own. */
+/** A pod that asks: Node in the table service's image. */
 export async function callerPod(
-  { kubectl }: Pick<Subject, "kubectl">,
+  { kubectl, surroundings }: Pick<Subject, "kubectl" | "surroundings">,
   place: string,
   name: string,
-  labels: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const limits = { cpu: "1", memory: "256Mi" };
   const pod = {
     apiVersion: "v1",
     kind: "Pod",
-    metadata: { name, namespace: place, labels },
+    metadata: { name, namespace: place },
     spec: {
+      // On a node that no check drains.
+      ...(surroundings.own === undefined ? {} : { nodeSelector: { "kubernetes.io/hostname": "head-1" } }),
       terminationGracePeriodSeconds: 0,
       automountServiceAccountToken: false,
       securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } },
@@ -99,7 +100,7 @@ export async function callerPod(
 export const elsewhere = "callers";
 
 /** Makes the namespace of callers and one caller in it. */
-export async function openElsewhere(subject: Pick<Subject, "kubectl">): Promise<void> {
+export async function openElsewhere(subject: Pick<Subject, "kubectl" | "surroundings">): Promise<void> {
   const object = { apiVersion: "v1", kind: "Namespace", metadata: { name: elsewhere } };
   await subject.kubectl(["apply", "-f", "-"], { input: JSON.stringify(object) });
   await callerPod(subject, elsewhere, "caller");

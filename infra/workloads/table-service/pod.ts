@@ -14,6 +14,8 @@ export interface PodArgs {
   readonly memory: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly nodeSelector: Readonly<Record<string, string>>;
+  /** Whether every node has the label of its zone. */
+  readonly zones: boolean;
   readonly serviceAccountName: pulumi.Input<string>;
   readonly configMapName: pulumi.Input<string>;
   /** The Secret with further variables. Its name changes with its data, which restarts the pods. */
@@ -55,7 +57,11 @@ export function podTemplate(args: PodArgs): PodTemplate {
       nodeSelector: { ...args.nodeSelector },
       securityContext: restrictedPod,
       terminationGracePeriodSeconds: terminationGraceSeconds,
-      topologySpreadConstraints: [spread("topology.kubernetes.io/zone"), spread("kubernetes.io/hostname")],
+      // The scheduler leaves out nodes that lack one of the keys: without zones, replicas would share a node.
+      topologySpreadConstraints: [
+        ...(args.zones ? [spread("topology.kubernetes.io/zone")] : []),
+        spread("kubernetes.io/hostname"),
+      ],
       containers: [
         {
           name: "table-service",

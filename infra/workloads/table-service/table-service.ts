@@ -23,6 +23,8 @@ export interface TableServiceArgs {
   readonly database: Database;
   readonly staticTokens: pulumi.Output<string> | undefined;
   readonly nodeSelector: Readonly<Record<string, string>>;
+  /** Whether every node has the label of its zone. */
+  readonly zones: boolean;
   /** Protect the volume that holds the tables, when the database is a path. */
   readonly protect: boolean;
 }
@@ -75,6 +77,7 @@ export class TableService extends pulumi.ComponentResource {
             memory: args.memory,
             labels: { ...labels },
             nodeSelector: args.nodeSelector,
+            zones: args.zones,
             serviceAccountName: account.metadata.name,
             configMapName: configMap.metadata.name,
             secretName: secret?.metadata.name,

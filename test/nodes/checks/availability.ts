@@ -26,14 +26,19 @@ export async function checkAvailability(subject: Subject, store: Store): Promise
       "lakehead:database": { uri: store.uri, storageOptions: store.storageOptions },
       "lakehead:tableService": { ...tableService, replicas, ...more },
     });
-  const moved = await report.check("pulumi up moves the tables to an object store, with two replicas", async () => {
-    await stack.configure(settings());
-    await stack.setSecret("lakehead:storageOptions", JSON.stringify(store.secretOptions));
-    const { seconds } = await stack.up();
-    const pods = await readyPods(surroundings, tableServicePods, { count: 2 });
-    await writeTable(subject);
-    return `${pods.map(({ spec }) => spec.nodeName).join(", ")} in ${seconds.toFixed(0)} s`;
-  });
+  const moved = await report.check(
+    "pulumi up moves the tables to an object store, with two replicas on two nodes",
+    async () => {
+      await stack.configure(settings());
+      await stack.setSecret("lakehead:storageOptions", JSON.stringify(store.secretOptions));
+      const { seconds } = await stack.up();
+      const pods = await readyPods(surroundings, tableServicePods, { count: 2 });
+      await writeTable(subject);
+      const places = new Set(pods.map(({ spec }) => spec.nodeName));
+      holds(places.size === 2, `both replicas are on ${[...places].join()}`);
+      return `${pods.map(({ spec }) => spec.nodeName).join(", ")} in ${seconds.toFixed(0)} s`;
+    },
+  );
   if (!moved) return;
   await report.check("a rollout loses no request under load", () =>
     underLoad(subject, async () => {

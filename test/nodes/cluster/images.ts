@@ -4,7 +4,7 @@ import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { clientRequirements } from "../../../infra/model/client-requirements.ts";
@@ -76,7 +76,7 @@ async function addUser(root: string, line: string): Promise<void> {
 async function filesUnder(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  return Promise.all(files.sort().map(async (file) => `${file}\n${await readFile(file, "utf8")}`));
+  return Promise.all(files.sort().map(async (file) => `${relative(folder, file)}\n${await readFile(file, "utf8")}`));
 }
 
 /** The table service, from the steps of the project's Dockerfile over Debian and this process's Node. */
