@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { until } from "../../e2e/support/daemon.ts";
 import { holds } from "../../e2e/support/report.ts";
-import { verifyStack } from "../../e2e/support/verification.ts";
-import { readyPods, type Subject, tableName, tableServicePods } from "../support.ts";
+import { operatorOutside, verifyStack } from "../../e2e/support/verification.ts";
+import { type Kubectl, readyPods, type Subject, tableName, tableServicePods } from "../support.ts";
 import { namespace, stackName, token } from "../surroundings.ts";
 
 const verifier = fileURLToPath(new URL("../../../infra/verify/main.ts", import.meta.url));
@@ -24,9 +24,11 @@ interface Fault {
 
 export async function checkVerification(subject: Subject): Promise<void> {
   const { surroundings, report } = subject;
-  const { engine } = surroundings;
+  const { engine, charts } = surroundings;
   const args = ["--table", tableName];
-  await report.check("npm run verify finds no fault", () => verifyStack(engine, stackName, args, token, []));
+  await report.check("npm run verify finds no fault", () =>
+    verifyStack(engine, stackName, args, token, charts ? [] : [operatorOutside]),
+  );
   for (const { title, plant, line, token: other = token } of faultsOf(subject))
     await report.check(`npm run verify names ${title}`, async () => {
       const undo = await plant();
@@ -55,6 +57,30 @@ export async function checkVerification(subject: Subject): Promise<void> {
     });
 }
 
+/** Faults of an operator that is a pod. */
+const operatorFaults = (kubectl: Kubectl): readonly Fault[] => {
+  const scale = ["-n", "kuberay-system", "scale", "deployment/kuberay-operator"];
+  return [
+    {
+      title: "an operator that is not there",
+      plant: async () => {
+        await kubectl([...scale, "--replicas=0"]);
+        return () => kubectl([...scale, "--replicas=1"]);
+      },
+      line: /^operator kuberay-system\/kuberay-operator: not available/,
+    },
+    {
+      title: "a second operator",
+      plant: async () => {
+        const image = "--image=quay.io/kuberay/operator:v1.6.1";
+        await kubectl(["-n", "default", "create", "deployment", "second-operator", image, "--replicas=0"]);
+        return () => kubectl(["-n", "default", "delete", "deployment", "second-operator"]);
+      },
+      line: /^operator: more than one/,
+    },
+  ];
+};
+
 function faultsOf({ surroundings, kubectl }: Subject): readonly Fault[] {
   const inNamespace = ["-n", namespace];
   /** Deletes an object and makes it again as it was. */
@@ -77,7 +103,6 @@ function faultsOf({ surroundings, kubectl }: Subject): readonly Fault[] {
     await kubectl([...inNamespace, "rollout", "undo", deployment]);
     await kubectl([...inNamespace, "rollout", "status", deployment, "--timeout=120s"]);
   };
-  const operator = ["-n", "kuberay-system"];
   const [head, cpu] =
     surroundings.own === undefined ? ["lakehead-control-plane", "lakehead-control-plane"] : ["head-1", "cpu-1"];
   const cpuLabel = "geneva.lancedb.com/ray-worker-cpu";
@@ -112,23 +137,7 @@ function faultsOf({ surroundings, kubectl }: Subject): readonly Fault[] {
       plant: changed(["label", "node", cpu, `${cpuLabel}-`], ["label", "node", cpu, `${cpuLabel}=true`]),
       line: /^nodes ray-worker-cpu: no node has the label/,
     },
-    {
-      title: "an operator that is not there",
-      plant: changed(
-        [...operator, "scale", "deployment/kuberay-operator", "--replicas=0"],
-        [...operator, "scale", "deployment/kuberay-operator", "--replicas=1"],
-      ),
-      line: /^operator kuberay-system\/kuberay-operator: not available/,
-    },
-    {
-      title: "a second operator",
-      plant: async () => {
-        const image = "--image=quay.io/kuberay/operator:v1.6.1";
-        await kubectl(["-n", "default", "create", "deployment", "second-operator", image, "--replicas=0"]);
-        return () => kubectl(["-n", "default", "delete", "deployment", "second-operator"]);
-      },
-      line: /^operator: more than one/,
-    },
+    ...(surroundings.charts ? operatorFaults(kubectl) : []),
     {
       title: "an image that cannot be had",
       plant: async () => {
