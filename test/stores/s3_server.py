@@ -1,6 +1,4 @@
-"""moto's S3 server on a port that the system chooses, printed as its first line. The argument is its address."""
-
-import sys
+"""moto's S3 server on a port that the system chooses, printed as its first line."""
 
 from threading import Lock
 
@@ -26,6 +24,6 @@ class Quiet(WSGIRequestHandler):
         pass
 
 
-server = make_server(sys.argv[1], 0, one_write_at_a_time, threaded=True, request_handler=Quiet)
+server = make_server("127.0.0.1", 0, one_write_at_a_time, threaded=True, request_handler=Quiet)
 print(server.server_port, flush=True)
 server.serve_forever()
