@@ -60,14 +60,31 @@ const findOlderNode = async (version: string, log: (line: string) => void): Prom
 };
 
 const javaName = "Java generated";
-const rustName = "Rust generated";
+
+/** The generated Rust client: the newest release, and an older one whose functions take other arguments. */
+const rustPrograms = {
+  "Rust generated": { folder: "rust", program: "lakehead-clients" },
+  "Rust generated 0.4": { folder: "rust-older", program: "lakehead-clients-older" },
+} as const;
+
+/** One after the other: both use one build folder. */
+const buildRust = async (log: (line: string) => void): Promise<(Program | Missing)[]> => {
+  const programs: (Program | Missing)[] = [];
+  for (const [name, { folder, program }] of Object.entries(rustPrograms)) {
+    const built = await cargoBuild(here(folder), program, log);
+    programs.push(
+      built.missing === undefined ? { name, command: built.program, arguments: [] } : { name, missing: built.missing },
+    );
+  }
+  return programs;
+};
 
 /** Every client, as a program or with what is missing for it. Installs and builds once what npm does not install. */
 export const findPrograms = async (log: (line: string) => void): Promise<(Program | Missing)[]> => {
   const [java, python, rust] = await Promise.all([
     javaWith(here("java/pom.xml"), log),
     pythonWith(here("python/requirements.txt"), log),
-    cargoBuild(here("rust"), "lakehead-clients", log),
+    buildRust(log),
   ]);
   const older = await Promise.all([
     ...olderPython.map((version) => findOlderPython(python, version, log)),
@@ -85,8 +102,6 @@ export const findPrograms = async (log: (line: string) => void): Promise<(Progra
     java.missing === undefined
       ? { name: javaName, command: "java", arguments: ["-cp", java.classPath, here("java/Client.java")] }
       : { name: javaName, missing: java.missing },
-    rust.missing === undefined
-      ? { name: rustName, command: rust.program, arguments: [] }
-      : { name: rustName, missing: rust.missing },
+    ...rust,
   ];
 };

@@ -3,11 +3,11 @@
 use std::fmt::Debug;
 use std::io::{Write, stdin, stdout};
 
-use lance_namespace_reqwest_client::apis::{Error, configuration::Configuration};
+use lance_namespace_reqwest_client::apis::Error;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-const CLIENT: &str = "Rust generated";
+use crate::CLIENT;
 
 /// Result of a case: an error has a text.
 pub type Outcome = Result<(), String>;
@@ -32,14 +32,6 @@ pub fn say(operation: &str, case: &str, outcome: Outcome) {
 /// A request or a part of it, as in the specification.
 pub fn of<T: DeserializeOwned>(value: Value) -> T {
     serde_json::from_value(value).expect("a value of the client's own model")
-}
-
-pub fn with_key(endpoint: &str, key: &str) -> Configuration {
-    Configuration {
-        base_path: endpoint.to_owned(),
-        bearer_access_token: Some(key.to_owned()),
-        ..Configuration::default()
-    }
 }
 
 pub fn same<T: PartialEq + Debug>(actual: T, expected: T) -> Outcome {
