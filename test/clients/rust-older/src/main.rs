@@ -108,7 +108,9 @@ async fn metadata(world: &World) {
 }
 
 async fn queries(world: &World) {
-    let World { all, docs_stats, facts, .. } = world;
+    let World {
+        all, docs_stats, facts, ..
+    } = world;
     let docs = &facts["docs"];
     let per_version = facts["plain"]["rowsPerVersion"].as_i64().unwrap_or_default();
     // The client sends an empty vector with every query.
@@ -139,10 +141,7 @@ async fn queries(world: &World) {
             told(explain(query(json!({ "filter": "id > 10" }))).await)?.starts_with("LanceRead: uri=docs.lance"),
             true,
         )?;
-        same(
-            told(explain(nearest.clone()).await)?.contains("KNNVectorDistance: metric=l2"),
-            true,
-        )?;
+        same(told(explain(nearest.clone()).await)?.contains("KNNVectorDistance: metric=l2"), true)?;
         same(
             told(explain(query(json!({ "full_text_query": text }))).await)?.contains("query=puppy"),
             true,
@@ -151,15 +150,19 @@ async fn queries(world: &World) {
     });
 
     let analyze = async |config, body: Value| table::analyze_table_query_plan(config, "docs", of(body), None).await;
-    case!("analyze_plan", "a scan at a version, a vector; no such version, a key without the scope", {
-        same(
-            told(analyze(all, query(json!({ "version": 1 }))).await)?.contains("output_rows=4,"),
-            true,
-        )?;
-        same(told(analyze(all, nearest.clone()).await)?.starts_with("AnalyzeExec"), true)?;
-        fails(analyze(all, query(json!({ "version": 99 }))).await, 404, 11)?;
-        fails(analyze(docs_stats, query(json!({}))).await, 403, 15)
-    });
+    case!(
+        "analyze_plan",
+        "a scan at a version, a vector; no such version, a key without the scope",
+        {
+            same(
+                told(analyze(all, query(json!({ "version": 1 }))).await)?.contains("output_rows=4,"),
+                true,
+            )?;
+            same(told(analyze(all, nearest.clone()).await)?.starts_with("AnalyzeExec"), true)?;
+            fails(analyze(all, query(json!({ "version": 99 }))).await, 404, 11)?;
+            fails(analyze(docs_stats, query(json!({}))).await, 403, 15)
+        }
+    );
 
     let select = async |body: Value| table::query_table(all, "docs", of(body), None).await;
     case!("query", "an Arrow file: of a filter, of a vector, of a text; no such version", {
@@ -182,11 +185,15 @@ async fn tags(world: &World) {
     let update = async |body: Value| table::update_table_tag(all, "docs", of(body), None).await;
     let delete = async |tag: &str| table::delete_table_tag(all, "docs", of(json!({ "tag": tag })), None).await;
 
-    case!("tags/create", "a name for a version; one that is taken, a version that is not there", {
-        told(create(json!({ "tag": "v1", "version": 1 })).await)?;
-        fails(create(json!({ "tag": "v1", "version": 2 })).await, 409, 9)?;
-        fails(create(json!({ "tag": "late", "version": 99 })).await, 404, 11)
-    });
+    case!(
+        "tags/create",
+        "a name for a version; one that is taken, a version that is not there",
+        {
+            told(create(json!({ "tag": "v1", "version": 1 })).await)?;
+            fails(create(json!({ "tag": "v1", "version": 2 })).await, 409, 9)?;
+            fails(create(json!({ "tag": "late", "version": 99 })).await, 404, 11)
+        }
+    );
     case!("tags/version", "one that is there, one that is not", {
         same(told(version("v1").await)?.version, 1)?;
         fails(version("nope").await, 404, 8)
@@ -213,17 +220,21 @@ async fn namespaces(world: &World) {
     let World { all, docs_stats, .. } = world;
     let names = |list: &[&str]| list.iter().map(|&name| name.to_owned()).collect::<Vec<String>>();
 
-    case!("namespace/table/list", "of the root, in pages, what a key permits; of one that is not there", {
-        let list = async |config, id: &str, page: Option<&str>, limit| table::list_tables(config, id, None, page, limit).await;
-        let first = told(list(all, "$", None, Some(1)).await)?;
-        same(first.tables, names(&["docs"]))?;
-        same(
-            told(list(all, "$", first.page_token.as_deref(), Some(1)).await)?.tables,
-            names(&["plain"]),
-        )?;
-        same(told(list(docs_stats, "$", None, None).await)?.tables, names(&["docs"]))?;
-        fails(list(all, "nope", None, None).await, 404, 1)
-    });
+    case!(
+        "namespace/table/list",
+        "of the root, in pages, what a key permits; of one that is not there",
+        {
+            let list = async |config, id: &str, page: Option<&str>, limit| table::list_tables(config, id, None, page, limit).await;
+            let first = told(list(all, "$", None, Some(1)).await)?;
+            same(first.tables, names(&["docs"]))?;
+            same(
+                told(list(all, "$", first.page_token.as_deref(), Some(1)).await)?.tables,
+                names(&["plain"]),
+            )?;
+            same(told(list(docs_stats, "$", None, None).await)?.tables, names(&["docs"]))?;
+            fails(list(all, "nope", None, None).await, 404, 1)
+        }
+    );
     case!("/table", "every table by its whole id", {
         let every = told(table::list_all_tables(all, None, None, None).await)?.tables;
         same(every, names(&["docs", "plain", "prod$vectors$a b+c ü$t.1-x", "prod$vectors$docs"]))
@@ -297,7 +308,12 @@ async fn refusals(world: &World) {
     );
     refused!(
         "alter_columns",
-        table::alter_table_alter_columns(all, "docs", of(json!({ "alterations": [{ "column": "id", "rename": "new" }] })), None)
+        table::alter_table_alter_columns(
+            all,
+            "docs",
+            of(json!({ "alterations": [{ "path": "id", "data_type": { "type": "int64" }, "rename": "new" }] })),
+            None
+        )
     );
     refused!(
         "drop_columns",
