@@ -1,4 +1,5 @@
 import { type Connection, connect, Session, type Table } from "@lancedb/lancedb";
+import { hasScheme } from "./location.ts";
 
 export interface DatabaseAddress {
   /** A local directory, `s3://bucket/prefix` or `gs://bucket/prefix`. */
@@ -29,6 +30,11 @@ export class LazyConnection {
     this.#address = address;
     this.#interval = interval;
     this.#session = new Session(BigInt(sizes.indexBytes), BigInt(sizes.metadataBytes));
+  }
+
+  /** Whether the database is a local directory. */
+  get isLocal(): boolean {
+    return !hasScheme(this.#address.uri);
   }
 
   get(): Promise<Connection> {

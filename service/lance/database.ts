@@ -69,6 +69,11 @@ export interface Database extends IsolatableCalls {
   namespaces(namespace: NamespaceId): Promise<Names>;
   /** The properties of a namespace. */
   describeNamespace(namespace: NamespaceId): Promise<Readonly<Record<string, string>>>;
+  /**
+   * With strong consistency, an object that stays the same while a table in a local directory does not change; undefined
+   * for other tables.
+   */
+  stateOf(table: TableId): Promise<object | undefined>;
   /** Connects; if already connected, sends the same requests to the store again. @throws the native error. */
   connect(): Promise<void>;
   close(): Promise<void>;

@@ -31,7 +31,8 @@ const versionShare = 0.01;
  */
 const memoizePerVersion = (consistencySeconds: number, ttlMs: number) => {
   const versions = new Memoizer<Table, number>({
-    ttlMs: consistencySeconds * 1000 * versionShare,
+    // With strong consistency, the version of a handle never changes.
+    ttlMs: consistencySeconds === 0 ? Number.POSITIVE_INFINITY : consistencySeconds * 1000 * versionShare,
     joinSlowLoads: true,
   });
   const versionOf = (table: Table): Promise<number> => versions.get(table, () => table.version());
@@ -58,7 +59,7 @@ export const openInProcess = (config: DatabaseConfig, onInvalidTags: OnInvalidTa
   const { consistencySeconds } = config;
   const connection = new LazyConnection(config, config.caches, consistencySeconds > 0 ? consistencySeconds : undefined);
   const handles = new TableHandles(connection, config);
-  // With strong consistency, a handle serves only the requests that opened it together: all that it reads is fresh.
+  // With strong consistency, a handle serves only while its table does not change: all that it reads is fresh.
   const ttlMs = consistencySeconds > 0 ? consistencySeconds * 1000 : Number.POSITIVE_INFINITY;
   const tags = new Tags(ttlMs, onInvalidTags);
   const { versionOf, perVersion } = memoizePerVersion(consistencySeconds, ttlMs);
@@ -110,8 +111,8 @@ export const openInProcess = (config: DatabaseConfig, onInvalidTags: OnInvalidTa
       }),
     describe: (id, snapshot, vocabulary) =>
       handles.use(id, snapshot, async (table) => {
-        // Not the memoized version: a client may have seen a newer one.
-        const version = await table.version();
+        // Within the bound, not the memoized version: a client may have seen a newer one.
+        const version = await (consistencySeconds > 0 ? table.version() : versionOf(table));
         return {
           version,
           schema: await schemas[vocabulary].at(table, version),
@@ -123,6 +124,7 @@ export const openInProcess = (config: DatabaseConfig, onInvalidTags: OnInvalidTa
     tables: shareLists(async (namespace) => listTables(await connected(), namespace)),
     namespaces: shareLists(async (namespace) => listNamespaces(await connected(), namespace)),
     describeNamespace: async ({ parts }) => describeNamespace(await connected(), parts),
+    stateOf: (id) => handles.stateOf(id),
     connect: () => connection.check(),
     close: () => connection.close(),
     handleCounts: () => handles.counts,

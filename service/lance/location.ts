@@ -20,7 +20,8 @@ export interface Location {
   readonly uri: string;
 }
 
-const hasScheme = (address: string): boolean => /^[a-z0-9+]+:\/\//i.test(address);
+/** Whether an address is a URI, and not a local path. */
+export const hasScheme = (address: string): boolean => /^[a-z0-9+]+:\/\//i.test(address);
 
 export const describeLocation = (table: Table): Location => {
   const address = addressOf(table);

@@ -3,7 +3,8 @@ import { ServiceError } from "../errors.ts";
 import { localPathOf } from "./location.ts";
 import { mapConcurrently } from "./map-concurrently.ts";
 import { Memoizer } from "./memoizer.ts";
-import { findTag, listTagFiles, moveTag, type TagRecord, type TagTarget } from "./tag-files.ts";
+import { findTag, listTagFiles, moveTag, type TagFile, type TagRecord, type TagTarget } from "./tag-files.ts";
+import { UnchangedFiles } from "./unchanged-files.ts";
 
 export interface BranchRecord {
   /** Absent if the parent is main. */
@@ -16,6 +17,9 @@ export interface BranchRecord {
 
 /** Handles opened concurrently for one list. */
 const concurrency = 8;
+
+/** Tags whose files are kept. */
+const maxFiles = 10_000;
 
 /** Attempts to list tags while others delete them. */
 const listAttempts = 10;
@@ -62,6 +66,7 @@ export type OnInvalidTags = (table: string, tags: readonly string[]) => void;
 export class Tags {
   readonly #branched: Memoizer<Table, boolean>;
   readonly #onInvalid: OnInvalidTags;
+  readonly #files = new UnchangedFiles<TagFile>(maxFiles);
   readonly #paths = new WeakMap<Table, { readonly path: string | undefined }>();
 
   /** @param ttlMs milliseconds for which the absence of branches is trusted. */
@@ -116,7 +121,9 @@ export class Tags {
 
   find(table: Table, tag: string): Promise<TagTarget> {
     const path = this.#pathOf(table);
-    return path === undefined ? retry(readAttempts, tagTorn, () => this.#findWithSdk(table, tag)) : findTag(path, tag);
+    return path === undefined
+      ? retry(readAttempts, tagTorn, () => this.#findWithSdk(table, tag))
+      : findTag(this.#files, path, tag);
   }
 
   async #findWithSdk(table: Table, tag: string): Promise<TagTarget> {

@@ -47,7 +47,10 @@ export const openIsolated = (
     // Without a predicate, a count is a sum over the metadata of a version.
     count: (...values) =>
       values[2] === undefined ? inProcess.count(...values) : analyze.run({ method: "count", values }),
-    versions: share((table, branch) => analyze.run({ method: "versions", values: [table, branch] })),
+    versions: share(
+      (table, branch) => analyze.run({ method: "versions", values: [table, branch] }),
+      (table) => inProcess.stateOf(table),
+    ),
     branches: share((table) => analyze.run({ method: "branches", values: [table] })),
   };
   const close = async (): Promise<void> => {

@@ -7,18 +7,25 @@ const resultShare = 0.01;
 /** Tables whose results are kept. */
 const maxResults = 1000;
 
+type StateOf = (table: TableId) => Promise<object | undefined>;
+
 /**
  * Concurrent callers share a call to a worker, which costs much more than its memoized result. With strong consistency,
- * each gets a result that was read after its call.
+ * each gets a result that was read after its call, or that of the same state of the table.
  */
 export const shareResults = (consistencySeconds: number) => {
   const ttlMs = consistencySeconds * 1000 * resultShare;
-  return <T>(run: (table: TableId, branch?: string) => Promise<T>): typeof run => {
+  /** @param stateOf an object that stays the same while the result of the table does not change. */
+  return <T>(run: (table: TableId, branch?: string) => Promise<T>, stateOf?: StateOf): typeof run => {
     const results = new Memoizer<string, T>({ max: maxResults, ttlMs });
-    return (table, branch) => {
+    return async (table, branch) => {
       const key = JSON.stringify([table.key, branch ?? null]);
       const load = (): Promise<T> => run(table, branch);
-      return ttlMs === 0 ? results.renew(key, load) : results.get(key, load);
+      if (ttlMs > 0) return results.get(key, load);
+      // A branch has versions of its own.
+      const stamp = branch === undefined ? await stateOf?.(table) : undefined;
+      if (stamp === undefined) return results.renew(key, load);
+      return results.get(key, load, { stamp, ttlMs: Number.POSITIVE_INFINITY });
     };
   };
 };

@@ -1,0 +1,70 @@
+import { stat } from "node:fs";
+import { LRUCache } from "lru-cache";
+import { Memoizer } from "./memoizer.ts";
+
+/** Differs after every change of a file, or of the entries of a directory; undefined if there is none. */
+type Stamp = string | undefined;
+
+const readStamp = (path: string): Promise<Stamp> =>
+  new Promise((resolve, reject) => {
+    stat(path, { bigint: true }, (error, stats) => {
+      if (error === null) resolve(`${stats.dev} ${stats.ino} ${stats.size} ${stats.mtimeNs} ${stats.ctimeNs}`);
+      else if (error.code === "ENOENT") resolve(undefined);
+      else reject(error);
+    });
+  });
+
+/**
+ * Milliseconds for which a stamp must not change before a result is kept. The times of a file system advance in steps, so
+ * the second of two changes within one step leaves them as they are. No file system has steps longer than two seconds.
+ */
+const settleMs = 2000;
+
+interface Seen<V> {
+  readonly stamp: Stamp;
+  /** Time of `performance.now()` when the stamp had been read first. */
+  readonly since: number;
+  /** Read after the stamp had settled, so it is what the stamp stands for. */
+  result?: Promise<V>;
+}
+
+/**
+ * Results that derive from files or directories of the local file system, by path. Each call asks for the times of its
+ * path, which costs much less than to read it, and never returns a result from before a change.
+ */
+export class UnchangedFiles<V> {
+  /** Concurrent callers share a stamp that is read after their calls. */
+  readonly #stamps: Memoizer<string, Stamp>;
+  readonly #seen: LRUCache<string, Seen<V>>;
+  readonly #settleMs: number;
+
+  /** @param max number of results. */
+  constructor(max: number, milliseconds: number = settleMs) {
+    this.#stamps = new Memoizer({ max, ttlMs: 0 });
+    this.#seen = new LRUCache({ max });
+    this.#settleMs = milliseconds;
+  }
+
+  /** The kept result of an unchanged path, or a new one. A failed load is not kept. */
+  async get(path: string, load: () => Promise<V>): Promise<V> {
+    const calledAt = performance.now();
+    const stamp = await this.#stamps.renew(path, () => readStamp(path));
+    const seen = this.#seen.get(path);
+    if (stamp === undefined || seen?.stamp !== stamp) {
+      this.#seen.set(path, { stamp, since: performance.now() });
+      return load();
+    }
+    if (seen.result !== undefined) return seen.result;
+    if (calledAt - seen.since < this.#settleMs) return load();
+    const result = load();
+    seen.result = result;
+    result.catch(() => {
+      if (seen.result === result) delete seen.result;
+    });
+    return result;
+  }
+
+  forget(path: string): void {
+    this.#seen.delete(path);
+  }
+}

@@ -1,0 +1,75 @@
+import { cp, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { connect, type Table } from "@lancedb/lancedb";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startTestService, type TestService } from "../../support/service.ts";
+
+/** Longer than the time after which an unchanged directory is not read again. */
+const settled = () => new Promise((resolve) => setTimeout(resolve, 2200));
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService({ environment: { LAKEHEAD_CONSISTENCY_SECONDS: "0" } });
+});
+afterAll(() => service.stop());
+
+const rows = async () => (await service.call("stats", "plain")).body.num_rows;
+const versions = async () => (await service.call("version/list", "plain")).body.versions.length;
+const described = async () => {
+  const { body } = await service.call("describe", "plain", { load_detailed_metadata: true });
+  return { version: body.version, columns: body.schema.fields.length, fragments: body.stats.num_fragments };
+};
+const status = async (operation: string) => (await service.call(operation, "plain")).status;
+
+/** Calls everything until it is kept. */
+const keep = async () => {
+  for (const _ of [1, 2]) {
+    await Promise.all([rows(), versions(), described(), status("exists")]);
+    await settled();
+  }
+};
+
+const elsewhere = async (change: (table: Table) => Promise<unknown>) => {
+  const connection = await connect(service.directory);
+  await change(await connection.openTable("plain"));
+  connection.close();
+};
+
+describe("with strong consistency, a table in a local directory that was kept", { timeout: 60_000 }, () => {
+  test("is read again after each change by another connection", async () => {
+    await keep();
+    const before = { rows: await rows(), versions: await versions(), ...(await described()) };
+    await elsewhere((table) => table.delete("id = 0"));
+    expect(await rows()).toBe(before.rows - 1);
+    expect(await versions()).toBe(before.versions + 1);
+    expect((await described()).version).toBe(before.version + 1);
+    await keep();
+    await elsewhere((table) => table.addColumns([{ name: "twice", valueSql: "id * 2" }]));
+    expect(await described()).toMatchObject({ version: before.version + 2, columns: before.columns + 1 });
+  });
+
+  test("is read again after each of many changes in a row", async () => {
+    await keep();
+    const before = await versions();
+    await elsewhere(async (table) => {
+      for (let change = 1; change <= 10; change++) {
+        await table.delete("id < 0");
+        expect([await versions(), (await described()).version]).toEqual([before + change, await table.version()]);
+      }
+    });
+  });
+
+  test("is not found after it was dropped, and found again", async () => {
+    const directory = join(service.directory, "plain.lance");
+    const aside = join(service.directory, "aside");
+    await keep();
+    const before = await rows();
+    await rename(directory, aside);
+    expect([await status("exists"), await status("version/list"), await status("stats")]).toEqual([404, 404, 404]);
+    await cp(join(service.directory, "docs.lance"), directory, { recursive: true });
+    expect(await rows()).not.toBe(before);
+    await rm(directory, { recursive: true });
+    await rename(aside, directory);
+    expect(await rows()).toBe(before);
+  });
+});
