@@ -108,7 +108,7 @@ export const startService = async (config: Config, log: Log, version: string): P
   }));
   const healthApp = createHealthApp(metrics, readiness);
 
-  const api = await listen(app.fetch, config.port, config.host).catch(async (error: unknown) => {
+  const api = await listen(app.router.fetch, config.port, config.host, app.direct).catch(async (error: unknown) => {
     store.stop();
     await database.close();
     throw error;

@@ -1,5 +1,5 @@
 import { invalidToken, noCredentials } from "./challenge.ts";
-import type { Credentials } from "./types.ts";
+import type { Credentials, HeaderSource } from "./types.ts";
 
 /** `b64token` of RFC 6750. It refuses several Authorization headers, which arrive joined by ", ". */
 const b64token = /^[A-Za-z0-9\-._~+/]+=*$/;
@@ -9,9 +9,9 @@ const b64token = /^[A-Za-z0-9\-._~+/]+=*$/;
  *
  * @throws ServiceError code 16 when `Authorization` has another scheme or no token.
  */
-export function readCredentials(headers: Headers): Credentials {
-  const authorization = headers.get("authorization");
-  if (authorization !== null) return { bearer: bearerOf(authorization) };
+export function readCredentials(headers: Pick<HeaderSource, "get">): Credentials {
+  const authorization = headers.get("authorization") ?? undefined;
+  if (authorization !== undefined) return { bearer: bearerOf(authorization) };
   const apiKey = headers.get("x-api-key");
   return apiKey ? { apiKey } : {};
 }

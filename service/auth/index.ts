@@ -15,6 +15,7 @@ export { compileTablePatterns } from "./tables.ts";
 export {
   type AuthConfig,
   type Authenticator,
+  type HeaderSource,
   type Principal,
   type Scope,
   type StaticToken,

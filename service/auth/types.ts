@@ -15,6 +15,11 @@ export interface Principal {
   readonly method: "jwt" | "static-token";
 }
 
+/** Headers by name in lower case: `Headers`, or a map. */
+export interface HeaderSource extends Iterable<[name: string, value: string]> {
+  get(name: string): string | null | undefined;
+}
+
 /** The credentials of a request's headers. An identity in the body never authenticates. */
 export interface Credentials {
   /** The token of `Authorization: Bearer <token>`. It has precedence over `apiKey`. */

@@ -16,7 +16,7 @@ type Refusal = "queue full" | "waited too long" | "client gone";
 interface Arrival {
   /** Callers take turns. Calls without one share a queue. */
   readonly caller?: string;
-  /** Aborted when the client disconnects; a waiting call is then dropped. */
+  /** Aborted when the client disconnects; a waiting call is then dropped. Read only for a call that waits. */
   readonly signal?: AbortSignal;
 }
 
@@ -65,10 +65,11 @@ export class AdmissionLimit {
   }
 
   /** @throws ServiceError code 17 with `Retry-After` when the call is not admitted. */
-  async run<T>(call: () => Promise<T>, { caller = "", signal }: Arrival = {}): Promise<T> {
+  async run<T>(call: () => Promise<T>, arrival: Arrival = {}): Promise<T> {
+    const { caller = "" } = arrival;
     // The oldest waiting call goes first, also where only its caller's share made it wait.
     if (this.#hasRoomFor(caller) && !this.#queues.has(caller)) this.#start(caller);
-    else await this.#wait(caller, signal);
+    else await this.#wait(caller, arrival.signal);
     try {
       return await call();
     } finally {

@@ -3,17 +3,14 @@ import { paths } from "../contract.ts";
 import { errorKinds, ServiceError } from "../errors.ts";
 import { operations } from "../operations/index.ts";
 import { prefixes } from "../operations/operation.ts";
-import type { Log } from "../telemetry/log.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
-import { scrub } from "../telemetry/scrub.ts";
-import { annotate, inSpan, traceIdOf } from "../telemetry/tracing.ts";
+import { fromContext } from "./api-request.ts";
+import { type Direct, serveDirectly } from "./direct.ts";
+import { type ObserveParts, observe } from "./observe.ts";
 import { type PipelineParts, pipeline } from "./pipeline.ts";
-import { type AppEnv, answerHeaders, asServiceError, errorBody, newRecord, type RequestRecord } from "./request.ts";
+import { type AppEnv, answerHeaders, newRecord, type Reply, type RequestRecord, replyToFailure } from "./request.ts";
 import { routedPath } from "./request-url.ts";
 
-export interface AppParts extends PipelineParts {
-  readonly log: Log;
-  readonly metrics: Metrics;
+export interface AppParts extends PipelineParts, ObserveParts {
   /** The OpenAPI document and its entity tag. */
   readonly openapi: { readonly text: string; readonly etag: string };
   /** Called for every request that failed at the store. */
@@ -22,52 +19,42 @@ export interface AppParts extends PipelineParts {
   readonly pages: readonly Hono<AppEnv>[];
 }
 
-/** Records a finished request in the metrics. @returns the fields of its log line and span. */
-const conclude = (parts: AppParts, record: RequestRecord, method: string, status: number) => {
-  const durationMs = Math.round((performance.now() - record.startedAt) * 1000) / 1000;
-  const { failure } = record;
-  const hasCause = failure !== undefined && failure.status >= 500 && failure.cause !== undefined;
-  parts.metrics.request(record.operation, status, durationMs / 1000);
-  return {
-    requestId: record.id,
-    operation: record.operation,
-    method,
-    status,
-    ...(failure === undefined ? {} : { code: failure.code }),
-    ...(record.table === undefined ? {} : { table: record.table }),
-    ...(record.principal === undefined ? {} : { principal: record.principal }),
-    durationMs,
-    ...(record.context === undefined || Object.keys(record.context).length === 0 ? {} : { context: record.context }),
-    ...(hasCause ? { cause: scrub(failure.cause, record.body) } : {}),
-  };
-};
+export interface App {
+  /** Serves every request. Without a socket or an environment: tests use `router.request()`. */
+  readonly router: Hono<AppEnv>;
+  /** Serves most requests for operations, without the router. */
+  readonly direct: Direct;
+}
 
-/** The API as a function of its parts, without a socket or an environment: tests use `app.request()`. */
-export const createApp = (parts: AppParts): Hono<AppEnv> => {
+const toResponse = ({ status, headers, body }: Reply): Response => new Response(body, { status, headers });
+
+/** The API as a function of its parts. */
+export const createApp = (parts: AppParts): App => {
+  const fail = (error: unknown, record: RequestRecord): Reply => {
+    const reply = replyToFailure(error, record);
+    if (record.failure?.dependency === "store") parts.onStoreFailure();
+    return reply;
+  };
+  const pipelines = operations.map((operation) => ({ operation, serve: pipeline(operation, parts) }));
+
   // LanceDB's client appends a slash to every table route.
   const app = new Hono<AppEnv>({ getPath: routedPath });
 
   app.use(async (context, next) => {
-    const record = newRecord(context);
+    const header = (name: string) => context.req.header(name);
+    const record = newRecord(header("x-request-id"));
     context.set("record", record);
-    await inSpan(
-      "request",
-      (name) => context.req.header(name),
-      async (span) => {
-        await next();
-        const line = conclude(parts, record, context.req.method, context.res.status);
-        const { context: entries, ...facts } = line;
-        annotate(span, facts, entries);
-        span.updateName(record.operation);
-        const traceId = traceIdOf(span);
-        parts.log.request(traceId === undefined ? line : { ...line, traceId });
-      },
-    );
+    await observe(parts, record, context.req.method, header, async () => {
+      await next();
+      return context.res;
+    });
   });
 
-  for (const operation of operations) {
+  for (const { operation, serve } of pipelines) {
     const path = `${prefixes[operation.target]}${operation.path}`;
-    app.on([...operation.methods], path, pipeline(operation, parts));
+    app.on([...operation.methods], path, async (context) =>
+      toResponse(await serve(fromContext(context), context.get("record"))),
+    );
     app.all(path, () => {
       const allow = operation.methods.join(", ");
       throw new ServiceError(0, {
@@ -98,15 +85,6 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
     });
   });
 
-  app.onError((error, context) => {
-    const failure = asServiceError(error);
-    const record = context.get("record") ?? newRecord(context);
-    record.failure = failure;
-    if (failure.dependency === "store") parts.onStoreFailure();
-    return context.json(errorBody(failure, record.id), failure.status, {
-      ...answerHeaders(record),
-      ...failure.headers,
-    });
-  });
-  return app;
+  app.onError((error, context) => toResponse(fail(error, context.get("record") ?? newRecord(undefined))));
+  return { router: app, direct: serveDirectly({ ...parts, pipelines, fail }) };
 };

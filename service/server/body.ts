@@ -1,10 +1,10 @@
 import { isUtf8 } from "node:buffer";
-import type { IncomingMessage } from "node:http";
-import type { Context } from "hono";
+import { IncomingMessage } from "node:http";
 import { invalid, ServiceError } from "../errors.ts";
 import { nestsDeeperThan } from "../guard/json-depth.ts";
 import type { RequestLimits } from "../guard/limits.ts";
 import { parseJson } from "../query/key-order.ts";
+import type { ApiRequest } from "./api-request.ts";
 
 export type BodyLimits = Pick<RequestLimits, "maxBodyBytes" | "maxJsonDepth">;
 
@@ -21,29 +21,37 @@ const mediaType = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 const unsupported = (message: string): ServiceError =>
   new ServiceError(13, { transport: "mediaTypeNotSupported", message });
 
-/** Node's message where there is one: counting its chunks is much cheaper than converting it to a web stream. */
-const chunksOf = (context: Context): AsyncIterable<Uint8Array> => {
-  const incoming = (context.env as { incoming?: IncomingMessage } | undefined)?.incoming;
-  if (incoming !== undefined) return incoming;
-  return (context.req.raw.body ?? []) as AsyncIterable<Uint8Array>;
-};
-
 const decode = (bytes: Uint8Array): string => {
   if (!isUtf8(bytes)) throw invalid("the body is not valid UTF-8");
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
   return text.startsWith("\uFEFF") ? text.slice(1) : text;
 };
 
-const readCounted = async (context: Context, limit: number): Promise<Uint8Array> => {
+/** Reads a body piece by piece: one whose length is not declared may have any. */
+const readCounted = async (body: AsyncIterable<Uint8Array>, limit: number): Promise<Uint8Array> => {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of chunksOf(context)) {
+  for await (const chunk of body) {
     size += chunk.byteLength;
     if (size > limit) throw tooLarge(limit);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
 };
+
+/** Reads a body of a declared length, to which Node limits it. Most bodies arrive together with their headers. */
+const readDeclared = (body: IncomingMessage): Promise<Uint8Array> =>
+  new Promise((resolve, reject) => {
+    if (body.complete) {
+      resolve((body.read() as Buffer | null) ?? Buffer.alloc(0));
+      return;
+    }
+    const chunks: Buffer[] = [];
+    body.on("data", (chunk: Buffer) => chunks.push(chunk));
+    body.on("end", () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+    body.on("error", reject);
+    body.on("close", () => reject(new Error("the connection was closed")));
+  });
 
 /** A body that ends early is a failure of the client or the network, not of this service. */
 const incomplete = (error: unknown): never => {
@@ -55,11 +63,11 @@ const incomplete = (error: unknown): never => {
   });
 };
 
-const readBytes = async (context: Context, limit: number): Promise<Uint8Array> => {
-  const declared = context.req.header("content-length");
-  if (declared === undefined) return readCounted(context, limit).catch(incomplete);
-  if (Number(declared) > limit) throw tooLarge(limit);
-  return new Uint8Array(await context.req.arrayBuffer().catch(incomplete));
+const readBytes = ({ headers, body }: ApiRequest, limit: number): Promise<Uint8Array> => {
+  const declared = headers.get("content-length") ?? undefined;
+  if (declared !== undefined && Number(declared) > limit) throw tooLarge(limit);
+  const isDeclared = declared !== undefined && body instanceof IncomingMessage;
+  return (isDeclared ? readDeclared(body) : readCounted(body, limit)).catch(incomplete);
 };
 
 const parse = (text: string): unknown => {
@@ -76,14 +84,15 @@ const parse = (text: string): unknown => {
  *
  * @throws ServiceError 408, 413, 415, or code 13.
  */
-export const readBody = async (context: Context, limits: BodyLimits): Promise<Record<string, unknown>> => {
-  const encoding = context.req.header("content-encoding");
-  if (encoding !== undefined && encoding.toLowerCase() !== "identity")
+export const readBody = async (request: ApiRequest, limits: BodyLimits): Promise<Record<string, unknown>> => {
+  const { headers } = request;
+  const encoding = headers.get("content-encoding");
+  if (typeof encoding === "string" && encoding.toLowerCase() !== "identity")
     throw unsupported("a content-encoding is not supported: send the body uncompressed");
-  const text = decode(await readBytes(context, limits.maxBodyBytes));
+  const text = decode(await readBytes(request, limits.maxBodyBytes));
   if (text.trim() === "") return {};
-  const type = context.req.header("content-type");
-  if (type !== undefined && !mediaType.test(type))
+  const type = headers.get("content-type");
+  if (typeof type === "string" && !mediaType.test(type))
     throw unsupported("the body's content-type must be application/json");
   if (nestsDeeperThan(text, limits.maxJsonDepth))
     throw invalid(`the body is nested deeper than ${limits.maxJsonDepth} arrays and objects`);

@@ -1,3 +1,5 @@
+import type { HeaderSource } from "../auth/index.ts";
+
 /**
  * The `context` of a request: entries of the body and `x-lance-ctx-<key>` headers. A header wins over a body's entry of
  * the same key. They go to the log and the trace, so possible credentials are redacted and sizes are bounded.
@@ -13,7 +15,7 @@ const jwt = /eyJ[\w-]{8}/;
 const prefix = "x-lance-ctx-";
 
 /** The credentials that the request carries, valid or not. */
-const presented = (headers: Headers): readonly string[] =>
+const presented = (headers: HeaderSource): readonly string[] =>
   [headers.get("authorization")?.replace(/^\S+\s+/, ""), headers.get("x-api-key")].filter(
     (secret): secret is string => typeof secret === "string" && secret !== "",
   );
@@ -22,12 +24,11 @@ const presented = (headers: Headers): readonly string[] =>
 const text = (value: unknown): string => (typeof value === "object" ? "[object]" : String(value));
 
 export const contextEntries = (
-  headers: Headers,
+  headers: HeaderSource,
   body: Readonly<Record<string, unknown>> | undefined,
 ): Record<string, string> => {
-  const own = presented(headers);
   const isSecret = (shown: string): boolean =>
-    scheme.test(shown) || jwt.test(shown) || own.some((secret) => shown.includes(secret));
+    scheme.test(shown) || jwt.test(shown) || presented(headers).some((secret) => shown.includes(secret));
   const entries = new Map<string, string>();
   const add = (key: string, value: unknown): void => {
     if (!validKey.test(key) || isSecret(key) || (!entries.has(key) && entries.size >= maxEntries)) return;

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { ServiceError, type transportStatuses } from "../errors.ts";
+import type { Direct } from "./direct.ts";
 import { errorBody } from "./request.ts";
 
 type Fetch = Parameters<typeof getRequestListener>[0];
@@ -100,9 +101,15 @@ const listening = (server: Server, port: number, host: string): Promise<void> =>
 
 /**
  * Serves an application on a port.
+ * @param direct takes the requests that it can handle before `fetch`.
  * @throws Error with a remedy when the port is in use.
  */
-export const listen = async (fetch: Fetch, port: number, host: string): Promise<Listener> => {
+export const listen = async (
+  fetch: Fetch,
+  port: number,
+  host: string,
+  direct: Direct = () => false,
+): Promise<Listener> => {
   const handle = getRequestListener(fetch, { hostname: host, errorHandler: refuseAddress });
   const server = createServer(
     // Node would refuse a request without a Host header with an empty body.
@@ -113,7 +120,10 @@ export const listen = async (fetch: Fetch, port: number, host: string): Promise<
       connectionsCheckingInterval: timeoutCheckMs,
       requireHostHeader: false,
     },
-    (request, response) => (hasOneHost(request) ? handle(request, response) : refuseHosts(response)),
+    (request, response) => {
+      if (!hasOneHost(request)) refuseHosts(response);
+      else if (!direct(request, response)) void handle(request, response);
+    },
   );
   server.keepAliveTimeout = keepAliveMs;
   server.on("clientError", onClientError);

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import type { Context } from "hono";
 import { ServiceError } from "../errors.ts";
 
 /** Facts that the pipeline collects about a request, for its log line and span. */
@@ -22,14 +21,19 @@ export interface AppEnv {
 /** A caller's request id of this form is kept, so that a retry can be found together with its first attempt. */
 const usable = /^[\w.:-]{1,128}$/;
 
-export const newRecord = (context: Context<AppEnv>): RequestRecord => {
-  const sent = context.req.header("x-request-id");
-  return {
-    id: sent !== undefined && usable.test(sent) ? sent : randomUUID(),
-    startedAt: performance.now(),
-    operation: "unknown",
-  };
-};
+/** @param sent the caller's request id. */
+export const newRecord = (sent: string | null | undefined): RequestRecord => ({
+  id: typeof sent === "string" && usable.test(sent) ? sent : randomUUID(),
+  startedAt: performance.now(),
+  operation: "unknown",
+});
+
+/** A response. */
+export interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array<ArrayBuffer> | null;
+}
 
 /** Headers of every response. */
 export const answerHeaders = ({ id }: RequestRecord) => ({
@@ -46,5 +50,16 @@ export const errorBody = (failure: ServiceError, requestId: string): Record<stri
   instance: requestId,
 });
 
-export const asServiceError = (error: unknown): ServiceError =>
+const asServiceError = (error: unknown): ServiceError =>
   error instanceof ServiceError ? error : new ServiceError(18, { cause: error });
+
+/** The response to a request that failed; its record keeps the failure. */
+export const replyToFailure = (error: unknown, record: RequestRecord): Reply => {
+  const failure = asServiceError(error);
+  record.failure = failure;
+  return {
+    status: failure.status,
+    headers: { ...answerHeaders(record), "content-type": "application/json", ...failure.headers },
+    body: JSON.stringify(errorBody(failure, record.id)),
+  };
+};

@@ -1,6 +1,23 @@
-import { context, propagation, type Span, SpanStatusCode, trace } from "@opentelemetry/api";
+import {
+  context,
+  INVALID_SPAN_CONTEXT,
+  ProxyTracerProvider,
+  propagation,
+  type Span,
+  SpanStatusCode,
+  trace,
+} from "@opentelemetry/api";
 
-const tracer = trace.getTracer("lakehead");
+const name = "lakehead";
+const tracer = trace.getTracer(name);
+
+/** The span of every request while nothing records spans. */
+const noSpan = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
+
+const isRecording = (): boolean => {
+  const provider = trace.getTracerProvider();
+  return !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer(name) !== undefined;
+};
 
 export interface Tracing {
   stop(): Promise<void>;
@@ -12,22 +29,23 @@ export const startTracing = async (endpoint: string): Promise<Tracing> => {
     import("@opentelemetry/sdk-node"),
     import("@opentelemetry/exporter-trace-otlp-http"),
   ]);
-  const sdk = new NodeSDK({ serviceName: "lakehead", traceExporter: new OTLPTraceExporter({ url: endpoint }) });
+  const sdk = new NodeSDK({ serviceName: name, traceExporter: new OTLPTraceExporter({ url: endpoint }) });
   sdk.start();
   return { stop: () => sdk.shutdown() };
 };
 
 /** Runs a request in a span that continues the caller's trace (`traceparent`). */
 export const inSpan = <T>(
-  name: string,
+  title: string,
   header: (name: string) => string | undefined,
   run: (span: Span) => Promise<T>,
 ): Promise<T> => {
+  if (!isRecording()) return run(noSpan);
   const parent = propagation.extract(context.active(), undefined, {
     keys: () => ["traceparent", "tracestate"],
     get: (_, key) => header(key),
   });
-  return context.with(parent, () => tracer.startActiveSpan(name, async (span) => run(span).finally(() => span.end())));
+  return context.with(parent, () => tracer.startActiveSpan(title, async (span) => run(span).finally(() => span.end())));
 };
 
 /** Sets the facts of the log line on the request's span. */

@@ -283,7 +283,7 @@ describe("an operation", () => {
   const serve = (database: Partial<Database>, { max = 10, deadlineSeconds = 1 } = {}) => {
     const open = () => new AdmissionLimit({ ...config, queue: 0 });
     const admission = { analyze: open(), plan: open(), metadata: new AdmissionLimit({ ...config, concurrency: 10 }) };
-    const app = createApp({
+    const { router } = createApp({
       tools: { database, deadlineSeconds, verifyBranch: () => undefined } as unknown as Tools,
       authenticator,
       limits,
@@ -297,9 +297,9 @@ describe("an operation", () => {
     });
     const post = async (path: string, body: object = {}, bearer = "jwt") => {
       const headers = { authorization: `Bearer ${bearer}`, "content-type": "application/json" };
-      return app.request(path, { method: "POST", headers, body: JSON.stringify(body) });
+      return router.request(path, { method: "POST", headers, body: JSON.stringify(body) });
     };
-    const get = async (path: string) => app.request(path, { headers: { authorization: "Bearer jwt" } });
+    const get = async (path: string) => router.request(path, { headers: { authorization: "Bearer jwt" } });
     return { admission, post, get };
   };
 

@@ -1,0 +1,64 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Operation } from "../operations/operation.ts";
+import { NodeRequest, readHeaders } from "./api-request.ts";
+import type { BodyLimits } from "./body.ts";
+import { type ObserveParts, observe } from "./observe.ts";
+import type { Serve } from "./pipeline.ts";
+import { newRecord, type Reply, type RequestRecord } from "./request.ts";
+
+/** Handles a request, or returns false and leaves it to the router. */
+export type Direct = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
+
+/** An address that the URL standard leaves unchanged: one id, one operation, a query string. */
+const plainTarget =
+  /^\/v1\/(table|namespace)\/([!$%&'()*+,\-.0-9:;=@A-Z[\]_a-z~]+)\/([a-z_/]+?)\/?(?:\?[!$%&-;=?@A-Z[\]_a-z~]*)?$/;
+const dotId = /^(?:\.|%2e){1,2}$/i;
+const plainHost = /^[a-z0-9._-]+(?::(?:\d{1,4}|[1-5]\d{4}))?$/;
+
+/** Whether the whole body is small enough to be read, or absent. */
+const hasPlainBody = ({ method, headers }: IncomingMessage, maxBytes: number): boolean => {
+  const { "content-length": declared, "transfer-encoding": encoding } = headers;
+  if (encoding !== undefined) return false;
+  return method === "GET" ? declared === undefined : declared !== undefined && Number(declared) <= maxBytes;
+};
+
+const send = (outgoing: ServerResponse, { status, headers, body }: Reply): void => {
+  const length = body === null ? 0 : typeof body === "string" ? Buffer.byteLength(body) : body.byteLength;
+  outgoing.writeHead(status, { ...headers, "content-length": length });
+  outgoing.end(body);
+};
+
+const keyOf = (method: string, target: string, path: string): string => `${method} ${target} ${path}`;
+
+export interface DirectParts extends ObserveParts {
+  readonly pipelines: readonly { readonly operation: Operation; readonly serve: Serve }[];
+  readonly limits: BodyLimits;
+  /** The response to a request that failed. */
+  readonly fail: (error: unknown, record: RequestRecord) => Reply;
+}
+
+/**
+ * Serves operations on Node's own messages. Requests whose address, Host or body needs more care are left to the router,
+ * and so is all that is not an operation: the router's web requests and responses cost as much as a small operation.
+ */
+export const serveDirectly = ({ pipelines, limits, fail, ...telemetry }: DirectParts): Direct => {
+  const routes = new Map<string, Serve>();
+  for (const { operation, serve } of pipelines)
+    for (const method of operation.methods) routes.set(keyOf(method, operation.target, operation.path), serve);
+
+  return (incoming, outgoing) => {
+    const [, target = "", id = "", path = ""] = plainTarget.exec(incoming.url ?? "") ?? [];
+    const serve = routes.get(keyOf(incoming.method ?? "", target, path));
+    if (serve === undefined || dotId.test(id)) return false;
+    if (!plainHost.test(incoming.headers.host ?? "localhost") || !hasPlainBody(incoming, limits.maxBodyBytes))
+      return false;
+    const headers = readHeaders(incoming);
+    const request = new NodeRequest(incoming, outgoing, headers);
+    const record = newRecord(headers.get("x-request-id"));
+    const header = (name: string) => headers.get(name);
+    void observe(telemetry, record, request.method, header, () =>
+      serve(request, record).catch((error: unknown) => fail(error, record)),
+    ).then((reply) => send(outgoing, reply));
+    return true;
+  };
+};
