@@ -14,7 +14,7 @@ import { writeData } from "./data.ts";
 import { median, type Round, type Task } from "./measure.ts";
 import { readOptions } from "./options.ts";
 import { type Ask, asks, type Form } from "./peers/requests.ts";
-import { family, residentBytesOf } from "./processes.ts";
+import { cpuSecondsOf, family, residentBytesOf } from "./processes.ts";
 import { figureTable } from "./report.ts";
 import { startServer, token } from "./servers.ts";
 import { startWorker, type Worker } from "./task-process.ts";
@@ -97,13 +97,15 @@ if (found.missing !== undefined) {
   process.exit(0);
 }
 
-type Rounds = Readonly<Record<SideName, readonly Round[]>>;
+/** A round, and the CPU seconds of all processes of its server. */
+type Measured = Round & { readonly cpuSeconds: number };
+type Rounds = Readonly<Record<SideName, readonly Measured[]>>;
 
 /** Request numbers by operation. Creating and deleting tags use the same numbers, so that each created tag is deleted. */
 const counted = new Map<string, number>();
 
 const measure = async (sides: readonly Side[], ask: Ask, concurrency: number): Promise<Rounds> => {
-  const rounds: Record<SideName, Round[]> = { service: [], strict: [], peer: [] };
+  const rounds: Record<SideName, Measured[]> = { service: [], strict: [], peer: [] };
   // The first turn only warms up.
   for (let turn = -1; turn < plan.rounds; turn++) {
     const from = counted.get(ask.name) ?? 0;
@@ -113,8 +115,10 @@ const measure = async (sides: readonly Side[], ask: Ask, concurrency: number): P
       const offset = side.name === "strict" ? 1e9 : 0;
       const requests = ask.perRound === undefined ? {} : { requests: ask.perRound };
       const task = { workload: ask.name, concurrency, seconds: plan.seconds, from: from + offset, form, ...requests };
+      const before = cpuSecondsOf(family(side.pid));
       const round = await side.load.run(task);
-      if (turn >= 0) rounds[side.name].push(round);
+      const cpuSeconds = cpuSecondsOf(family(side.pid)) - before;
+      if (turn >= 0) rounds[side.name].push({ ...round, cpuSeconds });
     }
     counted.set(ask.name, from + (ask.perRound ?? 1_000_000));
   }
@@ -122,6 +126,12 @@ const measure = async (sides: readonly Side[], ask: Ask, concurrency: number): P
 };
 
 const rate = (round: Round): number => round.requests / round.seconds;
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+
+/** Microseconds of CPU for a request, over all rounds: the system counts it in steps of 10 ms. */
+const cpuOf = (rounds: readonly Measured[]): number =>
+  (sum(rounds.map(({ cpuSeconds }) => cpuSeconds)) / sum(rounds.map(({ requests }) => requests))) * 1e6;
 
 /** Median of the ratios, each within one round. */
 const ratio = (of: readonly Round[], to: readonly Round[], figure: (round: Round) => number): number =>
@@ -140,6 +150,8 @@ const rowOf = (ask: Ask, concurrency: number, { service, strict, peer }: Rounds)
     times(ratio(strict, peer, rate)),
     ...both(({ p50 }) => p50, ms),
     ...both(({ p99 }) => p99, ms),
+    ...[service, peer].map((rounds) => whole(cpuOf(rounds))),
+    times(cpuOf(service) / cpuOf(peer)),
   ];
 };
 
@@ -178,6 +190,9 @@ try {
           "peer",
           "ratio",
           "p99 ms",
+          "peer",
+          "ratio",
+          "CPU µs",
           "peer",
           "ratio",
         ],
