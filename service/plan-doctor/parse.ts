@@ -2,13 +2,16 @@ import { durationOf, parseMetric } from "./metric.ts";
 import type { Attribute, Metric, PlanNode, PlanTree } from "./types.ts";
 
 /** Characters of a request's string that could be taken for the plan's own syntax. */
-const structural = /[\n"'()[\]{},=]/;
+const structural = /["'()[\]{},=]/;
+
+/** A line of a request's string that could be taken for a node. */
+const nodeLike = /\n(?: {2})+[A-Z]/;
 
 /** Strings of a request that are protected; a plan with more of them is still complete, but may be split wrongly. */
 const maxProtected = 64;
 
-/** What precedes a literal or a column name in a plan. */
-const beforeString = /[\s("'[,=.]/;
+/** What precedes a literal or a column name in a plan; `metrics=[` does not. */
+const beforeString = /(?<!metrics=?)[\s("'[,=.]$/;
 
 const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 
@@ -17,12 +20,16 @@ const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/
  * prints literals and names as they are, without an escape.
  */
 const protect = (plan: string, strings: readonly string[]): string => {
-  const wanted = [...new Set(strings)].filter((text) => text.length > 1 && structural.test(text));
+  // A line break of a string that cannot be taken for a node must not hide one of the plan's own.
+  const parts = strings.flatMap((text) => (nodeLike.test(text) ? [text] : text.split("\n")));
+  const wanted = [...new Set(parts)].filter(
+    (text) => text.length > 1 && (structural.test(text) || nodeLike.test(text)),
+  );
   if (wanted.length === 0) return plan;
   const longestFirst = wanted.sort((left, right) => right.length - left.length).slice(0, maxProtected);
   const pattern = new RegExp(longestFirst.map(escaped).join("|"), "g");
   return plan.replace(pattern, (found, at: number) =>
-    at > 0 && beforeString.test(plan.charAt(at - 1)) ? "_".repeat(found.length) : found,
+    beforeString.test(plan.slice(Math.max(0, at - 9), at)) ? "_".repeat(found.length) : found,
   );
 };
 
@@ -43,7 +50,7 @@ interface Span {
  * other line belongs to the node above, because literals may have line breaks. In a measured plan, the node above must
  * also be complete: each ends with its metrics.
  */
-const spansOf = (guarded: string): readonly Span[] => {
+const spansOf = (plan: string, guarded: string): readonly Span[] => {
   const spans: Span[] = [];
   const measured = guarded.startsWith("AnalyzeExec ");
   let above = "";
@@ -64,7 +71,8 @@ const spansOf = (guarded: string): readonly Span[] => {
     )
       spans.push({ depth, from: from + indent, to });
     else last.to = to;
-    above = line;
+    // As it is: a short string of the request may occur in it by chance.
+    above = plan.slice(from, to);
     from = to + 1;
   }
   return spans;
@@ -120,7 +128,7 @@ type Parts = Pick<PlanNode, "name" | "attributes" | "metrics" | "elapsed_ns">;
 const partsOf = (text: string, guarded: string, measured: boolean): Parts => {
   const [prefix = "", name] = nodeName.exec(guarded) ?? [];
   if (name === undefined) return { name: text.split("\n", 1)[0] ?? "", attributes: [], metrics: [], elapsed_ns: null };
-  const metricsAt = measured && measuredEnd.test(guarded) ? guarded.lastIndexOf(", metrics=[") : -1;
+  const metricsAt = measured && measuredEnd.test(text) ? text.lastIndexOf(", metrics=[") : -1;
   const end = metricsAt === -1 ? text.length : metricsAt;
   const start = Math.min(prefix.length, end);
   const parts = split(text.slice(start, end), guarded.slice(start, end));
@@ -178,7 +186,7 @@ export const parsePlan = (plan: string, strings: readonly string[] = []): PlanTr
   const measured = guarded.startsWith("AnalyzeExec ");
   const roots: Draft[] = [];
   const path: Draft[] = [];
-  for (const [id, { depth, from, to }] of spansOf(guarded).entries()) {
+  for (const [id, { depth, from, to }] of spansOf(content, guarded).entries()) {
     const text = content.slice(from, to);
     const draft: Draft = { id, text, ...partsOf(text, guarded.slice(from, to), measured), children: [] };
     path.length = depth;

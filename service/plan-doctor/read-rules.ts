@@ -117,10 +117,8 @@ const rowByRowReads: Rule = {
   find: (examined) => {
     const node = examined.nodes.find((read) => {
       const rows = rowsRead(read) ?? 0;
-      const requests = metricValue(read.metrics, "requests") ?? 0;
-      return (
-        takesRows(read) && rows >= thresholds.takenRows.value && requests >= rows * thresholds.requestsPerRow.value
-      );
+      const reads = metricValue(read.metrics, "iops") ?? 0;
+      return takesRows(read) && rows >= thresholds.takenRows.value && reads >= rows * thresholds.readsPerRow.value;
     });
     if (node === undefined) return undefined;
     const taken = attributeOf(node, "projection")?.slice(1, -1).split(", ") ?? [];
@@ -130,53 +128,51 @@ const rowByRowReads: Rule = {
       node,
       evidence: [
         ["rows", rowsRead(node)],
-        ["requests", metricValue(node.metrics, "requests")],
+        ["reads", metricValue(node.metrics, "iops")],
         ["columns", taken.join(", ")],
       ],
-      why: "These columns are read after the filter, each row with a request of its own.",
+      why: "These columns are read after the filter, each row with a read of its own.",
       fix: changeQuery(
         examined,
         { columns: { kind: "names", names: kept } },
-        "Leave the wide columns out, or read them for the rows that you show: far fewer requests.",
+        "Leave the wide columns out, or read them for the rows that you show: far fewer reads.",
       ),
     };
   },
 };
 
-const lastRow = "<last row id>";
+/** Stands in the fix for a number of the reader's own: `_distance` of the last row of the page before. */
+const lastDistance = "<last distance>";
 
-/** The number is the reader's own: `_rowid` of the last row of the page before. */
-const afterLastRow = ({ python, typescript, ...fix }: Fix): Fix => ({
+const afterLastPage = ({ python, typescript, ...fix }: Fix): Fix => ({
   ...fix,
-  python: python.replace(`${lastRow}"`, '" + str(last_row_id)'),
-  typescript: typescript.replace(`${lastRow}"`, '" + lastRowId'),
+  python: python.replace(lastDistance, "last_distance"),
+  typescript: typescript.replace(lastDistance, "lastDistance"),
 });
 
 const deepOffset: Rule = {
   code: "deep-offset",
   severity: "info",
-  title: "Most rows that were read are skipped",
+  title: "Most rows that were ranked are skipped",
   find: (examined) => {
     const { query } = examined;
     const node = named(examined, "GlobalLimitExec").find(
       (limit) => Number(attributeOf(limit, "skip") ?? 0) >= thresholds.skippedRows.value,
     );
-    // The order of other queries is not that of the row ids.
-    if (node === undefined || query.filter === undefined || query.vector !== undefined) return undefined;
-    if (query.orderBy !== undefined || query.fullText !== undefined) return undefined;
+    // Other queries have no position to continue from that the engine can seek.
+    if (node === undefined || query.vector?.vectors.length !== 1) return undefined;
     return {
       node,
       evidence: [
         ["rows skipped", Number(attributeOf(node, "skip"))],
         ["rows returned", node.rows_out],
-        ["rows read", node.rows_in],
       ],
-      why: "offset reads all rows before the page and throws them away.",
-      fix: afterLastRow(
+      why: "The search ranks all rows before the page as well, and throws them away.",
+      fix: afterLastPage(
         changeQuery(
           examined,
-          { offset: undefined, withRowId: true, filter: `(${query.filter}) AND _rowid > ${lastRow}` } as never,
-          "Continue after the last _rowid of the page before: only the rows of this page are read.",
+          { offset: undefined, search: { lowerBound: lastDistance as never } },
+          "Continue at the last _distance of the page before: only the rows of this page are ranked.",
         ),
       ),
     };

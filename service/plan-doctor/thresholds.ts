@@ -42,11 +42,7 @@ export const thresholds = {
   deletedPercent: threshold(10, "percent of the stored rows that are deleted", "optimize removes them from here on"),
   coldParts: threshold(16, "parts of an index that were read from the store", "a cold query is several times as slow"),
   takenRows: threshold(500, "rows of which columns are read one by one", "below it, requests run at the same time"),
-  requestsPerRow: threshold(
-    0.25,
-    "requests for each of these rows",
-    "neighbours share a request where columns are narrow",
-  ),
+  readsPerRow: threshold(0.25, "reads for each of these rows", "neighbours share a read where columns are narrow"),
   skippedRows: threshold(1_000, "rows that offset skips", "all of them are read and thrown away"),
   wideBytes: threshold(2 ** 20, "bytes read by a query that names no columns", "a vector is most of a row"),
 } as const satisfies Readonly<Record<string, Threshold>>;

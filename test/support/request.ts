@@ -1,4 +1,5 @@
 import { checkAgainstOpenApi } from "./openapi.ts";
+import { checkPlan } from "./plan.ts";
 
 /** A token with every scope on every table, in every service that tests start. */
 export const testToken = "test-token-with-every-scope";
@@ -51,5 +52,6 @@ export const sendRequest = async (
   });
   const answer: Answer = { status: response.status, headers: response.headers, body: await contentOf(response) };
   checkAgainstOpenApi(address.replace(/\?.*$/, ""), method, answer);
+  if (/\/(?:explain|analyze)_plan\/?$/.test(address) && answer.status === 200) checkPlan(answer.body, rawBody ?? body);
   return answer;
 };

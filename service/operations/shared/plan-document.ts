@@ -109,7 +109,7 @@ const planDocument: z.ZodType<PlanDocument> = z.object({
 export const planAlternative: Alternative = { mediaType: planMediaType, answer: planDocument, example };
 
 /** Maximum length of a plan that is parsed, in characters: the service's own process parses it. */
-const maxParsedLength = 2 ** 20;
+const maxParsedLength = 2 ** 19;
 
 /** Time for the facts, which a slow store must not add to a plan; in milliseconds. */
 const maxFactsMs = 5000;

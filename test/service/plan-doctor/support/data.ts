@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { type Connection, Index, makeArrowTable, type Table } from "@lancedb/lancedb";
 import { Binary, Field, FixedSizeList, Float32, Float64, Int64, Schema, Utf8 } from "apache-arrow";
 
@@ -50,8 +51,9 @@ export const wideRows = (count: number): ReturnType<typeof makeArrowTable> =>
   makeArrowTable(
     Array.from({ length: count }, (_, row) => ({
       id: BigInt(row),
-      score: (row * 7919) % count,
-      payload: Buffer.alloc(payloadBytes).map((_, index) => (row * 31 + index * 17) % 251),
+      // Every fourth row has a score below a quarter of the count: no two of them are neighbours.
+      score: (row % 4) * count + row / 4,
+      payload: createHash("shake128", { outputLength: payloadBytes }).update(String(row)).digest(),
     })),
     {
       schema: new Schema([

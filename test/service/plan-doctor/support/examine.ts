@@ -39,7 +39,8 @@ export const codesOf = ({ document }: Examined): readonly string[] => document.f
 /** What a fix as printed may use besides the table. */
 export interface Surroundings {
   readonly vector: readonly number[];
-  readonly lastRowId?: number | bigint;
+  /** `_distance` of the last row before the page. */
+  readonly lastDistance?: number;
 }
 
 /**
@@ -49,13 +50,13 @@ export interface Surroundings {
 export const applyFix = async (
   table: lancedb.Table,
   { fix }: Finding,
-  { vector, lastRowId }: Surroundings,
+  { vector, lastDistance }: Surroundings,
 ): Promise<Builder | undefined> => {
   const AsyncFunction = (async () => undefined).constructor as FunctionConstructor;
   const builds = fix.typescript.startsWith("const query = ");
   const code = `${fix.typescript}\n${builds ? "return { query };" : "return {};"}`;
-  const run = AsyncFunction("table", "lancedb", "vector", "lastRowId", code);
-  const { query } = await run(table, lancedb, vector, lastRowId);
+  const run = AsyncFunction("table", "lancedb", "vector", "lastDistance", code);
+  const { query } = await run(table, lancedb, vector, lastDistance);
   return query;
 };
 
@@ -74,8 +75,15 @@ export const rowsScanned = async (examined: Examined): Promise<number> =>
     .filter(readsTable)
     .reduce((sum, node) => sum + (rowsRead(node) ?? 0), 0);
 
+/** Rows that the partitions of a vector index return. */
+export const rowsRanked = async (examined: Examined): Promise<number> =>
+  nodes(examined)
+    .filter(({ name }) => name === "ANNSubIndex")
+    .reduce((sum, node) => sum + (node.rows_out ?? 0), 0);
+
 export const bytesRead = async (examined: Examined): Promise<number> => total(examined, "bytes_read");
 export const requests = async (examined: Examined): Promise<number> => total(examined, "requests");
+export const reads = async (examined: Examined): Promise<number> => total(examined, "iops");
 export const partsLoaded = async (examined: Examined): Promise<number> => total(examined, "parts_loaded");
 export const partitionsSearched = async (examined: Examined): Promise<number> => total(examined, "partitions_searched");
 
