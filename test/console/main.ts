@@ -7,5 +7,10 @@ if (chromium === undefined) {
   process.stdout.write("test:console skipped: no Chromium; on Debian, apt-get install chromium\n");
   process.exit(0);
 }
-const { status } = spawnSync("vitest", ["run", "--project", "console", ...process.argv.slice(2)], { stdio: "inherit" });
+// One browser at a time: several on few processors wait for each other until they time out.
+const { status } = spawnSync(
+  "vitest",
+  ["run", "--project", "console", "--no-file-parallelism", ...process.argv.slice(2)],
+  { stdio: "inherit" },
+);
 process.exit(status ?? 1);

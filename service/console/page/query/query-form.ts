@@ -24,6 +24,14 @@ export const QueryForm = ({ table, form, problems, suggestions, change }: QueryF
   const vectors = vectorColumns(suggestions.columns);
   const textOf = (event: Event): string => (event.target as HTMLInputElement).value;
 
+  /** A table of several vector columns has no default: the first one is chosen where the reader can see it. */
+  const changeVector = (value: string): void => {
+    change("vector", value);
+    const [first, ...others] = vectors;
+    if (value !== "" && first !== undefined && others.length > 0 && !form.vector_column)
+      change("vector_column", first.name);
+  };
+
   const input = ({ key, kind, choices = [], placeholder = "" }: Field) => {
     const id = `field-${key}`;
     const value = form[key] ?? "";
@@ -57,7 +65,7 @@ export const QueryForm = ({ table, form, problems, suggestions, change }: QueryF
           column=${form.vector_column ?? ""}
           value=${form.vector ?? ""}
           placeholder=${placeholder}
-          change=${(value: string) => change(key, value)}
+          change=${changeVector}
         />`;
       if (kind === "flag")
         return html`<label class="flag-field"
