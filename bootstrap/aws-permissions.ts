@@ -190,7 +190,7 @@ const grants: readonly Grant[] = [
     service: "ecr",
     resources: all,
     read: ["GetAuthorizationToken", "DescribePullThroughCacheRules"],
-    write: ["CreatePullThroughCacheRule", "DeletePullThroughCacheRule"],
+    write: ["CreatePullThroughCacheRule", "DeletePullThroughCacheRule", "UpdatePullThroughCacheRule"],
   },
   {
     sid: "Images",
@@ -207,6 +207,33 @@ const grants: readonly Grant[] = [
       "UploadLayerPart",
     ],
   },
+  {
+    sid: "CacheAccount",
+    service: "secretsmanager",
+    // ECR's cache of Docker Hub reads secrets of this prefix only.
+    resources: own("secret:ecr-pullthroughcache/*"),
+    read: ["DescribeSecret", "GetResourcePolicy"],
+    write: [
+      ...["CreateSecret", "DeleteSecret", "GetSecretValue", "PutSecretValue", "TagResource", "UntagResource"],
+      ...["UpdateSecret", "UpdateSecretVersionStage"],
+    ],
+  },
+  { sid: "RequestCertificates", service: "acm", resources: all, write: ["RequestCertificate"] },
+  {
+    sid: "Certificates",
+    service: "acm",
+    resources: own("certificate/*"),
+    read: ["DescribeCertificate", "ListTagsForCertificate"],
+    write: ["AddTagsToCertificate", "DeleteCertificate", "RemoveTagsFromCertificate", "UpdateCertificateOptions"],
+  },
+  {
+    sid: "Records",
+    service: "route53",
+    resources: () => ["::hostedzone/*"],
+    read: ["GetHostedZone", "ListResourceRecordSets"],
+    write: ["ChangeResourceRecordSets"],
+  },
+  { sid: "RecordChanges", service: "route53", resources: () => ["::change/*"], write: ["GetChange"] },
   {
     sid: "ListLogGroups",
     service: "logs",

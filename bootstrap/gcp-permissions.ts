@@ -13,6 +13,7 @@ export const deployerRoles = [
   "roles/iam.serviceAccountAdmin",
   "roles/iam.serviceAccountUser",
   "roles/resourcemanager.projectIamAdmin",
+  "roles/secretmanager.admin",
   "roles/serviceusage.serviceUsageAdmin",
   "roles/storage.admin",
 ] as const;
@@ -22,11 +23,14 @@ export const readerRoles = ["roles/artifactregistry.reader", "roles/compute.view
 
 /** What a refresh reads beside the readers' roles, by the type of the resource. */
 export const readerPermissions: Readonly<Record<string, readonly string[]>> = {
+  "gcp:dns/recordSet:RecordSet": ["dns.managedZones.get", "dns.resourceRecordSets.get", "dns.resourceRecordSets.list"],
   "gcp:kms/cryptoKey:CryptoKey": ["cloudkms.cryptoKeys.get"],
   "gcp:kms/cryptoKeyIAMMember:CryptoKeyIAMMember": ["cloudkms.cryptoKeys.getIamPolicy"],
   "gcp:kms/keyRing:KeyRing": ["cloudkms.keyRings.get"],
   "gcp:projects/iAMMember:IAMMember": ["resourcemanager.projects.get", "resourcemanager.projects.getIamPolicy"],
   "gcp:projects/service:Service": ["serviceusage.services.get", "serviceusage.services.list"],
+  "gcp:secretmanager/secret:Secret": ["secretmanager.secrets.get"],
+  "gcp:secretmanager/secretIamMember:SecretIamMember": ["secretmanager.secrets.getIamPolicy"],
   "gcp:serviceaccount/account:Account": ["iam.serviceAccounts.get"],
   "gcp:serviceaccount/iAMMember:IAMMember": ["iam.serviceAccounts.getIamPolicy"],
   "gcp:storage/bucket:Bucket": ["storage.buckets.get"],

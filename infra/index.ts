@@ -8,6 +8,7 @@ export default async function lakehead() {
   const { config, secrets } = loadConfig(stackDefinition);
   const cloud = await createCloud(config, secrets);
   const workloads = createWorkloads(config, secrets, cloud);
+  if (workloads.tableServiceAddress !== undefined) cloud.pointHost?.(workloads.tableServiceAddress);
   return {
     clusterName: cloud.clusterName,
     kubeconfig: cloud.kubeconfig,

@@ -50,6 +50,8 @@ export interface Cloud {
   readonly clusterName: pulumi.Output<string>;
   /** Annotations of the runtime's service account; the client requires one that names a cloud identity. */
   readonly runtimeAccountAnnotations: Annotations;
+  /** The configured image, or the one that the stack builds; undefined without a table service. */
+  readonly tableServiceImage: pulumi.Input<string> | undefined;
   readonly tableServiceAccountAnnotations: Annotations;
   readonly database: Database;
   readonly client: ClientIdentity;
@@ -63,6 +65,11 @@ export interface Cloud {
   /** What the pods of a pool depend on: created before them and deleted after them. */
   readonly ready: Readonly<Record<PoolRole, pulumi.Resource[]>>;
   readonly exposure: Exposure;
+  /**
+   * Creates the DNS record of the public host, given the load balancer's address. Undefined without a zone, and where the
+   * address is known before the load balancer exists.
+   */
+  readonly pointHost?: (address: pulumi.Output<string>) => void;
   /** Outputs that the stack exports beside the common ones. */
   readonly outputs: Readonly<Record<string, pulumi.Input<unknown>>>;
 }

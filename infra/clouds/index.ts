@@ -5,9 +5,9 @@ import type { Config, Secrets } from "./schema.ts";
 export async function createCloud(config: Config, secrets: Secrets): Promise<Cloud> {
   switch (config.cloud) {
     case "aws":
-      return (await import("./aws/index.ts")).createAws(config);
+      return (await import("./aws/index.ts")).createAws(config, secrets);
     case "gcp":
-      return (await import("./gcp/index.ts")).createGcp(config);
+      return (await import("./gcp/index.ts")).createGcp(config, secrets);
     case "kubeconfig":
       return (await import("./existing/index.ts")).createExisting(config, secrets);
   }

@@ -29,6 +29,8 @@ const decisions: Readonly<Record<CloudName, CloudDecisions<Config>>> = {
 export const secretKeys = {
   staticTokens:
     "Static bearer tokens of the table service, in place of `tableService.auth.issuer`, in the format of LAKEHEAD_AUTH_STATIC_TOKENS",
+  dockerHubToken:
+    "Access token of the account `dockerHub.username`, with permission to read (cloud: aws, gcp with dockerHub.cache)",
   ...existingSecrets,
 } as const;
 export type SecretKey = keyof typeof secretKeys;

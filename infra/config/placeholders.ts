@@ -7,6 +7,7 @@ const placeholders: readonly (readonly [pattern: RegExp, problem: string, remedy
     "the account id is a placeholder of AWS's documentation",
     "write your own account's id",
   ],
+  [/^Z0EXAMPLE/, "the zone is a placeholder of the example stacks", "write the id of your own zone"],
   [/\bexample-lakehead/, "the name is a placeholder of the example stacks", "write your own name"],
   [/(^|[/@.])example\.(com|net|org)\b/, "the domain is reserved for documentation (RFC 2606)", "write your own domain"],
   [

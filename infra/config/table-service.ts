@@ -28,7 +28,11 @@ export const tableServiceSchema = <Exposure extends z.ZodType>(exposure: Exposur
   z
     .strictObject({
       enabled: z.boolean().default(true).describe("Deploy the table service"),
-      image: image.optional().describe("Image of the table service, built from the Dockerfile; required when enabled"),
+      image: image
+        .optional()
+        .describe(
+          "Image of the table service; default: the stack makes a repository, and builds and pushes the Dockerfile (on AWS and Google Cloud; required on an existing cluster)",
+        ),
       replicas: z
         .strictObject({
           min: count(1, 100).default(2).describe("Minimum number of pods"),

@@ -21,6 +21,8 @@ export interface ClusterModel {
   readonly kubernetesVersion: string | undefined;
   /** KubeRay version that runs with the stack; undefined when it is unknown, which the checks refuse. */
   readonly operatorVersion: string | undefined;
+  /** Host and path of the stack's cache of Docker Hub, by way of which its images are pulled; undefined without one. */
+  readonly dockerHubCache: string | undefined;
   /** Settings of NVIDIA's device plugin; undefined when the stack does not install it. */
   readonly devicePlugin: DevicePlugin | undefined;
   /** Machine types that a pool can name; undefined on an existing cluster. */
@@ -73,7 +75,7 @@ export interface CreatedCluster<Settings extends PoolSettings> {
   readonly kubernetesVersion: string;
 }
 
-interface CreatedParts<Settings> extends Pick<ClusterModel, "operatorVersion" | "devicePlugin"> {
+interface CreatedParts<Settings> extends Pick<ClusterModel, "operatorVersion" | "dockerHubCache" | "devicePlugin"> {
   readonly machines: MachineCatalogue;
   /** The key of a pool that names its machine types. */
   readonly machineKey: string;
@@ -90,7 +92,15 @@ export function poolKey(role: PoolRole): PoolKey {
 /** The model of a cluster that the stack creates with a pool for each role. */
 export function createdCluster<Settings extends PoolSettings>(
   { labelPrefix, nodes, kubernetesVersion }: CreatedCluster<Settings>,
-  { machines, machineKey, machineNames, attachedGpus, operatorVersion, devicePlugin }: CreatedParts<Settings>,
+  {
+    machines,
+    machineKey,
+    machineNames,
+    attachedGpus,
+    operatorVersion,
+    dockerHubCache,
+    devicePlugin,
+  }: CreatedParts<Settings>,
 ): ClusterModel {
   const roles = { labelPrefix, headTaint: nodes.head.taint };
   const pools = poolRoles
@@ -128,6 +138,7 @@ export function createdCluster<Settings extends PoolSettings>(
     systemNodeSelector: systemNodeSelector(roles),
     kubernetesVersion,
     operatorVersion,
+    dockerHubCache,
     devicePlugin: nodes.gpu.enabled ? devicePlugin : undefined,
     machines,
   };

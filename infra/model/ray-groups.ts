@@ -1,4 +1,5 @@
 import { type ClusterModel, roleArchitecture } from "./cluster.ts";
+import { throughCache } from "./image-name.ts";
 import { parseMemory } from "./quantity.ts";
 import { type NodeRole, roleFacts } from "./roles.ts";
 
@@ -74,5 +75,5 @@ export function withSidecar(head: RayGroup): RayGroup {
 function rayImage({ version, image }: RaySettings, cluster: ClusterModel, role: NodeRole): string {
   const base = image.tag ?? `${version}-py${image.python.replace(".", "")}`;
   const arm = roleArchitecture(cluster, role) === "arm64" ? "-aarch64" : "";
-  return `${image.repository}:${base}${roleFacts[role].gpu ? "-gpu" : ""}${arm}`;
+  return `${throughCache(image.repository, cluster.dockerHubCache)}:${base}${roleFacts[role].gpu ? "-gpu" : ""}${arm}`;
 }

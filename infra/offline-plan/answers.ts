@@ -9,6 +9,8 @@ import type { Properties, Value } from "./values.ts";
 
 export const sampleAccount = "123456789012";
 export const sampleProject = "sample-project";
+/** A short-lived secret of a registry. */
+export const sampleRegistryToken = "sample registry token";
 
 const string = (value: Value | undefined): string | undefined => (typeof value === "string" ? value : undefined);
 
@@ -48,13 +50,27 @@ const answers: Readonly<Record<string, Answer>> = {
     const arn = string(args.arn) ?? "";
     return { id: arn, arn, issuerArn: arn, issuerId: "", issuerName: "", sessionName: "" };
   },
+  "aws:ecr/getAuthorizationToken:getAuthorizationToken": (args, context) => {
+    const registryId = string(args.registryId) ?? sampleAccount;
+    return {
+      id: registryId,
+      registryId,
+      authorizationToken: Buffer.from(`AWS:${sampleRegistryToken}`).toString("base64"),
+      userName: "AWS",
+      password: sampleRegistryToken,
+      proxyEndpoint: `https://${registryId}.dkr.ecr.${awsRegion(args, context)}.amazonaws.com`,
+      expiresAt: "2026-01-01T00:00:00Z",
+    };
+  },
+  "aws:lb/getHostedZoneId:getHostedZoneId": () => ({ id: "Z215JYRZR1TBD5", loadBalancerType: "application" }),
   "gcp:organizations/getProject:getProject": (args, context) => {
     const projectId = gcpProject(args, context);
     return { id: `projects/${projectId}`, projectId, number: sampleAccount, name: projectId };
   },
   "gcp:organizations/getClientConfig:getClientConfig": (args, context) => {
     const project = gcpProject(args, context);
-    return { id: project, project, region: string(context.provider.region) ?? "us-central1", zone: "" };
+    const region = string(context.provider.region) ?? "us-central1";
+    return { id: project, project, region, zone: "", accessToken: sampleRegistryToken };
   },
   "gcp:compute/getZones:getZones": (args, context) => {
     const region = string(args.region) ?? string(context.provider.region) ?? "us-central1";

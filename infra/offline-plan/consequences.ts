@@ -14,6 +14,7 @@ import { replacementSource } from "./replacements.ts";
  */
 export const inheriting: Readonly<Record<"tagsAll" | "effectiveLabels", readonly string[]>> = {
   tagsAll: [
+    "aws:acm/certificate:Certificate",
     "aws:cloudwatch/logGroup:LogGroup",
     "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup",
     "aws:ec2/eip:Eip",
@@ -26,6 +27,7 @@ export const inheriting: Readonly<Record<"tagsAll" | "effectiveLabels", readonly
     "aws:ec2/subnet:Subnet",
     "aws:ec2/vpc:Vpc",
     "aws:ec2/vpcEndpoint:VpcEndpoint",
+    "aws:ecr/repository:Repository",
     "aws:eks/accessEntry:AccessEntry",
     "aws:eks/addon:Addon",
     "aws:eks/cluster:Cluster",
@@ -36,14 +38,17 @@ export const inheriting: Readonly<Record<"tagsAll" | "effectiveLabels", readonly
     "aws:iam/role:Role",
     "aws:kms/key:Key",
     "aws:s3/bucket:Bucket",
+    "aws:secretsmanager/secret:Secret",
     "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule",
     "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule",
   ],
   effectiveLabels: [
+    "gcp:artifactregistry/repository:Repository",
     "gcp:compute/address:Address",
     "gcp:compute/globalAddress:GlobalAddress",
     "gcp:container/cluster:Cluster",
     "gcp:kms/cryptoKey:CryptoKey",
+    "gcp:secretmanager/secret:Secret",
     "gcp:storage/bucket:Bucket",
   ],
 };
@@ -52,8 +57,8 @@ const inheritedBy: ReadonlyMap<string, string> = new Map(
   Object.entries(inheriting).flatMap(([output, types]) => types.map((type) => [type, output] as const)),
 );
 
-/** Types whose every update changes an output: a launch template gets its next version. */
-const renewed: ReadonlySet<string> = new Set(["aws:ec2/launchTemplate:LaunchTemplate"]);
+/** Types whose every update changes an output: a launch template gets its next version, an image another digest. */
+const renewed: ReadonlySet<string> = new Set(["aws:ec2/launchTemplate:LaunchTemplate", "docker-build:index:Image"]);
 
 const nodeGroup = "aws:eks/nodeGroup:NodeGroup";
 const nodePool = "gcp:container/nodePool:NodePool";

@@ -13,6 +13,15 @@ const kubernetes = "Kubernetes does not allow this field to change";
 const identity = "the provider has another identity, and every resource on it is replaced";
 
 const aws: Readonly<Record<string, readonly string[]>> = {
+  "aws:acm/certificate:Certificate": [
+    "certificateAuthorityArn",
+    "domainName",
+    "keyAlgorithm",
+    "subjectAlternativeNames",
+    "validationMethod",
+    "validationOptions",
+  ],
+  "aws:acm/certificateValidation:CertificateValidation": ["certificateArn", "validationRecordFqdns"],
   "aws:autoscaling/tag:Tag": ["autoscalingGroupName", "tag.key"],
   "aws:cloudwatch/logGroup:LogGroup": ["name", "namePrefix", "logGroupClass"],
   "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup": ["vpcId"],
@@ -48,6 +57,13 @@ const aws: Readonly<Record<string, readonly string[]>> = {
   "aws:ec2/vpc:Vpc": ["cidrBlock", "ipv4IpamPoolId", "ipv4NetmaskLength"],
   "aws:ec2/vpcEndpoint:VpcEndpoint": ["vpcId", "serviceName", "vpcEndpointType"],
   "aws:ec2/vpcEndpointRouteTableAssociation:VpcEndpointRouteTableAssociation": ["vpcEndpointId", "routeTableId"],
+  "aws:ecr/lifecyclePolicy:LifecyclePolicy": ["repository", "policy"],
+  "aws:ecr/pullThroughCacheRule:PullThroughCacheRule": [
+    "ecrRepositoryPrefix",
+    "upstreamRegistryUrl",
+    "upstreamRepositoryPrefix",
+  ],
+  "aws:ecr/repository:Repository": ["name", "encryptionConfigurations"],
   "aws:eks/accessEntry:AccessEntry": ["clusterName", "principalArn", "type"],
   "aws:eks/accessPolicyAssociation:AccessPolicyAssociation": [
     "clusterName",
@@ -88,6 +104,7 @@ const aws: Readonly<Record<string, readonly string[]>> = {
   "aws:iam/rolePolicyAttachment:RolePolicyAttachment": ["role", "policyArn"],
   "aws:kms/alias:Alias": ["name", "namePrefix"],
   "aws:kms/key:Key": ["customerMasterKeySpec", "keyUsage", "multiRegion", "customKeyStoreId"],
+  "aws:route53/record:Record": ["name", "type", "zoneId"],
   "aws:s3/bucket:Bucket": ["bucket", "bucketPrefix", "objectLockEnabled"],
   "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration": ["bucket", "expectedBucketOwner"],
   "aws:s3/bucketOwnershipControls:BucketOwnershipControls": ["bucket"],
@@ -98,11 +115,42 @@ const aws: Readonly<Record<string, readonly string[]>> = {
     "expectedBucketOwner",
   ],
   "aws:s3/bucketVersioning:BucketVersioning": ["bucket", "expectedBucketOwner"],
+  "aws:secretsmanager/secret:Secret": ["name", "namePrefix"],
+  "aws:secretsmanager/secretVersion:SecretVersion": [
+    "secretId",
+    "secretBinary",
+    "secretString",
+    "secretStringWoVersion",
+  ],
   "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule": ["securityGroupId"],
   "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": ["securityGroupId"],
 };
 
 const google: Readonly<Record<string, readonly string[]>> = {
+  "gcp:artifactregistry/repository:Repository": [
+    "format",
+    "kmsKeyName",
+    "location",
+    "mavenConfig.allowSnapshotOverwrites",
+    "mavenConfig.versionPolicy",
+    "mode",
+    "remoteRepositoryConfig.aptRepository.publicRepository.repositoryBase",
+    "remoteRepositoryConfig.aptRepository.publicRepository.repositoryPath",
+    "remoteRepositoryConfig.commonRepository.uri",
+    "remoteRepositoryConfig.description",
+    "remoteRepositoryConfig.dockerRepository.customRepository.uri",
+    "remoteRepositoryConfig.dockerRepository.publicRepository",
+    "remoteRepositoryConfig.mavenRepository.customRepository.uri",
+    "remoteRepositoryConfig.mavenRepository.publicRepository",
+    "remoteRepositoryConfig.noCache",
+    "remoteRepositoryConfig.npmRepository.customRepository.uri",
+    "remoteRepositoryConfig.npmRepository.publicRepository",
+    "remoteRepositoryConfig.pythonRepository.customRepository.uri",
+    "remoteRepositoryConfig.pythonRepository.publicRepository",
+    "remoteRepositoryConfig.yumRepository.publicRepository.repositoryBase",
+    "remoteRepositoryConfig.yumRepository.publicRepository.repositoryPath",
+    "repositoryId",
+  ],
   "gcp:compute/address:Address": [
     "address",
     "addressType",
@@ -221,6 +269,7 @@ const google: Readonly<Record<string, readonly string[]>> = {
     "placementPolicy",
     "queuedProvisioning",
   ],
+  "gcp:dns/recordSet:RecordSet": ["managedZone", "name", "routingPolicy.healthCheck"],
   "gcp:kms/cryptoKey:CryptoKey": [
     "cryptoKeyBackend",
     "destroyScheduledDuration",
@@ -236,6 +285,19 @@ const google: Readonly<Record<string, readonly string[]>> = {
   "gcp:projects/iAMMember:IAMMember": ["condition", "member", "role"],
   "gcp:projects/service:Service": ["service"],
   "gcp:projects/serviceIdentity:ServiceIdentity": ["service"],
+  "gcp:secretmanager/secret:Secret": [
+    "replication.auto",
+    "replication.userManaged.replicas.location",
+    "secretId",
+    "tags",
+  ],
+  "gcp:secretmanager/secretIamMember:SecretIamMember": ["condition", "member", "role", "secretId"],
+  "gcp:secretmanager/secretVersion:SecretVersion": [
+    "isSecretDataBase64",
+    "secret",
+    "secretData",
+    "secretDataWoVersion",
+  ],
   "gcp:serviceaccount/account:Account": ["accountId"],
   "gcp:serviceaccount/iAMMember:IAMMember": ["condition", "member", "role", "serviceAccountId"],
   "gcp:storage/bucket:Bucket": [

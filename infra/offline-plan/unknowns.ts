@@ -43,6 +43,7 @@ export function echoed(type: string, inputs: Record<string, unknown>): Record<st
 const identifying: Readonly<Record<string, readonly string[]>> = {
   aws: ["arn"],
   "gcp:serviceaccount/account:Account": ["email"],
+  "docker-build:index:Image": ["digest"],
 };
 
 /** Outputs of which programs take a part, as text around placeholders. */

@@ -51,7 +51,8 @@ interface ImageConfig {
 /** The images of the table service and of Ray's pods, each once, with the architecture of the nodes that run it. */
 export function requiredImages(config: ImageConfig, cluster: ClusterModel): readonly RequiredImage[] {
   const { tableService } = config;
-  const { head, workers } = rayGroups(config, cluster);
+  // The stack makes its cache of Docker Hub, which has what Docker Hub has.
+  const { head, workers } = rayGroups(config, { ...cluster, dockerHubCache: undefined });
   const all = [
     ...(tableService.enabled && tableService.image !== undefined
       ? [{ image: tableService.image, use: "table service", role: systemPool } as const]
@@ -89,6 +90,22 @@ export function checkImage({ image, use, architecture }: RequiredImage, found: O
       );
 }
 
+/** Whether this machine can build the image of the table service, which `pulumi up` does. */
+export function checkBuilder(platform: string, platforms: Outcome<readonly string[]>): Line {
+  const name = `image of table service: pulumi up builds it for ${platform}`;
+  if ("failure" in platforms)
+    return wrong(
+      `${name}, and Docker does not respond here (${platforms.failure.trim().split("\n").at(-1)})`,
+      "start Docker where pulumi up runs, or write an image of your own in lakehead:tableService.image",
+    );
+  return platforms.value.includes(platform)
+    ? ok(name)
+    : wrong(
+        `${name}, and Docker here builds for ${platforms.value.join(", ")}`,
+        `docker run --privileged --rm tonistiigi/binfmt --install ${platform.split("/")[1]}, or run pulumi up on such a machine`,
+      );
+}
+
 export interface DnsFacts {
   readonly addresses: readonly string[];
   /** The closest parent domain that has name servers; undefined when none has. */
@@ -96,11 +113,14 @@ export interface DnsFacts {
 }
 
 /** The record can exist only after the first `up`. Its zone must exist before. */
-export function checkDns(host: string, found: Outcome<DnsFacts>): Line {
+/** @param pointed whether the stack makes the record itself */
+export function checkDns(host: string, found: Outcome<DnsFacts>, pointed = false): Line {
   if ("failure" in found) return unknown(`DNS: ${host} is not checked (${found.failure})`, `dig NS ${host}`);
   const { addresses, zone } = found.value;
   if (addresses.length > 0) return ok(`DNS: ${host} resolves to ${addresses.join(", ")}`);
   return zone === undefined
     ? wrong(`DNS: ${host} does not resolve, and no parent domain has name servers`, "create the DNS zone of the host")
-    : ok(`DNS: the zone ${zone} exists; after the first up, point ${host} at the output tableServiceAddress`);
+    : ok(
+        `DNS: the zone ${zone} exists; ${pointed ? `pulumi up points ${host} at the load balancer` : `after the first up, point ${host} at the output tableServiceAddress`}`,
+      );
 }

@@ -7,9 +7,11 @@ import { readArguments, runCommand, UsageError } from "../command-line.ts";
 import { parseConfig, rawConfig } from "../config/parse.ts";
 import { findPlaceholders } from "../config/placeholders.ts";
 import { ConfigError } from "../config/report.ts";
+import { buildsServiceImage, servicePlatform } from "../model/service-image.ts";
 import { ProjectError, readProject, readStackConfig } from "../offline-plan/project.ts";
-import { checkAddress, checkDns, checkImage, requiredImages } from "./checks.ts";
+import { checkAddress, checkBuilder, checkDns, checkImage, requiredImages } from "./checks.ts";
 import { readDns } from "./dns.ts";
+import { readPlatforms } from "./docker.ts";
 import { readRegistryImage } from "./registry.ts";
 
 const usage = `usage: npm run preflight -- <stack> [options]
@@ -71,8 +73,13 @@ async function* preflight(config: Config, address: string | undefined): AsyncGen
       // Needs no account. The architecture of its nodes is not known, and images may be loaded into them.
       break;
   }
+  if (config.cloud !== "kubeconfig" && buildsServiceImage(config))
+    yield [checkBuilder(servicePlatform(cluster), await readPlatforms())];
   const { enabled, exposure } = config.tableService;
-  if (enabled && exposure.mode === "public") yield [checkDns(exposure.host, await readDns(exposure.host))];
+  if (enabled && exposure.mode === "public") {
+    const pointed = "zone" in exposure && exposure.zone !== undefined;
+    yield [checkDns(exposure.host, await readDns(exposure.host), pointed)];
+  }
 }
 
 async function main(): Promise<void> {

@@ -2,28 +2,7 @@
 
 import { attempt, type Outcome } from "../check-line.ts";
 import { type ImageFacts, manifestTypes, readManifest } from "../clouds/image-manifest.ts";
-
-interface Reference {
-  /** Host with port. */
-  readonly registry: string;
-  readonly repository: string;
-  /** Tag or digest. */
-  readonly reference: string;
-}
-
-/** Splits as Docker does: the first part is a registry if it has a dot or a port, or is localhost. */
-export function parseImage(image: string): Reference {
-  const [, name = "", tag = "latest", digest] = /^(.+?)(?::([\w][\w.-]*))?(?:@(.+))?$/.exec(image) ?? [];
-  const [first = "", ...rest] = name.split("/");
-  const hasRegistry = rest.length > 0 && /[.:]|^localhost$/.test(first);
-  const registry = hasRegistry ? first : "docker.io";
-  const path = hasRegistry ? rest.join("/") : name;
-  return {
-    registry: registry === "docker.io" ? "registry-1.docker.io" : registry,
-    repository: registry === "docker.io" && !path.includes("/") ? `library/${path}` : path,
-    reference: digest ?? tag,
-  };
-}
+import { parseImage } from "../model/image-name.ts";
 
 /** The parameters of `WWW-Authenticate: Bearer realm="…",service="…",scope="…"`. */
 const challenge = (header: string): Readonly<Record<string, string>> | undefined =>

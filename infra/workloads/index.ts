@@ -5,6 +5,7 @@ import type { Config, Secrets } from "../clouds/schema.ts";
 import { clientParameters } from "../model/client-parameters.ts";
 import { clientRequirements } from "../model/client-requirements.ts";
 import { clientSnippet } from "../model/client-snippet.ts";
+import { throughCache } from "../model/image-name.ts";
 import { tableServiceAccount } from "../model/names.ts";
 import { rayClusterSpec } from "../model/ray-cluster.ts";
 import { ClientAccess } from "./client-access.ts";
@@ -89,12 +90,12 @@ export function createWorkloads(config: Config, secrets: Secrets, cloud: Cloud):
 
   const { tableService, orphanCleanup } = config;
   const service =
-    tableService.enabled && tableService.image !== undefined
+    tableService.enabled && cloud.tableServiceImage !== undefined
       ? new TableService(
           "table-service",
           {
             ...tableService,
-            image: tableService.image,
+            image: cloud.tableServiceImage,
             namespace,
             accountName: tableServiceAccount,
             accountAnnotations: cloud.tableServiceAccountAnnotations,
@@ -110,7 +111,10 @@ export function createWorkloads(config: Config, secrets: Secrets, cloud: Cloud):
           within(guards),
         )
       : undefined;
-  const cleanupImage = orphanCleanup.image ?? tableService.image;
+  const cleanupImage =
+    orphanCleanup.image === undefined
+      ? cloud.tableServiceImage
+      : throughCache(orphanCleanup.image, cloud.cluster.dockerHubCache);
   if (orphanCleanup.enabled && cleanupImage !== undefined) {
     new OrphanCleanup(
       "orphan-cleanup",

@@ -31,7 +31,13 @@ const fields = (value: Plain | undefined): Fields =>
 // CloudFormation makes such a name itself where none is given, and has no prefix.
 const noPrefix = null;
 
+const aliasTarget = (alias: Plain): Plain => {
+  const { name = null, zoneId = null, evaluateTargetHealth = null } = fields(alias);
+  return { DNSName: name, HostedZoneId: zoneId, EvaluateTargetHealth: evaluateTargetHealth };
+};
+
 const rows: Readonly<Record<string, Row>> = {
+  "aws:acm/certificate:Certificate": { type: "AWS::CertificateManager::Certificate" },
   "aws:cloudwatch/logGroup:LogGroup": { type: "AWS::Logs::LogGroup", names: { name: "LogGroupName" } },
   "aws:ec2/eip:Eip": { type: "AWS::EC2::EIP" },
   "aws:ec2/flowLog:FlowLog": {
@@ -63,6 +69,11 @@ const rows: Readonly<Record<string, Row>> = {
   "aws:ec2/subnet:Subnet": { type: "AWS::EC2::Subnet" },
   "aws:ec2/vpc:Vpc": { type: "AWS::EC2::VPC" },
   "aws:ec2/vpcEndpoint:VpcEndpoint": { type: "AWS::EC2::VPCEndpoint" },
+  "aws:ecr/pullThroughCacheRule:PullThroughCacheRule": { type: "AWS::ECR::PullThroughCacheRule" },
+  "aws:ecr/repository:Repository": {
+    type: "AWS::ECR::Repository",
+    names: { name: "RepositoryName", forceDelete: "EmptyOnDelete" },
+  },
   "aws:eks/accessEntry:AccessEntry": { type: "AWS::EKS::AccessEntry" },
   "aws:eks/addon:Addon": {
     type: "AWS::EKS::Addon",
@@ -111,6 +122,24 @@ const rows: Readonly<Record<string, Row>> = {
     type: "AWS::KMS::Key",
     names: { deletionWindowInDays: "PendingWindowInDays", policy: "KeyPolicy" },
   },
+  "aws:route53/record:Record": {
+    type: "AWS::Route53::RecordSet",
+    // Terraform's own switch between two calls.
+    names: {
+      zoneId: "HostedZoneId",
+      records: "ResourceRecords",
+      ttl: "TTL",
+      aliases: "AliasTarget",
+      allowOverwrite: null,
+    },
+    change: ({ aliases, ttl, ...properties }) => ({
+      ...properties,
+      ...(ttl === undefined ? {} : { ttl: String(ttl) }),
+      ...(aliases === undefined ? {} : { aliases: list(aliases).map(aliasTarget)[0] ?? null }),
+    }),
+  },
+  // How long Secrets Manager keeps a deleted one, which CloudFormation does not say.
+  "aws:secretsmanager/secret:Secret": { type: "AWS::SecretsManager::Secret", names: { recoveryWindowInDays: null } },
   // Terraform's own switch to empty the bucket.
   "aws:s3/bucket:Bucket": { type: "AWS::S3::Bucket", names: { bucket: "BucketName", forceDestroy: null } },
   "aws:s3/bucketPolicy:BucketPolicy": { type: "AWS::S3::BucketPolicy", names: { policy: "PolicyDocument" } },
@@ -144,6 +173,13 @@ const companions: Readonly<Record<string, Companion>> = {
     by: "principalArn",
     merge: (owner, { policyArn = null, accessScope = null }) =>
       append(owner, "AccessPolicies", { PolicyArn: policyArn, AccessScope: pascal(accessScope) }),
+  },
+  "aws:ecr/lifecyclePolicy:LifecyclePolicy": {
+    of: "aws:ecr/repository:Repository",
+    by: "repository",
+    merge: (owner, { policy = null }) => {
+      owner.LifecyclePolicy = { LifecyclePolicyText: policy };
+    },
   },
   "aws:iam/rolePolicyAttachment:RolePolicyAttachment": {
     of: "aws:iam/role:Role",
@@ -207,6 +243,8 @@ const companions: Readonly<Record<string, Companion>> = {
 
 /** Types that CloudFormation does not have, each with its reason. */
 export const untranslated: Readonly<Record<string, string>> = {
+  "aws:acm/certificateValidation:CertificateValidation": "waits until a certificate is issued",
+  "aws:secretsmanager/secretVersion:SecretVersion": "a secret's value, which no schema describes",
   "aws:autoscaling/tag:Tag": "tags one key of a group that EKS made",
   "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup": "adopts a group that every VPC has",
 };

@@ -1,5 +1,6 @@
 """Prints what others know of the clouds: moto's answer of DescribeInstanceTypes, botocore's regions, and the locations that
-Google's discovery documents list. Each argument names the part to print: instance-types, aws-regions or google-locations.
+Google's discovery documents list. Each argument names the part to print: instance-types, aws-regions, google-locations or
+pull-only, the actions of the AWS managed policy that lets nodes pull images.
 """
 
 import gzip
@@ -26,6 +27,13 @@ def instance_types():
     }
 
 
+def pull_only():
+    from moto.iam.aws_managed_policies import aws_managed_policies_data
+
+    policy = json.loads(aws_managed_policies_data)["AmazonEC2ContainerRegistryPullOnly"]["Document"]
+    return [action for statement in policy["Statement"] for action in statement["Action"]]
+
+
 def aws_regions():
     import botocore
 
@@ -45,6 +53,6 @@ def internet(networks):
     return [text for text in networks if (network := ipaddress.ip_network(text)).is_global and not network.is_multicast]
 
 
-parts = {"instance-types": instance_types, "aws-regions": aws_regions, "google-locations": google_locations}
+parts = {"instance-types": instance_types, "pull-only": pull_only, "aws-regions": aws_regions, "google-locations": google_locations}
 name, *rest = sys.argv[1:]
 json.dump(internet(rest) if name == "internet" else parts[name](), sys.stdout)

@@ -32,8 +32,9 @@ function sizeFaults(machine: Machine, types: Readonly<Record<string, InstanceTyp
   return ours === theirs ? [] : [`${machine.name}: ${ours}, and EC2 says ${theirs}`];
 }
 
-/** moto carries EC2's answer of DescribeInstanceTypes. */
+/** moto carries EC2's answer of DescribeInstanceTypes, and AWS's managed policies. */
 export async function judgeMachines(facts: Facts): Promise<Finding[]> {
+  const pull = JSON.parse(await facts("pull-only")) as string[];
   const types = JSON.parse(await facts("instance-types")) as Record<string, InstanceType>;
   const others = Object.entries(types).filter(([, { maker }]) => maker !== "" && !/^(NVIDIA)+$/.test(maker));
   const planted = sizeFaults({ ...(awsMachines.machines[0] as Machine), cpus: 3 }, types);
@@ -41,6 +42,10 @@ export async function judgeMachines(facts: Facts): Promise<Finding[]> {
     {
       what: `${awsMachines.machines.length} instance types by moto's DescribeInstanceTypes`,
       faults: awsMachines.machines.flatMap((machine) => sizeFaults(machine, types)),
+    },
+    {
+      what: "the nodes' managed policy fills a pull-through cache whose repositories exist, by moto",
+      faults: ["ecr:BatchGetImage", "ecr:BatchImportUpstreamImage"].filter((action) => !pull.includes(action)),
     },
     { what: "moto finds a size that EC2 does not have", faults: planted.length === 1 ? [] : ["it did not"] },
     {

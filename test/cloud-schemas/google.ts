@@ -27,6 +27,8 @@ interface Row {
    * the field out, for the reason beside it. A place that ends with `!` is one object where Pulumi has a list of one.
    */
   readonly names?: Readonly<Record<string, string | null>>;
+  /** What no renaming does. */
+  readonly change?: (inputs: Fields) => Fields;
 }
 
 // Part of the address of the call, not of its body.
@@ -40,7 +42,25 @@ const nodeConfig = (place: string): Record<string, string> => ({
   [`${place}.guestAccelerators.type`]: "acceleratorType",
 });
 
+const byId = (list: Plain): Fields =>
+  Object.fromEntries((Array.isArray(list) ? list : []).map((item) => [String((item as Fields).id), item]));
+
 const rows: Readonly<Record<string, Row>> = {
+  // The repository's id and place are part of the address of the call.
+  "gcp:artifactregistry/repository:Repository": {
+    api: "artifactregistry.v1",
+    schema: "Repository",
+    names: { ...address, location: null, repositoryId: null },
+    change: ({ cleanupPolicies, ...inputs }) => ({
+      ...inputs,
+      ...(cleanupPolicies === undefined ? {} : { cleanupPolicies: byId(cleanupPolicies) }),
+    }),
+  },
+  "gcp:dns/recordSet:RecordSet": {
+    api: "dns.v1",
+    schema: "ResourceRecordSet",
+    names: { ...address, managedZone: null },
+  },
   "gcp:compute/firewall:Firewall": {
     api: "compute.v1",
     schema: "Firewall",
@@ -121,6 +141,11 @@ const rows: Readonly<Record<string, Row>> = {
   // Location and key ring are part of the address of the call.
   "gcp:kms/keyRing:KeyRing": { api: "cloudkms.v1", schema: "KeyRing", names: { ...address, location: null } },
   "gcp:kms/cryptoKey:CryptoKey": { api: "cloudkms.v1", schema: "CryptoKey", names: { ...address, keyRing: null } },
+  "gcp:secretmanager/secret:Secret": {
+    api: "secretmanager.v1",
+    schema: "Secret",
+    names: { ...address, ...terraform, secretId: null, "replication.auto": "automatic" },
+  },
   "gcp:serviceaccount/account:Account": {
     api: "iam.v1",
     schema: "CreateServiceAccountRequest",
@@ -150,6 +175,8 @@ export const untranslated: Readonly<Record<string, string>> = {
   "gcp:projects/iAMMember:IAMMember":
     "one member of a binding: a role and a principal, which discovery documents do not list",
   "gcp:projects/service:Service": "an API's name, which discovery documents do not list",
+  "gcp:secretmanager/secretIamMember:SecretIamMember": "one member of a binding",
+  "gcp:secretmanager/secretVersion:SecretVersion": "a secret's value, in base64 on its way",
   "gcp:serviceaccount/iAMMember:IAMMember": "one member of a binding",
   "gcp:storage/bucketIAMMember:BucketIAMMember": "one member of a binding",
   "gcp:storage/managedFolderIamMember:ManagedFolderIamMember": "one member of a binding",
@@ -248,7 +275,9 @@ export function judgeGoogle(resources: readonly PlannedResource[], discovery: Di
       continue;
     }
     judged++;
-    faults.push(...judge(rename(mask(inputs), row.names ?? {}, ""), schema, schemas, `${type} ${name}`));
+    const { change = (same: Fields) => same } = row;
+    const body = change(mask(inputs) as Fields);
+    faults.push(...judge(rename(body, row.names ?? {}, ""), schema, schemas, `${type} ${name}`));
   }
   return { judged, faults };
 }

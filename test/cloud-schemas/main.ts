@@ -105,7 +105,11 @@ const policiesOf = (resources: readonly PlannedResource[]): Policy[] =>
   resources.flatMap(({ type, name, inputs }) =>
     Object.entries(inputs).flatMap(([key, value]) => {
       const text = mask(value);
-      return type.startsWith("aws:") && /policy$/i.test(key) && typeof text === "string" && text.startsWith("{")
+      return type.startsWith("aws:") &&
+        !type.startsWith("aws:ecr/lifecyclePolicy:") &&
+        /policy$/i.test(key) &&
+        typeof text === "string" &&
+        text.startsWith("{")
         ? [{ name: `${type} ${name}.${key}`, document: JSON.parse(text) as Policy["document"] }]
         : [];
     }),
@@ -141,6 +145,16 @@ const planted: readonly { readonly what: string; readonly type: string; readonly
     type: "AWS::EKS::Cluster",
     change: { AccessConfig: { AuthenticationMode: "IAM" } },
   },
+  {
+    what: "a tag mutability that ECR does not have",
+    type: "AWS::ECR::Repository",
+    change: { ImageTagMutability: "FIXED" },
+  },
+  {
+    what: "a prefix that ECR refuses",
+    type: "AWS::ECR::PullThroughCacheRule",
+    change: { EcrRepositoryPrefix: "Docker_Hub-for-a-cluster-of-a-long-name" },
+  },
   { what: "a property that the bucket does not have", type: "AWS::S3::Bucket", change: { ForceDestroy: true } },
 ];
 
@@ -155,6 +169,15 @@ const withChange = (template: Template, type: string, change: Record<string, unk
     },
   };
 };
+
+/** The examples, with what needs a secret besides. */
+const withCache = (stack: string) =>
+  runStack(
+    stack,
+    "update",
+    { "lakehead:dockerHub": { cache: true, username: "lakehead" } },
+    { "lakehead:dockerHubToken": "token" },
+  );
 
 /** @throws Error with the program's own words when it fails */
 const resourcesOf = ({ resources, failure, stack }: Capture): Capture["resources"] => {
@@ -204,15 +227,22 @@ if (program === undefined) {
   count.skipped++;
   print(`skipped: ${missing}`);
 } else {
-  for (const stack of ["aws-dev", "aws-prod"])
-    await judgeAws(program, stack, await runStack(stack, "update"), regionOf(stack));
+  for (const stack of ["aws-dev", "aws-prod"]) await judgeAws(program, stack, await withCache(stack), regionOf(stack));
   await judgeAws(program, "bootstrap/aws", await runBootstrap("aws", "update"), regionOf("aws-dev"));
   const permissions = (types: readonly string[]) => python(program, [join(here, "permissions.py"), ...types]);
   for (const { what, faults } of await judgePermissions(permissions)) conclude(what, faults);
-  const names = ["container.v1", "compute.v1", "cloudkms.v1", "iam.v1", "storage.v1"];
+  const names = [
+    "container.v1",
+    "compute.v1",
+    "cloudkms.v1",
+    "iam.v1",
+    "storage.v1",
+    "artifactregistry.v1",
+    "dns.v1",
+    "secretmanager.v1",
+  ];
   const discovery = JSON.parse(await python(program, [join(here, "discovery.py"), ...names])) as Discovery;
-  for (const stack of ["gcp-dev", "gcp-prod"])
-    await judgeGoogleStack(stack, await runStack(stack, "update"), discovery);
+  for (const stack of ["gcp-dev", "gcp-prod"]) await judgeGoogleStack(stack, await withCache(stack), discovery);
   await judgeGoogleStack("bootstrap/gcp", await runBootstrap("gcp", "update"), discovery);
   for (const { what, faults } of await judgePlaces((...args) => python(program, [factsScript, ...args])))
     conclude(what, faults);

@@ -33,6 +33,8 @@ const unneeded: readonly (readonly [permissions: RegExp, reason: string])[] = [
   ],
   [/^eks:(ActivateCertificateAuthority|.*PodIdentityAssociation)$/, "features of clusters that no stack uses"],
   [/^iam:.*(InstanceProfile|PermissionsBoundary)/, "EKS makes the instance profiles; no role has a boundary"],
+  [/^acm-pca:/, "private certificate authorities, which no stack uses"],
+  [/^route53:ListHostedZones$/, "the zone is named by its id"],
   [/^kms:(DisableKey|RetireGrant)$/, "keys stay enabled, and repositories have no key"],
 ];
 

@@ -34,6 +34,14 @@ test("every npm script that a page names exists", () => {
   expect(unknown(scripts, (name) => Object.hasOwn(packageFile.scripts, name))).toEqual([]);
 });
 
+test("every command that builds an image names its platform", () => {
+  const stacks = readdirSync(root).filter((name) => /^Pulumi\..*\.yaml$/.test(name));
+  const texts = [...pages.map(textOf), ...stacks.map((name) => readFileSync(join(root, name), "utf8")), sources];
+  const commands = texts.flatMap((text) => all(text, /\b((?:docker|podman) (?:buildx )?build (?!\w).*)/g));
+  expect(commands.length).toBeGreaterThan(4);
+  expect(commands.filter((command) => !command.includes("--platform "))).toEqual([]);
+});
+
 test("every file and folder of the repository that a page names exists", () => {
   const form = /(?<![\w./-])((?:bench|bootstrap|docs|infra|service|test|tools|\.ci|\.github)\/[\w./-]*)/g;
   const paths = (page: string) => codeOf(page).flatMap((code) => all(code, form));

@@ -13,7 +13,7 @@ import { CreateRepositoryCommand, ECRClient, PutImageCommand } from "@aws-sdk/cl
 import { CreateRoleCommand, IAMClient } from "@aws-sdk/client-iam";
 import { AssumeRoleCommand, STSClient } from "@aws-sdk/client-sts";
 import { stringify } from "yaml";
-import { requests } from "../../infra/clouds/gcp/preflight.ts";
+import { requests, zoneRequest } from "../../infra/clouds/gcp/preflight.ts";
 import { knownMetrics } from "../../infra/clouds/gcp/preflight-checks.ts";
 import { pythonWith } from "../../tools/parts/python.ts";
 import { startProcess } from "../support/process.ts";
@@ -277,7 +277,11 @@ interface Discovery {
 }
 
 async function checkGoogle(python: string): Promise<void> {
-  const sent = Object.entries(requests({ project: "some-project", region: "europe-west4" }));
+  const zone = { project: "dns-host", name: "some-zone" };
+  const sent = Object.entries({
+    ...requests({ project: "some-project", region: "europe-west4" }),
+    ...zoneRequest(zone),
+  });
   const { stdout } = await run(python, [here("discovery.py"), ...sent.map(([name]) => name)], { maxBuffer: 2 ** 24 });
   const { methods, metrics } = JSON.parse(stdout) as Discovery;
   for (const [name, { method, url }] of sent)

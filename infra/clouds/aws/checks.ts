@@ -1,5 +1,6 @@
 import { checkBucketName } from "../../config/checks/bucket-name.ts";
 import { checkProtection } from "../../config/checks/created-cluster.ts";
+import { checkDockerHub } from "../../config/checks/docker-hub.ts";
 import { checkRegion } from "../../config/checks/regions.ts";
 import { checkKubernetes } from "../../config/checks/versions.ts";
 import type { CheckContext } from "../../config/parse.ts";
@@ -9,6 +10,7 @@ import { defaultRoleOptions, nodeRoles, roleLabelKey } from "../../model/roles.t
 import { eks } from "../../versions.ts";
 import { anyAccount } from "./account.ts";
 import { autoscalerLabelTag } from "./autoscaler-tags.ts";
+import { dockerHubPrefix, longestPrefix } from "./docker-hub-names.ts";
 import { partitionOf } from "./iam/arn.ts";
 import { otherAccelerators } from "./machines.ts";
 import { awsRegions } from "./regions.ts";
@@ -18,8 +20,8 @@ import { layOutSubnets } from "./subnets.ts";
 type Network<Mode> = Extract<AwsConfig["network"], { mode: Mode }>;
 
 /** What AWS would refuse, some of it only after minutes. */
-export function check(config: AwsConfig, { today }: CheckContext): Finding[] {
-  const { network } = config;
+export function check(config: AwsConfig, { today, secrets }: CheckContext): Finding[] {
+  const { network, dockerHub } = config;
   return [
     ...checkKubernetes(config.kubernetesVersion, eks, today),
     ...(network.mode === "create" ? checkCreated(config, network) : checkAdopted(config, network)),
@@ -30,6 +32,9 @@ export function check(config: AwsConfig, { today }: CheckContext): Finding[] {
     ...checkBucketName(config.bucket.name, reservedBucketNames),
     ...checkAccelerators(config),
     ...checkAccessEntries(config),
+    ...checkCertificate(config),
+    ...checkDockerHub(dockerHub, secrets, { required: true }),
+    ...(dockerHub.cache ? checkCache(config) : []),
     ...errorIf(
       config.labelPrefix.length > longestTaggedPrefix,
       "labelPrefix",
@@ -157,7 +162,8 @@ function checkPartitions({ region, deployerArn, viewerArns, auditorArns, client,
     auditorArns,
     "client.principals": client.principals,
     "bucket.kmsKeyArn": bucket.kmsKeyArn === undefined ? [] : [bucket.kmsKeyArn],
-    "tableService.exposure.certificateArn": exposure.mode === "public" ? [exposure.certificateArn] : [],
+    "tableService.exposure.certificateArn":
+      exposure.mode === "public" && exposure.certificateArn !== undefined ? [exposure.certificateArn] : [],
   };
   return Object.entries(arns).flatMap(([key, values]) =>
     values.flatMap((arn) =>
@@ -180,7 +186,8 @@ function checkOwners({ region, account, deployerArn, viewerArns, auditorArns, bu
     viewerArns,
     auditorArns,
     "bucket.kmsKeyArn": bucket.kmsKeyArn === undefined ? [] : [bucket.kmsKeyArn],
-    "tableService.exposure.certificateArn": exposure.mode === "public" ? [exposure.certificateArn] : [],
+    "tableService.exposure.certificateArn":
+      exposure.mode === "public" && exposure.certificateArn !== undefined ? [exposure.certificateArn] : [],
   };
   return Object.entries(arns).flatMap(([key, values]) =>
     values.flatMap((arn) => {
@@ -203,6 +210,37 @@ function checkOwners({ region, account, deployerArn, viewerArns, auditorArns, bu
       ];
     }),
   );
+}
+
+function checkCertificate({ tableService: { enabled, exposure } }: AwsConfig): Finding[] {
+  return errorIf(
+    enabled && exposure.mode === "public" && exposure.certificateArn === undefined && exposure.zone === undefined,
+    "tableService.exposure.certificateArn",
+    undefined,
+    "the load balancer has no certificate",
+    "write the id of the host's Route 53 zone in tableService.exposure.zone, or the ARN of a certificate",
+  );
+}
+
+function checkCache({ clusterName, network }: AwsConfig): Finding[] {
+  const prefix = dockerHubPrefix(clusterName);
+  return [
+    ...errorIf(
+      prefix.length > longestPrefix,
+      "clusterName",
+      clusterName,
+      `the prefix of the cache of Docker Hub would be ${prefix}, and ECR accepts ${longestPrefix} characters`,
+      `write at most ${longestPrefix - dockerHubPrefix("").length} characters, or dockerHub.cache: false`,
+    ),
+    // Source: docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html
+    ...errorIf(
+      network.mode === "create" && network.nat === "none",
+      "dockerHub.cache",
+      true,
+      "through interface endpoints, ECR fills its cache only where the subnet has a route to the internet",
+      "write network.nat: single, or copy the images to a repository and name it in ray.image.repository",
+    ),
+  ];
 }
 
 /** Source: docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html */

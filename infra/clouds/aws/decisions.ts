@@ -3,6 +3,7 @@ import { operatorVersion } from "../../model/operator.ts";
 import type { CloudDecisions } from "../cloud.ts";
 import { anyAccount } from "./account.ts";
 import { check } from "./checks.ts";
+import { dockerHubCache } from "./docker-hub-names.ts";
 import { awsMachines } from "./machines.ts";
 import type { AwsConfig } from "./schema.ts";
 import { verification } from "./verify.ts";
@@ -25,6 +26,7 @@ function clusterModel(config: AwsConfig): ClusterModel {
     machineKey: "instanceTypes",
     machineNames: ({ instanceTypes }) => instanceTypes,
     operatorVersion: operatorVersion(config.operator),
+    dockerHubCache: config.dockerHub.cache ? dockerHubCache(config) : undefined,
     devicePlugin: config.devicePlugin.mode === "install" ? config.devicePlugin : undefined,
   });
 }

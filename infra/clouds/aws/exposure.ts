@@ -42,7 +42,7 @@ export function internalAnnotations<Text>(
 /** Annotations of an Ingress: an ALB on the internet, TLS only, with the pods as targets. */
 export function publicAnnotations<Text>(
   { securityGroup, subnets }: Ids<Text>,
-  certificateArn: string,
+  certificateArn: string | Text,
   protect: boolean,
 ): Record<string, string | Text> {
   const prefix = "alb.ingress.kubernetes.io";

@@ -1,8 +1,12 @@
 import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
+import type { SecretValues } from "../../config/load.ts";
 import { connect } from "../../kubernetes/connect.ts";
+import { dockerHubRepositories, throughCache } from "../../model/image-name.ts";
+import { buildsServiceImage, servicePlatform } from "../../model/service-image.ts";
 import { eksAddons } from "../../versions.ts";
 import type { Cloud } from "../cloud.ts";
+import { imageBuilder } from "../service-image.ts";
 import { Access } from "./access.ts";
 import { Addon } from "./addon.ts";
 import { AdoptedNetwork } from "./adopted-network.ts";
@@ -12,6 +16,8 @@ import { Bucket } from "./bucket.ts";
 import { clientCredentials } from "./client-credentials.ts";
 import { Cluster } from "./cluster.ts";
 import { awsDecisions } from "./decisions.ts";
+import { HostCertificate, HostRecord } from "./dns.ts";
+import { DockerHubCache } from "./docker-hub-cache.ts";
 import { FlowLogs } from "./flow-logs.ts";
 import { partitionOf } from "./iam/arn.ts";
 import type { Place } from "./iam/policy.ts";
@@ -21,10 +27,11 @@ import { exposureOf, LoadBalancer } from "./load-balancer.ts";
 import { type ClusterNetwork, Network } from "./network.ts";
 import { Nodes } from "./nodes.ts";
 import type { AwsConfig } from "./schema.ts";
+import { ServiceImage } from "./service-image.ts";
 import { clientGroup } from "./verify.ts";
 
 /** An Amazon EKS cluster with its network, identities and bucket. */
-export function createAws(config: AwsConfig): Cloud {
+export function createAws(config: AwsConfig, secrets: SecretValues<"dockerHubToken">): Cloud {
   const { region, clusterName: cluster, protect } = config;
   const place: Place = { partition: partitionOf(region), region, account: config.account, cluster };
   const model = awsDecisions.clusterModel(config);
@@ -110,15 +117,45 @@ export function createAws(config: AwsConfig): Cloud {
     { place, config: config.autoscaler, kubernetesVersion, oidcProviderArn, nodeSelector },
     withNames,
   );
-  const { exposure } = config.tableService;
+  const serviceImage = buildsServiceImage(config)
+    ? new ServiceImage(
+        "service-image",
+        { place, platform: servicePlatform(model) },
+        { providers: [awsProvider, imageBuilder()] },
+      )
+    : undefined;
+  const { dockerHub, tableService } = config;
+  const cache =
+    dockerHub.cache && dockerHub.username !== undefined && secrets.dockerHubToken !== undefined
+      ? new DockerHubCache(
+          "docker-hub",
+          {
+            clusterName: cluster,
+            username: dockerHub.username,
+            token: secrets.dockerHubToken,
+            repositories: dockerHubRepositories([
+              config.ray.image.repository,
+              tableService.image,
+              config.orphanCleanup.image,
+            ]),
+          },
+          inAws,
+        )
+      : undefined;
+  const { exposure } = tableService;
+  const host = tableService.enabled && exposure.mode === "public" ? exposure : undefined;
+  const zone = host?.zone === undefined ? undefined : { host: host.host, zoneId: host.zone };
+  const certificateArn =
+    host?.certificateArn ?? (zone === undefined ? undefined : new HostCertificate("host", zone, inAws).arn);
   const balancer =
-    config.tableService.enabled && exposure.mode !== "cluster"
+    tableService.enabled && exposure.mode !== "cluster"
       ? new LoadBalancer(
           "load-balancer",
           {
             place,
             config: config.loadBalancerController,
             exposure,
+            certificateArn,
             protect,
             network,
             clusterSecurityGroupId: eks.securityGroupId,
@@ -130,7 +167,13 @@ export function createAws(config: AwsConfig): Cloud {
         )
       : undefined;
 
-  const ready = (...own: pulumi.Resource[]) => [...system, ...base, identities, ...own];
+  const ready = (...own: pulumi.Resource[]) => [
+    ...system,
+    ...base,
+    identities,
+    ...(cache === undefined ? [] : [cache]),
+    ...own,
+  ];
   const roleArn = (arn: pulumi.Input<string>) => ({ "eks.amazonaws.com/role-arn": arn });
   const { prefix } = config.bucket;
   return {
@@ -140,6 +183,7 @@ export function createAws(config: AwsConfig): Cloud {
     kubeconfig,
     clusterName,
     runtimeAccountAnnotations: roleArn(identities.runtime.arn),
+    tableServiceImage: serviceImage?.image ?? cached(tableService.image),
     tableServiceAccountAnnotations: identities.tableService === undefined ? {} : roleArn(identities.tableService.arn),
     database: {
       uri: pulumi.interpolate`s3://${bucket.bucketName}${prefix === "" ? "" : `/${prefix}`}`,
@@ -166,6 +210,9 @@ export function createAws(config: AwsConfig): Cloud {
       "ray-worker-gpu": ready(...nodes.of("ray-worker-gpu"), autoscaler),
     },
     exposure: exposureOf(network, balancer),
+    ...(zone === undefined
+      ? {}
+      : { pointHost: (address) => void new HostRecord("host-record", { ...zone, region, address }, inAws) }),
     outputs: {
       region,
       bucket: bucket.bucketName,
@@ -175,6 +222,10 @@ export function createAws(config: AwsConfig): Cloud {
       runtimeRoleArn: identities.runtime.arn,
     },
   };
+
+  function cached(image: string | undefined): string | undefined {
+    return image === undefined ? undefined : throughCache(image, model.dockerHubCache);
+  }
 
   function access(name: string, principalArn: string, policy: string): Access {
     return new Access(name, { clusterName, principalArn, policy: { partition: place.partition, name: policy } }, inAws);

@@ -16,6 +16,8 @@ export interface LoadBalancerArgs {
   readonly place: Place;
   readonly config: AwsConfig["loadBalancerController"];
   readonly exposure: Exclude<AwsConfig["tableService"]["exposure"], { mode: "cluster" }>;
+  /** Of the host, with the exposure `public`. */
+  readonly certificateArn: pulumi.Input<string> | undefined;
   readonly protect: boolean;
   readonly network: ClusterNetwork;
   readonly clusterSecurityGroupId: pulumi.Output<string>;
@@ -131,7 +133,7 @@ export class LoadBalancer extends pulumi.ComponentResource {
     const ids = { securityGroup: group.id, subnets };
     this.annotations =
       exposure.mode === "public"
-        ? publicAnnotations(ids, exposure.certificateArn, protect)
+        ? publicAnnotations(ids, pulumi.output(args.certificateArn ?? ""), protect)
         : internalAnnotations(ids, protect);
     this.registerOutputs({});
   }

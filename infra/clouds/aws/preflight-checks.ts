@@ -233,6 +233,10 @@ export function checkCertificate(
     : wrong(`certificate: it is for ${domains.join(", ")}, not for ${host}`, `request one for ${host} in ${region}`);
 }
 
+/** Route 53's client is a package that this project does not have. */
+export const uncheckedZone = (id: string): Line =>
+  unknown(`zone ${id}: this command does not read it`, `aws route53 get-hosted-zone --id ${id}`);
+
 /** Region, account, repository and reference of an image in ECR; undefined for any other registry. */
 export function parseEcrImage(image: string) {
   const groups =

@@ -21,6 +21,7 @@ import {
   configuredPrincipals,
   parseEcrImage,
   quotaDemands,
+  uncheckedZone,
 } from "./preflight-checks.ts";
 import type { AwsConfig } from "./schema.ts";
 
@@ -107,10 +108,12 @@ export async function* preflightAws(config: AwsConfig, cluster: ClusterModel): A
   }
 
   const { exposure } = tableService;
-  if (tableService.enabled && exposure.mode === "public") {
+  if (tableService.enabled && exposure.mode === "public" && exposure.certificateArn !== undefined) {
     const { certificateArn: arn, host } = exposure;
     yield [checkCertificate(config, { arn, host }, await readCertificate(region, arn))];
   }
+  if (tableService.enabled && exposure.mode === "public" && exposure.zone !== undefined)
+    yield [uncheckedZone(exposure.zone)];
 }
 
 const readOfferings = (region: string, { pools }: ClusterModel) =>

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { dockerHubSchema } from "../../config/docker-hub.ts";
 import { bucketPlace, bucketRetention, cidr, count, minorVersion } from "../../config/fields.ts";
 import { gpuEnabled, headTaint, machineSize, onDemand, spotAllowed } from "../../config/node-fields.ts";
 import { chart, devicePluginSchema, operatorSchema } from "../../config/ray.ts";
@@ -216,6 +217,7 @@ export const awsSchema = z.strictObject({
     .describe("The load balancer controller, installed when the table service is exposed"),
   operator: operatorSchema(["helm", "existing"]),
   devicePlugin: devicePluginSchema,
+  dockerHub: dockerHubSchema,
   client: z
     .strictObject({
       ...clientShape,
@@ -233,9 +235,16 @@ export const awsSchema = z.strictObject({
     .describe("The runtime's client"),
   tableService: tableServiceSchema(
     exposureSchema({
-      certificateArn: arn("acm", "arn:aws:acm:eu-central-1:111122223333:certificate/…").describe(
-        "ACM certificate for `host`",
-      ),
+      certificateArn: arn("acm", "arn:aws:acm:eu-central-1:111122223333:certificate/…")
+        .optional()
+        .describe("ACM certificate for `host`; required without `zone`"),
+      zone: z
+        .string()
+        .regex(/^Z[A-Z0-9]{1,31}$/, { error: "the id of a Route 53 hosted zone, such as Z0123456789ABCDEFGHIJ" })
+        .optional()
+        .describe(
+          "Id of the Route 53 hosted zone of `host`: the stack points `host` at the load balancer and, without `certificateArn`, requests and validates the certificate",
+        ),
     }),
   ).prefault({}),
   ...sharedShape,

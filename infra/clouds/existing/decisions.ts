@@ -4,6 +4,7 @@ import type { ClusterModel } from "../../model/cluster.ts";
 import { operatorVersion } from "../../model/operator.ts";
 import { parseMemory } from "../../model/quantity.ts";
 import { nodeRoles, roleFacts } from "../../model/roles.ts";
+import { buildsServiceImage } from "../../model/service-image.ts";
 import type { CloudDecisions } from "../cloud.ts";
 import type { ExistingConfig } from "./schema.ts";
 import { verification } from "./verify.ts";
@@ -30,6 +31,7 @@ function clusterModel({ nodes, labelPrefix, operator, devicePlugin }: ExistingCo
     hasGpuNodes,
     systemNodeSelector: {},
     kubernetesVersion: undefined,
+    dockerHubCache: undefined,
     operatorVersion: operatorVersion(operator),
     devicePlugin: hasGpuNodes && devicePlugin.mode === "install" ? devicePlugin : undefined,
     machines: undefined,
@@ -39,6 +41,13 @@ function clusterModel({ nodes, labelPrefix, operator, devicePlugin }: ExistingCo
 function check({ database, tableService }: ExistingConfig): Finding[] {
   const { enabled, exposure, replicas } = tableService;
   return [
+    ...errorIf(
+      buildsServiceImage({ tableService }),
+      "tableService.image",
+      undefined,
+      "the table service has no image, and the stack builds one only where it makes the registry",
+      "build the Dockerfile, push it or load it into the nodes, and write its tag or digest, or write tableService.enabled: false",
+    ),
     // The network policy opens the port of such an address.
     ...Object.entries(database.storageOptions)
       .filter(([option, value]) => storageAddress.test(option) && !/^https?:$/.test(URL.parse(value)?.protocol ?? ""))

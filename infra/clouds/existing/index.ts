@@ -25,6 +25,7 @@ export function createExisting(config: ExistingConfig, secrets: SecretValues<key
     kubeconfig: undefined,
     clusterName: pulumi.output(config.clusterName),
     runtimeAccountAnnotations: config.accountAnnotations,
+    tableServiceImage: config.tableService.image,
     tableServiceAccountAnnotations: {},
     database: {
       uri,

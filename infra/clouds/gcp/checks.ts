@@ -1,5 +1,6 @@
 import { checkBucketName } from "../../config/checks/bucket-name.ts";
 import { checkProtection } from "../../config/checks/created-cluster.ts";
+import { checkDockerHub } from "../../config/checks/docker-hub.ts";
 import { checkRegion } from "../../config/checks/regions.ts";
 import { checkKubernetes } from "../../config/checks/versions.ts";
 import type { CheckContext } from "../../config/parse.ts";
@@ -12,7 +13,7 @@ import { gcpRegions } from "./regions.ts";
 import type { GcpConfig } from "./schema.ts";
 
 /** What Google Cloud would refuse, some of it only after minutes. */
-export function check(config: GcpConfig, { today }: CheckContext): Finding[] {
+export function check(config: GcpConfig, { today, secrets }: CheckContext): Finding[] {
   const { kubernetesVersion, operator, tags, runtimeAccountId, tableServiceAccountId, client } = config;
   const paired = operator.mode === "addon" && kubernetesVersion in gkeRayAddon.pairings;
   return [
@@ -24,6 +25,7 @@ export function check(config: GcpConfig, { today }: CheckContext): Finding[] {
     ...checkRegion(config.region, gcpRegions),
     ...checkBucketName(config.bucket.name, reservedBucketNames),
     ...checkKey(config),
+    ...checkDockerHub(config.dockerHub, secrets, { required: false }),
     ...Object.entries(tags).flatMap(([key, value]) =>
       errorIf(
         !/^[a-z0-9_-]*$/.test(value),

@@ -4,6 +4,7 @@ import { gkeRayAddon } from "../../versions.ts";
 import type { CloudDecisions } from "../cloud.ts";
 import { check } from "./checks.ts";
 import { type Accelerator, gcpMachines } from "./machines.ts";
+import { dockerHubCache } from "./registry-names.ts";
 import type { GcpConfig } from "./schema.ts";
 import { verification } from "./verify.ts";
 
@@ -23,6 +24,7 @@ function clusterModel(config: GcpConfig): ClusterModel {
     machineNames: ({ machineType }) => [machineType],
     attachedGpus: ({ accelerator }) => accelerator?.count ?? 0,
     operatorVersion: operatorVersion(config.operator, gkeRayAddon.pairings[config.kubernetesVersion]),
+    dockerHubCache: config.dockerHub.cache ? dockerHubCache(config) : undefined,
     // GKE installs its own, and two plugins conflict.
     devicePlugin: undefined,
   });

@@ -1,15 +1,20 @@
 import * as gcp from "@pulumi/gcp";
 import * as pulumi from "@pulumi/pulumi";
+import type { SecretValues } from "../../config/load.ts";
 import { connect } from "../../kubernetes/connect.ts";
 import type { ClusterModel } from "../../model/cluster.ts";
+import { throughCache } from "../../model/image-name.ts";
 import { tableServiceAccount } from "../../model/names.ts";
 import type { PoolRole } from "../../model/roles.ts";
+import { buildsServiceImage, servicePlatform } from "../../model/service-image.ts";
 import type { Cloud, Exposure } from "../cloud.ts";
+import { imageBuilder } from "../service-image.ts";
 import { Bucket } from "./bucket.ts";
 import { clientCredentials } from "./client-credentials.ts";
 import { ClientIdentity } from "./client-identity.ts";
 import { Cluster } from "./cluster.ts";
 import { gcpDecisions } from "./decisions.ts";
+import { DockerHubCache } from "./docker-hub-cache.ts";
 import { gkeKubeconfig } from "./kubeconfig.ts";
 import { labelValue } from "./labels.ts";
 import { Network } from "./network.ts";
@@ -18,11 +23,12 @@ import { NodePool } from "./node-pool.ts";
 import { googleProbeSources, PublicEndpoint } from "./public-endpoint.ts";
 import type { GcpConfig } from "./schema.ts";
 import { SecretsKey } from "./secrets-key.ts";
+import { ServiceImage } from "./service-image.ts";
 import { Services } from "./services.ts";
 import { WorkloadIdentity } from "./workload-identity.ts";
 
 /** A GKE cluster with its network, identities and bucket. */
-export function createGcp(config: GcpConfig): Cloud {
+export function createGcp(config: GcpConfig, secrets: SecretValues<"dockerHubToken">): Cloud {
   const model = gcpDecisions.clusterModel(config);
   const { project, region, clusterName, protect } = config;
   const labels = { ...config.tags, project: "lakehead", stack: labelValue(pulumi.getStack()), "managed-by": "pulumi" };
@@ -74,6 +80,29 @@ export function createGcp(config: GcpConfig): Cloud {
     { project, bucket, accountId: config.client.accountId, members: config.client.members },
     within(),
   );
+  const serviceImage = buildsServiceImage(config)
+    ? new ServiceImage(
+        "service-image",
+        { project, region, clusterName, platform: servicePlatform(model) },
+        { ...within(), providers: [imageBuilder()] },
+      )
+    : undefined;
+  const { username } = config.dockerHub;
+  const token = secrets.dockerHubToken;
+  const cache = config.dockerHub.cache
+    ? new DockerHubCache(
+        "docker-hub",
+        {
+          project,
+          region,
+          clusterName,
+          credentials: username === undefined || token === undefined ? undefined : { username, token },
+        },
+        within(),
+      )
+    : undefined;
+  if (cache !== undefined) for (const role of Object.values(ready)) role.push(cache);
+  const image = config.tableService.image;
   const { exposure, address } = createExposure(config, network, within());
 
   const kubeconfig = pulumi.secret(
@@ -91,6 +120,8 @@ export function createGcp(config: GcpConfig): Cloud {
     kubeconfig,
     clusterName: cluster.clusterName,
     runtimeAccountAnnotations: runtime.annotations,
+    tableServiceImage:
+      serviceImage?.image ?? (image === undefined ? undefined : throughCache(image, model.dockerHubCache)),
     tableServiceAccountAnnotations: tables.annotations,
     database: { uri: bucket.uri, storageOptions: {} },
     client: {
@@ -180,6 +211,7 @@ function createExposure(
       clusterName,
       network: network.network,
       host: exposure.host,
+      zone: exposure.zone,
       allowedCidrs: exposure.allowedCidrs,
     },
     opts,

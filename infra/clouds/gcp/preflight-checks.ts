@@ -3,6 +3,7 @@
 import { type Line, type Outcome, ok, unknown, wrong } from "../../check-line.ts";
 import type { ClusterModel } from "../../model/cluster.ts";
 import { acceleratorOf } from "./machines.ts";
+import type { ManagedZone } from "./managed-zone.ts";
 import { requiredServices } from "./required-services.ts";
 import type { GcpConfig } from "./schema.ts";
 
@@ -178,6 +179,32 @@ export const checkUnknownPools = ({ project, region }: GcpConfig, pools: readonl
           `gcloud compute regions describe ${region} --project ${project}`,
         ),
       ];
+
+/** Response of dns.managedZones.get. */
+export interface FoundZone {
+  /** With a dot at its end. */
+  readonly dnsName?: string;
+  readonly visibility?: string;
+}
+
+/** The zone of the host's record, which `pulumi up` makes. */
+export function checkZone(host: string, { project, name }: ManagedZone, found: Outcome<FoundZone>): Line {
+  const text = `zone ${name} of ${project}`;
+  const byHand = `gcloud dns managed-zones describe ${name} --project ${project}`;
+  if ("failure" in found)
+    return /^status 404/.test(found.failure)
+      ? wrong(`${text}: it does not exist`, "correct lakehead:tableService.exposure.zone, or create the zone")
+      : unknown(`${text}: not checked (${found.failure})`, byHand);
+  const { dnsName = "", visibility } = found.value;
+  if (visibility === "private")
+    return wrong(
+      `${text}: it is private, and Google validates the certificate from the internet`,
+      "name a public zone",
+    );
+  return `.${host}.`.endsWith(`.${dnsName}`)
+    ? ok(`${text}: pulumi up points ${host} at the load balancer`)
+    : wrong(`${text}: it is for ${dnsName}, not for ${host}`, "name the zone of the host");
+}
 
 /** `zones` of compute.regions.get: URLs of the region's zones. */
 export function checkZones({ region }: GcpConfig, { pools }: ClusterModel, zones: Outcome<readonly string[]>): Line {

@@ -7,12 +7,15 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { attempt, type Line, type Outcome, ok, wrong } from "../../check-line.ts";
 import type { ClusterModel } from "../../model/cluster.ts";
+import { type ManagedZone, parseZone } from "./managed-zone.ts";
 import {
   checkPermissions,
   checkQuota,
   checkServices,
   checkUnknownPools,
+  checkZone,
   checkZones,
+  type FoundZone,
   type Quota,
   quotaDemands,
   requiredPermissions,
@@ -51,6 +54,14 @@ export const requests = ({ project, region }: Pick<GcpConfig, "project" | "regio
     "compute.v1 projects.get": {
       method: "GET",
       url: `https://compute.googleapis.com/compute/v1/projects/${project}`,
+    },
+  }) as const satisfies Readonly<Record<string, ApiRequest>>;
+
+export const zoneRequest = ({ project, name }: ManagedZone) =>
+  ({
+    "dns.v1 managedZones.get": {
+      method: "GET",
+      url: `https://dns.googleapis.com/dns/v1/projects/${project}/managedZones/${name}`,
     },
   }) as const satisfies Readonly<Record<string, ApiRequest>>;
 
@@ -130,4 +141,9 @@ export async function* preflightGcp(config: GcpConfig, cluster: ClusterModel): A
     ),
     ...checkUnknownPools(config, unknownPools),
   ];
+  const { enabled, exposure } = config.tableService;
+  if (!enabled || exposure.mode !== "public" || exposure.zone === undefined) return;
+  const zone = parseZone(exposure.zone, config.project);
+  const found = await send<FoundZone>(token.value, zoneRequest(zone)["dns.v1 managedZones.get"]);
+  yield [checkZone(exposure.host, zone, found)];
 }

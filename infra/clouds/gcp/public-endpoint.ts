@@ -2,6 +2,7 @@ import * as gcp from "@pulumi/gcp";
 import * as pulumi from "@pulumi/pulumi";
 import { paths, ports } from "../../../service/contract.ts";
 import type { Exposure } from "../cloud.ts";
+import { parseZone } from "./managed-zone.ts";
 import { nodeTag } from "./node-pool.ts";
 
 export interface PublicEndpointArgs {
@@ -9,6 +10,8 @@ export interface PublicEndpointArgs {
   readonly clusterName: string;
   readonly network: pulumi.Input<string>;
   readonly host: string;
+  /** Cloud DNS zone of the host, with its project where that is another one; undefined when others make the record. */
+  readonly zone: string | undefined;
   readonly allowedCidrs: readonly string[];
 }
 
@@ -51,6 +54,21 @@ export class PublicEndpoint extends pulumi.ComponentResource {
       ? undefined
       : new gcp.compute.SecurityPolicy(resourceName, { project, rules: allowRules(args.allowedCidrs) }, parent);
 
+    if (args.zone !== undefined) {
+      const zone = parseZone(args.zone, project);
+      new gcp.dns.RecordSet(
+        resourceName,
+        {
+          project: zone.project,
+          managedZone: zone.name,
+          name: `${args.host}.`,
+          type: "A",
+          ttl: 300,
+          rrdatas: [address.address],
+        },
+        parent,
+      );
+    }
     this.address = address.address;
     this.exposure = {
       annotations: {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { dockerHubSchema } from "../../config/docker-hub.ts";
 import { bucketPlace, bucketRetention, cidr, count, minorVersion } from "../../config/fields.ts";
 import { gpuEnabled, headTaint, machineSize, onDemand, spotAllowed } from "../../config/node-fields.ts";
 import { operatorSchema } from "../../config/ray.ts";
@@ -165,6 +166,7 @@ export const gcpSchema = z.strictObject({
     .default("lakehead-tables")
     .describe("Id of the Google service account of the table service"),
   operator: operatorSchema(["helm", "addon", "existing"]),
+  dockerHub: dockerHubSchema,
   client: z
     .strictObject({
       ...clientShape,
@@ -182,7 +184,17 @@ export const gcpSchema = z.strictObject({
     })
     .prefault({})
     .describe("The runtime's client"),
-  tableService: tableServiceSchema(exposureSchema({})).prefault({}),
+  tableService: tableServiceSchema(
+    exposureSchema({
+      zone: z
+        .string()
+        .regex(/^(projects\/[^/]+\/managedZones\/)?[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/, {
+          error: "the name of a Cloud DNS zone, or projects/<project>/managedZones/<name>",
+        })
+        .optional()
+        .describe("Cloud DNS zone of `host`: the stack points `host` at the load balancer"),
+    }),
+  ).prefault({}),
   ...sharedShape,
 });
 export type GcpConfig = z.output<typeof gcpSchema>;

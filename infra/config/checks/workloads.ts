@@ -5,18 +5,11 @@ import { rayGroups, withSidecar } from "../../model/ray-groups.ts";
 import { errorIf, type Finding, warningIf } from "../report.ts";
 import type { SharedConfig } from "../shared.ts";
 
-/** The table service can start, and authenticates its callers. */
+/** The table service authenticates its callers. */
 export function checkTableService({ tableService }: SharedConfig, secrets: ReadonlySet<string>): Finding[] {
-  const { enabled, image, auth } = tableService;
+  const { enabled, auth } = tableService;
   if (!enabled) return [];
   return [
-    ...errorIf(
-      image === undefined,
-      "tableService.image",
-      undefined,
-      "the table service has no image",
-      "build the Dockerfile, push it and write its tag or digest, or write tableService.enabled: false",
-    ),
     ...errorIf(
       auth.issuer === undefined && !secrets.has("staticTokens"),
       "tableService.auth.issuer",

@@ -13,7 +13,7 @@ export interface OrphanCleanupArgs {
   /** Hours without a worker above the minimum after which a RayCluster of a client is deleted. */
   readonly idleHours: number;
   /** An image with Node 24.2 or later, which runs TypeScript and has `import.meta.main`. */
-  readonly image: string;
+  readonly image: pulumi.Input<string>;
   readonly nodeSelector: Readonly<Record<string, string>>;
 }
 

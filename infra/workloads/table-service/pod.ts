@@ -7,7 +7,7 @@ type PodTemplate = kubernetes.types.input.core.v1.PodTemplateSpec;
 type Probe = kubernetes.types.input.core.v1.Probe;
 
 export interface PodArgs {
-  readonly image: string;
+  readonly image: pulumi.Input<string>;
   /** CPU request. There is no limit: queries are short, and idle CPU time of the node is free. */
   readonly cpus: number;
   /** Request and limit, equal, so that memory pressure of the node does not evict the pod first. */

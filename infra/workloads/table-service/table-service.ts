@@ -13,7 +13,7 @@ export interface TableServiceArgs {
   /** Name of its service account; the cloud's identity is bound to it. */
   readonly accountName: string;
   readonly accountAnnotations: Annotations;
-  readonly image: string;
+  readonly image: pulumi.Input<string>;
   readonly replicas: { readonly min: number; readonly max: number; readonly targetCpuPercent: number };
   readonly cpus: number;
   readonly memory: string;

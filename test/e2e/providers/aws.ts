@@ -30,6 +30,8 @@ const addon = "aws:eks/addon:Addon";
 const endpoint = "aws:ec2/vpcEndpoint:VpcEndpoint";
 const oidc = "aws:iam/openIdConnectProvider:OpenIdConnectProvider";
 
+const repository = "aws:ecr/repository:Repository";
+
 const dependencyViolation = "DependencyViolation: has dependencies and cannot be deleted";
 const deleteConflict = "DeleteConflict: cannot delete entity, must detach all policies first";
 
@@ -82,6 +84,7 @@ const references: Cloud["references"] = {
   "aws:eks/accessPolicyAssociation:AccessPolicyAssociation": [inCluster],
   [attachment]: [{ path: "role", to: role, holds: deleteConflict }],
   "aws:iam/rolePolicy:RolePolicy": [{ path: "role", to: role, holds: deleteConflict }],
+  "aws:ecr/lifecyclePolicy:LifecyclePolicy": [{ path: "repository", to: repository }],
   "aws:kms/alias:Alias": [{ path: "targetKeyId", to: "aws:kms/key:Key" }],
   "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration": inBucket,
   "aws:s3/bucketOwnershipControls:BucketOwnershipControls": inBucket,
@@ -241,6 +244,7 @@ export function awsCloud(account: string): Cloud {
       [nodeGroup]: [nodesCanJoin],
       [addon]: [noSecondAddon, needsNodes],
       [bucket]: [nameIsFree(bucket, "bucket")],
+      [repository]: [nameIsFree(repository, "name")],
       "aws:eks/accessPolicyAssociation:AccessPolicyAssociation": [hasEntry],
       "aws:cloudwatch/logGroup:LogGroup": [nameIsFree("aws:cloudwatch/logGroup:LogGroup", "name")],
       "aws:kms/alias:Alias": [nameIsFree("aws:kms/alias:Alias", "name")],

@@ -41,6 +41,7 @@ const references: Cloud["references"] = {
 
 /** The API that must be switched on in the project before the first call. */
 const apis: Readonly<Record<string, string>> = {
+  artifactregistry: "artifactregistry.googleapis.com",
   compute: "compute.googleapis.com",
   container: "container.googleapis.com",
   serviceaccount: "iam.googleapis.com",

@@ -9,6 +9,7 @@ const here = (file: string): string => fileURLToPath(new URL(file, import.meta.u
 const executables = {
   "pulumi-resource-aws": ["main.ts", "aws"],
   "pulumi-resource-gcp": ["main.ts", "gcp"],
+  "pulumi-resource-docker-build": ["main.ts", "docker-build"],
   aws: ["token.ts", "aws"],
   "gke-gcloud-auth-plugin": ["token.ts", "gcp"],
 } as const;

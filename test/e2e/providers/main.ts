@@ -1,19 +1,26 @@
-/** `node main.ts aws|gcp`: the plugin process that the engine starts. */
+/** `node main.ts aws|gcp|docker-build`: the plugin process that the engine starts. */
 
 import { readFileSync } from "node:fs";
 import { Api } from "../support/api.ts";
 import { awsCloud } from "./aws.ts";
+import type { Cloud } from "./cloud.ts";
+import { imageBuilder } from "./docker-build.ts";
 import { gcpCloud } from "./gcp.ts";
 import { Journal } from "./journal.ts";
 import { joinNode, leaveNode, nodesOf } from "./nodes.ts";
 import { StandIn } from "./provider.ts";
 import { serve } from "./server.ts";
-import { journalPath, readSettings } from "./settings.ts";
+import { journalPath, type ProviderName, providerNames, readSettings } from "./settings.ts";
 
-const kind = process.argv[2];
-if (kind !== "aws" && kind !== "gcp") throw new Error(`a stand-in for aws or gcp, not for ${kind ?? "nothing"}`);
+const clouds: Readonly<Record<ProviderName, (account: string) => Cloud>> = {
+  aws: awsCloud,
+  gcp: gcpCloud,
+  "docker-build": imageBuilder,
+};
+const kind = providerNames.find((name) => name === process.argv[2]);
+if (kind === undefined) throw new Error(`a stand-in for ${providerNames.join(", ")}, not for ${process.argv[2]}`);
 const settings = readSettings(process.env);
-const cloud = kind === "aws" ? awsCloud(settings.account) : gcpCloud(settings.account);
+const cloud = clouds[kind](settings.account);
 const journal = new Journal(journalPath(settings.folder, kind));
 const api = new Api({
   server: new URL(`https://${settings.apiHost}`),

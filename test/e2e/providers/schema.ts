@@ -35,7 +35,9 @@ export class Sdk {
 
   #read(token: string): ResourceSchema | undefined {
     // aws:eks/nodeGroup:NodeGroup is declared in eks/nodeGroup.js; some files have their names in another case.
-    const [folder = "", file = ""] = (token.split(":")[1] ?? "").split("/");
+    const [, module = "", name = ""] = token.split(":");
+    // A package of one module has its files in its root.
+    const [folder = "", file = ""] = module === "index" ? [".", name] : module.split("/");
     const wanted = `${file.toLowerCase()}.js`;
     let source: string | undefined;
     try {
@@ -47,7 +49,7 @@ export class Sdk {
     if (!source?.includes(`__pulumiType = '${token}'`)) return undefined;
     const all = (pattern: RegExp): string[] => [...source.matchAll(pattern)].map(([, name = ""]) => name);
     return {
-      inputs: new Set(all(/resourceInputs\["(\w+)"\] = (?:\w+\()*args\?/g)),
+      inputs: new Set(all(/resourceInputs\["(\w+)"\] = (?:\w*\()*args\?/g)),
       required: all(/Missing required property '(\w+)'/g),
       computed: all(/resourceInputs\["(\w+)"\] = undefined \/\*out\*\//g),
     };

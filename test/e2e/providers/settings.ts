@@ -59,4 +59,7 @@ export function settingsEnvironment(settings: Settings): Record<string, string> 
   );
 }
 
-export const journalPath = (folder: string, provider: "aws" | "gcp"): string => join(folder, `${provider}.jsonl`);
+export const providerNames = ["aws", "gcp", "docker-build"] as const;
+export type ProviderName = (typeof providerNames)[number];
+
+export const journalPath = (folder: string, provider: ProviderName): string => join(folder, `${provider}.jsonl`);

@@ -98,7 +98,7 @@ export class Engine {
     if (kubernetesProvider !== undefined)
       await symlink(kubernetesProvider, join(folder, "bin", "pulumi-resource-kubernetes"));
     await copyFile(join(repository, "Pulumi.yaml"), join(project, "Pulumi.yaml"));
-    for (const name of ["infra", "service", "node_modules", "package.json"])
+    for (const name of ["infra", "service", "node_modules", "package.json", "Dockerfile", ".dockerignore"])
       await symlink(join(repository, name), join(project, name));
     const environment: NodeJS.ProcessEnv = {
       ...process.env,

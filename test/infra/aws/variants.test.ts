@@ -1,8 +1,14 @@
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { internalAnnotations, publicAnnotations } from "../../../infra/clouds/aws/exposure.ts";
 import type { Capture, PlannedResource } from "../../../infra/offline-plan/capture.ts";
-import { runStack } from "../../support/infra/stacks.ts";
+import { readProject } from "../../../infra/offline-plan/project.ts";
+import { plaintext } from "../../../infra/offline-plan/values.ts";
+import { DependencyGraph } from "../../support/infra/graph.ts";
+import { root, runStack } from "../../support/infra/stacks.ts";
 import { configOf } from "../config/minimal.ts";
+import { revealed } from "../kubernetes/manifests.ts";
 
 /** Two stacks that differ from the examples in every choice of the AWS half; a golden plan holds the examples. */
 let adopted: Capture;
@@ -10,23 +16,30 @@ let closed: Capture;
 
 beforeAll(async () => {
   [adopted, closed] = await Promise.all([
-    runStack("aws-dev", "update", {
-      "lakehead:network": {
-        mode: "adopt",
-        vpcId: "vpc-0a1b",
-        cidr: "10.0.0.0/16",
-        privateSubnetIds: ["subnet-0a", "subnet-0b"],
-        privateRouteTableIds: ["rtb-0a"],
+    runStack(
+      "aws-dev",
+      "update",
+      {
+        "lakehead:network": {
+          mode: "adopt",
+          vpcId: "vpc-0a1b",
+          cidr: "10.0.0.0/16",
+          privateSubnetIds: ["subnet-0a", "subnet-0b"],
+          privateRouteTableIds: ["rtb-0a"],
+        },
+        "lakehead:dockerHub": { cache: true, username: "lakehead" },
+        "lakehead:orphanCleanup": { image: "node:26" },
+        "lakehead:bucket": { name: "example-existing", create: false },
+        "lakehead:endpoint": { publicCidrs: [] },
+        "lakehead:nodes": { gpu: { enabled: false } },
+        "lakehead:tableService": {
+          image: "registry.example.com/lakehead:0.1.0",
+          auth: { issuer: "https://login.example.com/", audience: "lakehead" },
+          exposure: { mode: "internal", allowedCidrs: ["10.0.0.0/8"] },
+        },
       },
-      "lakehead:bucket": { name: "example-existing", create: false },
-      "lakehead:endpoint": { publicCidrs: [] },
-      "lakehead:nodes": { gpu: { enabled: false } },
-      "lakehead:tableService": {
-        image: "registry.example.com/lakehead:0.1.0",
-        auth: { issuer: "https://login.example.com/", audience: "lakehead" },
-        exposure: { mode: "internal", allowedCidrs: ["10.0.0.0/8"] },
-      },
-    }),
+      { "lakehead:dockerHubToken": "hub-token" },
+    ),
     runStack("aws-dev", "update", {
       "lakehead:network": { mode: "create", zones: ["a", "b"], nat: "none", flowLogs: true },
       "lakehead:client": {},
@@ -34,10 +47,11 @@ beforeAll(async () => {
       "lakehead:auditorArns": [],
       "lakehead:networkPolicies": false,
       "lakehead:bucket": { name: "example-throwaway", forceDestroy: true },
+      "lakehead:nodes": { system: { instanceTypes: ["m7g.large"] } },
     }),
   ]);
   for (const { failure } of [adopted, closed]) if (failure !== undefined) throw new Error(failure);
-});
+}, 120_000);
 
 const of = (capture: Capture, type: string): PlannedResource[] =>
   capture.resources.filter((resource) => resource.type === `aws:${type}`);
@@ -131,6 +145,88 @@ describe("the bucket", () => {
     expect(adopted.resources.filter(({ type }) => type.startsWith("aws:s3/"))).toEqual([]);
     const document = one(adopted, "iam/rolePolicy:RolePolicy", "identities-runtime-tables").inputs.policy;
     expect(JSON.stringify(document)).toContain("arn:aws:s3:::example-existing/*");
+  });
+});
+
+describe("the image of the table service", () => {
+  const images = (capture: Capture) => capture.resources.filter(({ type }) => type === "docker-build:index:Image");
+  const podImage = (capture: Capture) => {
+    const deployment = capture.resources.find(({ type }) => type === "kubernetes:apps/v1:Deployment");
+    return /"image":"([^"]+)"/.exec(JSON.stringify(deployment?.inputs))?.[1];
+  };
+
+  test("is built for the system nodes' architecture, from the folder of the Dockerfile, and run by its digest", () => {
+    const [image] = images(closed);
+    expect(image?.inputs).toMatchObject({ platforms: ["linux/arm64"], buildOnPreview: false });
+    const { location } = (image?.inputs.context ?? {}) as { location: string };
+    // The engine starts providers in the folder of the program.
+    const program = dirname(join(root, readProject(root).main));
+    expect(existsSync(join(program, location, "Dockerfile"))).toBe(true);
+    expect(podImage(closed)).toMatch(
+      /^111122223333\.dkr\.ecr\.eu-central-1\.amazonaws\.com\/lancedb\/table-service@sha256:[0-9a-f]{64}$/,
+    );
+  });
+
+  test("has a repository whose tags do not move, with a scan of each push", () => {
+    expect(inputs(closed, "ecr/repository:Repository")).toEqual([
+      expect.objectContaining({ imageTagMutability: "IMMUTABLE", imageScanningConfiguration: { scanOnPush: true } }),
+    ]);
+  });
+
+  test("of the configuration is used as it is, and nothing is built", () => {
+    expect(podImage(adopted)).toBe("registry.example.com/lakehead:0.1.0");
+    expect(images(adopted)).toEqual([]);
+    expect(of(adopted, "ecr/lifecyclePolicy:LifecyclePolicy").map(({ name }) => name)).not.toContain("service-image");
+    expect(adopted.resources.filter(({ type }) => type === "pulumi:providers:docker-build")).toEqual([]);
+  });
+});
+
+describe("the cache of Docker Hub", () => {
+  const cache = "111122223333.dkr.ecr.eu-central-1.amazonaws.com/lancedb/docker-hub";
+  const named = (kind: string) =>
+    adopted.resources.find(({ type }) => type.startsWith("kubernetes:") && type.endsWith(`:${kind}`));
+  const rule = "ecr/pullThroughCacheRule:PullThroughCacheRule";
+
+  test("pulls as the configured account, whose token is in no plain input", () => {
+    const { credentialArn } = one(adopted, rule, "docker-hub").inputs;
+    expect(credentialArn).toMatch(
+      /^arn:aws:secretsmanager:eu-central-1:\d+:secret:ecr-pullthroughcache\/lancedb-docker-hub-/,
+    );
+    const version = one(adopted, "secretsmanager/secretVersion:SecretVersion", "docker-hub");
+    expect(revealed(version).secretString).toBe('{"username":"lakehead","accessToken":"hub-token"}');
+    const open = adopted.resources.filter((resource) =>
+      JSON.stringify([...plaintext(resource.inputs)]).includes("hub-token"),
+    );
+    expect(open).toEqual([]);
+  });
+
+  test("serves Ray, in the stack's cluster and in the client's parameters, and the other images of Docker Hub", () => {
+    const ray = `${cache}/rayproject/ray:2.56.0-py312`;
+    expect(JSON.stringify(named("RayCluster")?.inputs)).toContain(`"image":"${ray}"`);
+    const outputs = adopted.resources.find(({ kind }) => kind === "stack")?.outputs;
+    expect(outputs).toMatchObject({ clientParameters: { head_group: { image: ray } } });
+    expect(outputs?.clientSnippet).toContain(ray);
+    expect(JSON.stringify(named("CronJob")?.inputs)).toContain(`"image":"${cache}/library/node:26"`);
+    expect(JSON.stringify(named("Deployment")?.inputs)).toContain('"image":"registry.example.com/lakehead:0.1.0"');
+  });
+
+  test("has its repositories from the stack, so that nodes create none and a destroy leaves none", () => {
+    expect(inputs(adopted, "ecr/repository:Repository").map(({ name }) => name)).toEqual([
+      "lancedb/docker-hub/library/node",
+      "lancedb/docker-hub/rayproject/ray",
+    ]);
+    const graph = new DependencyGraph(adopted.resources);
+    const pods = adopted.resources.filter(({ type }) => /^kubernetes:.*:(RayCluster|CronJob)$/.test(type));
+    expect(pods).toHaveLength(2);
+    expect(graph.violations(pods, [...of(adopted, rule), ...of(adopted, "ecr/repository:Repository")])).toEqual([]);
+    expect(graph.violations(of(adopted, rule), of(adopted, "secretsmanager/secretVersion:SecretVersion"))).toEqual([]);
+  });
+
+  test("does not exist without the key", () => {
+    expect(of(closed, rule)).toEqual([]);
+    expect(
+      JSON.stringify(closed.resources.find(({ type }) => type === "kubernetes:ray.io/v1:RayCluster")?.inputs),
+    ).toContain('"image":"rayproject/ray:');
   });
 });
 

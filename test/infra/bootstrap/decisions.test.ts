@@ -142,7 +142,7 @@ describe("on AWS", () => {
     const actions = readerPolicy(account).Statement.flatMap(({ Action }) => Action);
     expect(actions.length).toBeGreaterThan(50);
     expect(actions.filter((action) => !/:(Describe|Get|List|BatchGet|BatchCheck)/.test(action))).toEqual([]);
-    expect(actions.filter((action) => /s3:(GetObject|List)|Secret|kms:Decrypt|ssm:/.test(action))).toEqual([
+    expect(actions.filter((action) => /s3:(GetObject|List)|SecretValue|kms:Decrypt|ssm:/.test(action))).toEqual([
       "s3:ListTagsForResource",
     ]);
   });

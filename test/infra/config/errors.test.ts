@@ -360,13 +360,43 @@ const rows: Row[] = [
     "a public service without a certificate",
     "aws",
     { tableService: { exposure: { mode: "public", host: "tables.example.com" } } },
-    "lakehead:tableService.exposure.certificateArn is missing: the key is required",
+    "error lakehead:tableService.exposure.certificateArn is missing: the load balancer has no certificate; write the id of the host's Route 53 zone",
   ],
   [
-    "a table service without an image",
+    "a cache of Docker Hub without an account, which ECR needs",
     "aws",
+    { dockerHub: { cache: true } },
+    "error lakehead:dockerHub.username is missing: the cache pulls from Docker Hub only with an account and its token",
+  ],
+  [
+    "a cache of Docker Hub without a token",
+    "gcp",
+    { dockerHub: { cache: true, username: "lakehead" } },
+    "error lakehead:dockerHubToken is missing: the cache pulls from Docker Hub only with an account and its token; pulumi config set --secret dockerHubToken",
+  ],
+  [
+    "a cluster name that makes the prefix of the cache too long",
+    "aws",
+    { clusterName: "a-cluster-of-20-lett", dockerHub: { cache: true, username: "lakehead" } },
+    'error lakehead:clusterName = "a-cluster-of-20-lett": the prefix of the cache of Docker Hub would be a-cluster-of-20-lett/docker-hub, and ECR accepts 30 characters; write at most 19 characters',
+  ],
+  [
+    "a cache of Docker Hub that cannot reach it",
+    "aws",
+    { network: { mode: "create", nat: "none" }, dockerHub: { cache: true, username: "lakehead" } },
+    "error lakehead:dockerHub.cache = true: through interface endpoints, ECR fills its cache only where the subnet has a route to the internet",
+  ],
+  [
+    "a zone by its name, which is not its id",
+    "aws",
+    { tableService: { exposure: { mode: "public", host: "tables.example.com", zone: "example.com" } } },
+    "the id of a Route 53 hosted zone",
+  ],
+  [
+    "a table service without an image where the stack has no registry",
+    "kubeconfig",
     { tableService: { image: undefined } },
-    "error lakehead:tableService.image is missing: the table service has no image; build the Dockerfile",
+    "error lakehead:tableService.image is missing: the table service has no image, and the stack builds one only where it makes the registry; build the Dockerfile",
   ],
   [
     "an image with the tag latest",
@@ -533,6 +563,23 @@ describe("no error for", () => {
   test.each(["aws", "gcp", "kubeconfig"] as const)("the required keys of %s, nor a warning", (cloud) => {
     expect(findingsFor(cloud)).toEqual([]);
     expect(configOf(cloud).cloud).toBe(cloud);
+  });
+
+  test.each(["aws", "gcp"] as const)("a table service without an image on %s, where the stack builds it", (cloud) => {
+    expect(findingsFor(cloud, { tableService: { image: undefined } })).toEqual([]);
+  });
+
+  test("a cache of Docker Hub with its account, and on Google Cloud without one", () => {
+    const dockerHub = { cache: true, username: "lakehead" };
+    expect(findingsFor("aws", { dockerHub }, { secrets: new Set(["dockerHubToken"]) })).toEqual([]);
+    expect(findingsFor("gcp", { dockerHub: { cache: true } })).toEqual([]);
+  });
+
+  test("a public host with a zone or a certificate", () => {
+    const exposure = { mode: "public", host: "tables.example.com" };
+    const certificateArn = "arn:aws:acm:eu-central-1:111122223333:certificate/1";
+    for (const more of [{ zone: "Z0123456789ABC" }, { certificateArn }])
+      expect(findingsFor("aws", { tableService: { exposure: { ...exposure, ...more } } })).toEqual([]);
   });
 
   test("an unknown machine type with a size, which pods are checked against", () => {

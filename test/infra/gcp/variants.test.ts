@@ -2,7 +2,8 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { objectRole } from "../../../infra/clouds/gcp/bucket-access.ts";
 import { nodeRoles } from "../../../infra/clouds/gcp/node-identity.ts";
 import type { Capture, PlannedResource } from "../../../infra/offline-plan/capture.ts";
-import { ofType } from "../../support/infra/graph.ts";
+import { plaintext } from "../../../infra/offline-plan/values.ts";
+import { DependencyGraph, ofType } from "../../support/infra/graph.ts";
 import { runStack } from "../../support/infra/stacks.ts";
 import { revealed } from "../kubernetes/manifests.ts";
 
@@ -10,26 +11,37 @@ import { revealed } from "../kubernetes/manifests.ts";
 let adopted: Capture;
 
 beforeAll(async () => {
-  adopted = await runStack("gcp-dev", "update", {
-    "lakehead:network": {
-      mode: "adopt",
-      network: "shared-vpc",
-      subnetwork: "ray",
-      podRange: "ray-pods",
-      serviceRange: "ray-services",
+  adopted = await runStack(
+    "gcp-dev",
+    "update",
+    {
+      "lakehead:dockerHub": { cache: true, username: "lakehead" },
+      "lakehead:network": {
+        mode: "adopt",
+        network: "shared-vpc",
+        subnetwork: "ray",
+        podRange: "ray-pods",
+        serviceRange: "ray-services",
+      },
+      "lakehead:bucket": { name: "existing-tables", create: false },
+      "lakehead:operator": { mode: "addon", version: "1.4" },
+      "lakehead:encryptSecrets": false,
+      "lakehead:endpoint": { dns: false, publicCidrs: ["203.0.113.0/24"] },
+      "lakehead:tableService": {
+        image: "registry.example.com/lakehead:0.1.0",
+        auth: { issuer: "https://login.example.com/", audience: "lakehead" },
+        exposure: {
+          mode: "public",
+          host: "tables.example.com",
+          zone: "projects/dns-host/managedZones/example",
+          allowedCidrs: ["198.51.100.0/24"],
+        },
+      },
     },
-    "lakehead:bucket": { name: "existing-tables", create: false },
-    "lakehead:operator": { mode: "addon", version: "1.4" },
-    "lakehead:encryptSecrets": false,
-    "lakehead:endpoint": { dns: false, publicCidrs: ["203.0.113.0/24"] },
-    "lakehead:tableService": {
-      image: "registry.example.com/lakehead:0.1.0",
-      auth: { issuer: "https://login.example.com/", audience: "lakehead" },
-      exposure: { mode: "public", host: "tables.example.com", allowedCidrs: ["198.51.100.0/24"] },
-    },
-  });
+    { "lakehead:dockerHubToken": "hub-token" },
+  );
   if (adopted.failure !== undefined) throw new Error(adopted.failure);
-}, 60_000);
+}, 120_000);
 
 function only(type: string): PlannedResource {
   const [first, ...others] = ofType(adopted.resources, type);
@@ -108,6 +120,42 @@ describe("identities", () => {
     expect(grants.length).toBeGreaterThan(5);
     expect(grants.filter(({ type }) => !/IAMMember$/i.test(type))).toEqual([]);
   });
+});
+
+test("a zone of another project gets the host's record, which points at the reserved address", () => {
+  expect(inputs("gcp:dns/recordSet:RecordSet")).toMatchObject({
+    project: "dns-host",
+    managedZone: "example",
+    name: "tables.example.com.",
+    type: "A",
+  });
+  const graph = new DependencyGraph(adopted.resources);
+  const [record, address] = [only("gcp:dns/recordSet:RecordSet"), only("gcp:compute/globalAddress:GlobalAddress")];
+  expect(graph.violations([record], [address])).toEqual([]);
+});
+
+test("a cache of Docker Hub pulls as the configured account, and serves Ray's image", () => {
+  const secret = "projects/sample-project/secrets/lancedb-docker-hub";
+  expect(inputs("gcp:artifactregistry/repository:Repository")).toMatchObject({
+    mode: "REMOTE_REPOSITORY",
+    repositoryId: "lancedb-docker-hub",
+    remoteRepositoryConfig: {
+      upstreamCredentials: {
+        usernamePasswordCredentials: { username: "lakehead", passwordSecretVersion: `${secret}/versions/1` },
+      },
+    },
+  });
+  expect(inputs("gcp:secretmanager/secretVersion:SecretVersion")).toMatchObject({ secret, secretData: "hub-token" });
+  expect([...plaintext(only("gcp:secretmanager/secretVersion:SecretVersion").inputs)].join()).not.toContain(
+    "hub-token",
+  );
+  expect(inputs("gcp:secretmanager/secretIamMember:SecretIamMember")).toMatchObject({
+    role: "roles/secretmanager.secretAccessor",
+    member: expect.stringContaining("@gcp-sa-artifactregistry.iam.gserviceaccount.com"),
+  });
+  expect(JSON.stringify(inputs("kubernetes:ray.io/v1:RayCluster"))).toContain(
+    '"image":"europe-west4-docker.pkg.dev/example-lakehead-dev/lancedb-docker-hub/rayproject/ray:2.56.0-py312"',
+  );
 });
 
 test("an existing bucket is used but not changed", () => {

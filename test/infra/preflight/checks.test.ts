@@ -5,6 +5,7 @@ import {
   checkPermissions,
   checkQuota,
   checkServices,
+  checkZone,
   checkZones,
   quotaDemands,
   requiredPermissions,
@@ -13,7 +14,8 @@ import { requiredServices } from "../../../infra/clouds/gcp/required-services.ts
 import { type AwsConfig, clusterModel, type GcpConfig, stackDefinition } from "../../../infra/clouds/schema.ts";
 import { parseConfig, rawConfig } from "../../../infra/config/parse.ts";
 import { readProject, readStackConfig } from "../../../infra/offline-plan/project.ts";
-import { checkAddress, checkDns, checkImage, requiredImages } from "../../../infra/preflight/checks.ts";
+import { checkAddress, checkBuilder, checkDns, checkImage, requiredImages } from "../../../infra/preflight/checks.ts";
+import { listedPlatforms } from "../../../infra/preflight/docker.ts";
 import { root } from "../../support/infra/stacks.ts";
 
 function example<Config>(stack: string): Config {
@@ -127,6 +129,20 @@ describe("Google Cloud", () => {
     });
   });
 
+  test("a zone must be public and the host's (documentation of managedZones.get: dnsName ends with a dot)", () => {
+    const zone = { project: "p", name: "z" };
+    const check = (found: Parameters<typeof checkZone>[2]) => checkZone("tables.lake.dev", zone, found);
+    expect(check({ value: { dnsName: "lake.dev.", visibility: "public" } }).result).toBe("ok");
+    expect(check({ value: { dnsName: "tables.lake.dev.", visibility: "public" } }).result).toBe("ok");
+    expect(check({ value: { dnsName: "ake.dev.", visibility: "public" } })).toMatchObject({
+      result: "wrong",
+      text: expect.stringContaining("it is for ake.dev."),
+    });
+    expect(check({ value: { dnsName: "lake.dev.", visibility: "private" } }).result).toBe("wrong");
+    expect(check({ failure: "status 404: notFound" }).result).toBe("wrong");
+    expect(check(failure).result).toBe("unknown");
+  });
+
   test("zones of the pools must be the region's (documentation of compute.regions.get: zones[] are URLs)", () => {
     const zones = (letters: string) => ({
       value: [...letters].map(
@@ -152,12 +168,17 @@ describe("every cloud", () => {
 
   test("images of the table service and of Ray are required once each, with their nodes' architecture", () => {
     const config = example<AwsConfig>("aws-prod");
-    const images = requiredImages(config, clusterModel(config));
-    expect(images.map(({ use, architecture }) => [use, architecture])).toEqual([
-      ["table service", "x86_64"],
+    const uses = (image?: string) => {
+      const tableService = { ...config.tableService, image };
+      const images = requiredImages({ ...config, tableService }, clusterModel(config));
+      return images.map(({ use, architecture }) => [use, architecture]);
+    };
+    const ray = [
       ["Ray", "x86_64"],
       ["Ray", "x86_64"],
-    ]);
+    ];
+    expect(uses("registry.lake.dev/lakehead:1")).toEqual([["table service", "x86_64"], ...ray]);
+    expect(uses()).toEqual(ray);
   });
 
   test("an image of another architecture is wrong, an unreadable one unknown", () => {
@@ -172,9 +193,27 @@ describe("every cloud", () => {
     expect(checkImage(image, failure).result).toBe("unknown");
   });
 
+  test("an image that the stack builds needs a Docker that builds for its nodes", () => {
+    // The output of docker buildx inspect, v0.30.
+    const printed =
+      "Name:   default\nDriver: docker\n\nNodes:\nPlatforms:        linux/amd64*, linux/amd64/v2, linux/arm64\n";
+    expect(listedPlatforms(printed)).toEqual(["linux/amd64", "linux/amd64/v2", "linux/arm64"]);
+    expect(listedPlatforms("Status: inactive\n")).toEqual([]);
+    expect(checkBuilder("linux/arm64", { value: listedPlatforms(printed) }).result).toBe("ok");
+    expect(checkBuilder("linux/arm64", { value: ["linux/amd64"] })).toMatchObject({
+      result: "wrong",
+      remedy: expect.stringContaining("--install arm64"),
+    });
+    expect(checkBuilder("linux/amd64", failure)).toMatchObject({
+      result: "wrong",
+      remedy: expect.stringContaining("tableService.image"),
+    });
+  });
+
   test("a host needs a zone before the first up, not a record", () => {
     const host = "tables.lake.dev";
     expect(checkDns(host, { value: { addresses: [], zone: "lake.dev" } }).result).toBe("ok");
+    expect(checkDns(host, { value: { addresses: [], zone: "lake.dev" } }, true).text).toContain("pulumi up points");
     expect(checkDns(host, { value: { addresses: ["192.0.2.1"], zone: undefined } }).result).toBe("ok");
     expect(checkDns(host, { value: { addresses: [], zone: undefined } }).result).toBe("wrong");
     expect(checkDns(host, failure).result).toBe("unknown");

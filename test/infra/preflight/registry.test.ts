@@ -3,7 +3,8 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { parseImage, readRegistryImage } from "../../../infra/preflight/registry.ts";
+import { parseImage } from "../../../infra/model/image-name.ts";
+import { readRegistryImage } from "../../../infra/preflight/registry.ts";
 
 let server: Server;
 let host: string;

@@ -10,7 +10,7 @@ const captures = describeStack("aws-dev");
 
 it("the placeholders of the example are one warning that names their keys", () => {
   expect(captures().preview.diagnostics.map(({ severity, message }) => `${severity}: ${message.trim()}`)).toContain(
-    "warning: placeholders are left, which pulumi preview and pulumi up refuse: account, deployerArn, viewerArns, auditorArns, endpoint.publicCidrs, bucket.name, client.principals, tableService.image, tableService.auth.issuer",
+    "warning: placeholders are left, which pulumi preview and pulumi up refuse: account, deployerArn, viewerArns, auditorArns, endpoint.publicCidrs, bucket.name, client.principals, tableService.auth.issuer",
   );
 });
 

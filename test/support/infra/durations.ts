@@ -44,6 +44,7 @@ export const durations: Readonly<Record<string, Duration>> = {
   "gcp:container/cluster:Cluster": { create: 6.5, delete: 3.4, source: samples(4, 4) },
   "gcp:container/nodePool:NodePool": { create: 1.6, delete: 4.3, source: samples(4, 1) },
 
+  "docker-build:index:Image": { create: 2, delete: second, source: "estimate: packages from a registry, one push" },
   "kubernetes:helm.sh/v3:Release": { create: 0.6, delete: 0.2, source: "estimate: one small image on a ready node" },
   "kubernetes:apps/v1:Deployment": { create: 0.7, delete: 0.1, source: "estimate: one image of 300 MB" },
   "kubernetes:ray.io/v1:RayCluster": { create: 2, delete: 0.5, source: "estimate: an image of 1 GB on a ready node" },

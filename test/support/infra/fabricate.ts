@@ -50,6 +50,8 @@ const eksPart =
     },
   });
 
+const registryHost = `${account}.dkr.ecr.eu-central-1.amazonaws.com`;
+
 const issuer = (name: string): string =>
   `https://oidc.eks.eu-central-1.amazonaws.com/id/${hex(name, 32).toUpperCase()}`;
 
@@ -71,6 +73,47 @@ const byType: Readonly<Record<string, Fabricate>> = {
     latestVersion: 1,
     defaultVersion: 1,
   })),
+  "aws:acm/certificate:Certificate": ({ urn, inputs }) => {
+    const arn = `arn:aws:acm:eu-central-1:${account}:certificate/${hex(urn, 8)}-0000-4000-8000-${hex(urn, 12)}`;
+    return {
+      id: arn,
+      outputs: {
+        arn,
+        domainValidationOptions: [
+          {
+            domainName: inputs.domainName,
+            resourceRecordName: `_${hex(urn, 32)}.${inputs.domainName}.`,
+            resourceRecordType: "CNAME",
+            resourceRecordValue: `_${hex(`${urn} value`, 32)}.acm-validations.aws.`,
+          },
+        ],
+      },
+    };
+  },
+  "aws:acm/certificateValidation:CertificateValidation": ({ urn, inputs }) => ({
+    id: hex(urn),
+    outputs: { certificateArn: inputs.certificateArn },
+  }),
+  "aws:route53/record:Record": ({ inputs }) => ({
+    id: `${inputs.zoneId}_${inputs.name}_${inputs.type}`,
+    outputs: { fqdn: String(inputs.name).replace(/\.$/, "") },
+  }),
+  "aws:ecr/repository:Repository": ({ physicalName }) => ({
+    id: physicalName,
+    outputs: {
+      arn: `arn:aws:ecr:eu-central-1:${account}:repository/${physicalName}`,
+      registryId: account,
+      repositoryUrl: `${registryHost}/${physicalName}`,
+    },
+  }),
+  "aws:secretsmanager/secret:Secret": ({ physicalName }) => {
+    const arn = `arn:aws:secretsmanager:eu-central-1:${account}:secret:${physicalName}-${hex(physicalName, 6)}`;
+    return { id: arn, outputs: { arn } };
+  },
+  "docker-build:index:Image": ({ urn }) => {
+    const digest = `sha256:${hex(urn, 64)}`;
+    return { id: digest, outputs: { digest, contextHash: hex(`${urn} context`, 64), ref: "" } };
+  },
   "aws:eks/cluster:Cluster": ({ physicalName, inputs }) => ({
     id: physicalName,
     outputs: {
@@ -139,6 +182,18 @@ const byType: Readonly<Record<string, Fabricate>> = {
       },
     },
   }),
+  "gcp:artifactregistry/repository:Repository": ({ inputs }) => ({
+    id: `projects/${gcpProject}/locations/${inputs.location}/repositories/${inputs.repositoryId}`,
+    outputs: { name: inputs.repositoryId, createTime: "2026-01-01T00:00:00Z" },
+  }),
+  "gcp:secretmanager/secret:Secret": ({ inputs }) => ({
+    id: `projects/${gcpProject}/secrets/${inputs.secretId}`,
+    outputs: { name: `projects/100000000001/secrets/${inputs.secretId}` },
+  }),
+  "gcp:secretmanager/secretVersion:SecretVersion": ({ inputs }) => ({
+    id: `${inputs.secret}/versions/1`,
+    outputs: { name: `${inputs.secret}/versions/1`, version: "1" },
+  }),
   "gcp:kms/keyRing:KeyRing": ({ physicalName, inputs }) => ({
     id: `projects/${gcpProject}/locations/${inputs.location}/keyRings/${physicalName}`,
     outputs: {},
@@ -161,7 +216,11 @@ const byType: Readonly<Record<string, Fabricate>> = {
     return { id: name, outputs: { name } };
   },
   "gcp:projects/serviceIdentity:ServiceIdentity": ({ inputs }) => {
-    const email = "service-100000000001@container-engine-robot.iam.gserviceaccount.com";
+    const agents: Readonly<Record<string, string>> = {
+      "container.googleapis.com": "container-engine-robot",
+      "artifactregistry.googleapis.com": "gcp-sa-artifactregistry",
+    };
+    const email = `service-100000000001@${agents[String(inputs.service)]}.iam.gserviceaccount.com`;
     return {
       id: `projects/${gcpProject}/services/${inputs.service}`,
       outputs: { email, member: `serviceAccount:${email}` },

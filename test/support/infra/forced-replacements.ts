@@ -114,6 +114,20 @@ const google = (
 
 /** Rule 5: what no document on this machine says. `<source>: <inputs>`; files are those of hashicorp/terraform-provider-aws. */
 export const elsewhere: Readonly<Record<string, readonly [source: string, ...paths: string[]]>> = {
+  "aws:acm/certificate:Certificate": [
+    "internal/service/acm/certificate.go",
+    "certificateAuthorityArn",
+    "domainName",
+    "keyAlgorithm",
+    "subjectAlternativeNames",
+    "validationMethod",
+    "validationOptions",
+  ],
+  "aws:acm/certificateValidation:CertificateValidation": [
+    "internal/service/acm/certificate_validation.go",
+    "certificateArn",
+    "validationRecordFqdns",
+  ],
   "aws:autoscaling/tag:Tag": ["internal/service/autoscaling/group_tag.go", "autoscalingGroupName", "tag.key"],
   "aws:cloudwatch/logGroup:LogGroup": ["internal/service/logs/group.go", "namePrefix", "logGroupClass"],
   "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup": ["internal/service/ec2/vpc_default_security_group.go", "vpcId"],
@@ -176,6 +190,14 @@ export const elsewhere: Readonly<Record<string, readonly [source: string, ...pat
     "serviceName",
     "vpcEndpointType",
   ],
+  "aws:ecr/lifecyclePolicy:LifecyclePolicy": ["internal/service/ecr/lifecycle_policy.go", "policy"],
+  "aws:ecr/pullThroughCacheRule:PullThroughCacheRule": [
+    "internal/service/ecr/pull_through_cache_rule.go",
+    "ecrRepositoryPrefix",
+    "upstreamRegistryUrl",
+    "upstreamRepositoryPrefix",
+  ],
+  "aws:ecr/repository:Repository": ["internal/service/ecr/repository.go", "encryptionConfigurations"],
   "aws:eks/cluster:Cluster": [
     "internal/service/eks/cluster.go",
     "accessConfig.bootstrapClusterCreatorAdminPermissions",
@@ -206,6 +228,13 @@ export const elsewhere: Readonly<Record<string, readonly [source: string, ...pat
     "expectedBucketOwner",
   ],
   "aws:s3/bucketVersioning:BucketVersioning": ["internal/service/s3/bucket_versioning.go", "expectedBucketOwner"],
+  "aws:secretsmanager/secret:Secret": ["internal/service/secretsmanager/secret.go", "name", "namePrefix"],
+  "aws:secretsmanager/secretVersion:SecretVersion": [
+    "internal/service/secretsmanager/secret_version.go",
+    "secretBinary",
+    "secretString",
+    "secretStringWoVersion",
+  ],
   "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule": [
     "internal/service/ec2/vpc_security_group_egress_rule.go",
     "securityGroupId",

@@ -236,6 +236,33 @@ export const rules: readonly Rule[] = [
     in: ["gcp-prod"],
   },
   {
+    why: "a load balancer refuses a certificate that is not issued, and holds its own until it is gone",
+    later: type("kubernetes:networking.k8s.io/v1:Ingress"),
+    earlier: type("aws:acm/certificateValidation:CertificateValidation"),
+    in: ["aws-prod"],
+  },
+  {
+    why: "a host must not point at a load balancer that is gone",
+    later: both(type("aws:route53/record:Record"), named(/^host-record$/)),
+    earlier: type("kubernetes:networking.k8s.io/v1:Ingress"),
+    in: ["aws-prod"],
+  },
+  {
+    why: "a pod starts with an image that was pushed",
+    later: both(type("kubernetes:apps/v1:Deployment"), named(/^table-service$/)),
+    earlier: type("docker-build:index:Image"),
+    in: ["aws", "gcp"],
+  },
+  {
+    why: "an image is pushed to a repository that exists",
+    later: type("docker-build:index:Image"),
+    earlier: both(
+      type("aws:ecr/repository:Repository", "gcp:artifactregistry/repository:Repository"),
+      named(/^service-/),
+    ),
+    in: ["aws", "gcp"],
+  },
+  {
     why: "EKS writes its logs into a group that exists, or makes one without a retention, which stays",
     later: type("aws:eks/cluster:Cluster"),
     earlier: both(type("aws:cloudwatch/logGroup:LogGroup"), named(/^cluster-logs$/)),

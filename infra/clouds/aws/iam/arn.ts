@@ -11,6 +11,11 @@ export function partitionOf(region: string): string {
   return partitions.find(([pattern]) => pattern.test(region))?.[1] ?? "aws";
 }
 
+/** The host of an account's Docker repositories in Amazon ECR. */
+export function registryHost({ account, region }: { readonly account: string; readonly region: string }): string {
+  return `${account}.dkr.ecr.${region}.${dnsSuffixOf(region)}`;
+}
+
 /** The DNS suffix of a partition's service principals. */
 export function dnsSuffixOf(region: string): string {
   return partitionOf(region) === "aws-cn" ? "amazonaws.com.cn" : "amazonaws.com";

@@ -26,16 +26,19 @@ const list = (value: string | string[] | undefined): string[] => (value === unde
 
 /** Every IAM document in a resource's inputs. */
 export function documents({ resources }: Pick<Capture, "resources">): Document[] {
-  return resources
-    .filter(({ type }) => type.startsWith("aws:"))
-    .flatMap((resource) =>
-      ["policy", "assumeRolePolicy"].flatMap((property): Document[] => {
-        const value = resource.inputs[property];
-        if (typeof value !== "string") return [];
-        const { Statement } = JSON.parse(value) as { Statement: Statement | Statement[] };
-        return [{ resource, property, statements: [Statement].flat() }];
-      }),
-    );
+  return (
+    resources
+      // A lifecycle policy of images is no document of IAM.
+      .filter(({ type }) => type.startsWith("aws:") && type !== "aws:ecr/lifecyclePolicy:LifecyclePolicy")
+      .flatMap((resource) =>
+        ["policy", "assumeRolePolicy"].flatMap((property): Document[] => {
+          const value = resource.inputs[property];
+          if (typeof value !== "string") return [];
+          const { Statement } = JSON.parse(value) as { Statement: Statement | Statement[] };
+          return [{ resource, property, statements: [Statement].flat() }];
+        }),
+      )
+  );
 }
 
 /** Wildcards that the project's written list (support/wildcards.ts) does not have, and statements by exclusion. */
