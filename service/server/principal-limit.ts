@@ -20,8 +20,9 @@ export class PrincipalLimit {
     this.#max = max;
   }
 
-  /** Whether no other principal has called in the last seconds. */
+  /** Whether no other principal has a call that runs or waits, or has called in the last seconds. */
   isAlone(principal: string): boolean {
+    if (this.#inFlight.size > (this.#inFlight.has(principal) ? 1 : 0)) return false;
     const other = this.#latest?.principal === principal ? this.#previous : this.#latest;
     return other === undefined || performance.now() - other.at > activeMs;
   }

@@ -245,6 +245,23 @@ describe("a principal", () => {
     }
   });
 
+  test("is not alone while a call of another one runs, however long that takes", async () => {
+    vi.useFakeTimers();
+    try {
+      const limit = new PrincipalLimit(10);
+      const slow = deferred();
+      const running = limit.run("b", () => slow.promise);
+      await call(limit, "a");
+      vi.advanceTimersByTime(60_000);
+      expect([limit.isAlone("a"), limit.isAlone("b")]).toEqual([false, true]);
+      slow.settle();
+      await running;
+      expect(limit.isAlone("a")).toBe(true);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   test.each([
     ["40", undefined, 3],
     ["16", undefined, 1],
