@@ -184,7 +184,13 @@ threading.Thread(target=run, daemon=True).start()
 ended.wait()
 
 from geneva.jobs.config import JobConfig  # noqa: E402
-from geneva.runners.ray.admission import calculate_job_resources  # noqa: E402
+from geneva.runners.ray.admission import (  # noqa: E402
+    AdmissionDecision,
+    ClusterResources,
+    NodeCapacity,
+    calculate_job_resources,
+    check_admission,
+)
 
 
 @geneva.udf
@@ -199,6 +205,28 @@ seen["job"] = {
     "cpus": job.total_cpus,
     "memory": job.total_memory,
 }
+
+
+def refuses(workers):
+    """Whether the client refuses the job on a cluster of these workers, at its largest."""
+    cpus, memory, most = workers["cpus"], workers["memory"], workers["maxReplicas"]
+    cluster = ClusterResources(
+        total_cpus=0,
+        total_gpus=0,
+        total_memory=0,
+        available_cpus=0,
+        available_gpus=0,
+        available_memory=0,
+        is_kuberay=True,
+        max_scale_cpus=cpus * most,
+        max_scale_gpus=0,
+        max_scale_memory=memory * most,
+        node_capacities=[NodeCapacity(cpus=cpus, gpus=0, memory=memory)],
+    )
+    return check_admission(job, cluster)[0] == AdmissionDecision.REJECT
+
+
+seen["refused"] = [refuses(workers) for workers in given["workers"]]
 shutil.rmtree(folder, ignore_errors=True)
 print(json.dumps(seen))
 sys.stdout.flush()

@@ -9,7 +9,9 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { ClientParameters } from "../../infra/model/client-parameters.ts";
 import { type Amount, defaultFunction, defaultJob } from "../../infra/model/fit.ts";
+import { parseMemory } from "../../infra/model/quantity.ts";
 import { ray } from "../../infra/versions.ts";
+import { findingsFor } from "../infra/config/minimal.ts";
 import { manifests } from "../infra/kubernetes/manifests.ts";
 import { parametersOf } from "../infra/program/checks/client.ts";
 import { startMotoServer } from "../stores/moto.ts";
@@ -74,6 +76,8 @@ interface Seen {
   readonly error: string | null;
   /** The client's own calculation for a function without sizes. */
   readonly job: { readonly function: Requests } & Requests;
+  /** Whether the client refuses that job, for each of the workers. */
+  readonly refused: readonly boolean[];
 }
 interface Requests {
   readonly cpus: number;
@@ -132,12 +136,24 @@ function judgeCluster({ parameters }: Stack, posted: RayCluster | null): string[
   ];
 }
 
+/** Sizes around what a job with default sizes needs. */
+const workerSizes = [1, 1.5, 2].flatMap((cpus) =>
+  ["4Gi", "5Gi", "6Gi"].flatMap((memory) => [1, 2].map((maxReplicas) => ({ cpus, memory, maxReplicas }))),
+);
+
+/** Whether the plan-time check warns of the workers. */
+const warns = (cpuWorkers: object): boolean =>
+  findingsFor("aws", { ray: { cpuWorkers } }).some((finding) =>
+    finding.includes("a job of the client with default sizes"),
+  );
+
 async function judgeProgram(python: string, one: Stack): Promise<void> {
   const { stack, outputs, parameters, profile } = one;
   const given = {
     snippet: outputs.clientSnippet,
     credentials: profile === undefined ? "" : outputs.clientCredentials,
     profile,
+    workers: workerSizes.map(({ memory, ...sizes }) => ({ ...sizes, memory: parseMemory(memory) })),
   };
   // The client prints, too.
   const printed = await call(python, ["-P", join(here, "client.py")], given);
@@ -163,6 +179,15 @@ async function judgeProgram(python: string, one: Stack): Promise<void> {
   conclude(`${stack}: a default job requests what the plan-time check assumes`, [
     ...unequal("a function", seen.job.function, defaultFunction),
     ...unequal("a job", seen.job, defaultJob),
+  ]);
+  const differing = workerSizes.filter((sizes, at) => warns(sizes) !== seen.refused[at]);
+  const refused = seen.refused.filter(Boolean).length;
+  conclude(`${stack}: the plan-time check warns of the workers on which the client refuses that job`, [
+    ...unless(
+      seen.refused.length === workerSizes.length && refused > 0 && refused < workerSizes.length,
+      "it has no opinion",
+    ),
+    ...differing.map((sizes) => `they differ on ${JSON.stringify(sizes)}`),
   ]);
 }
 

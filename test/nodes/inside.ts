@@ -5,13 +5,14 @@ import { parseArgs } from "node:util";
 import { MissingPart } from "../../tools/parts/control-plane/go.ts";
 import { Report } from "../e2e/support/report.ts";
 import { checkAvailability } from "./checks/availability.ts";
+import { checkGeneva } from "./checks/geneva.ts";
 import { checkLimits } from "./checks/limits.ts";
 import { checkNetworkPolicies } from "./checks/network-policies.ts";
 import { checkOrphanCleanup } from "./checks/orphan-cleanup.ts";
 import { checkRay, checkRayToken } from "./checks/ray.ts";
 import { checkTableService } from "./checks/table-service.ts";
 import { checkVerification } from "./checks/verification.ts";
-import { startStore } from "./cluster/object-store.ts";
+import { type Store, startStore } from "./cluster/object-store.ts";
 import { elsewhere, kubectlOf, openElsewhere, type Subject } from "./support.ts";
 import { openStack, openSurroundings } from "./surroundings.ts";
 
@@ -24,21 +25,27 @@ const subjects: Readonly<Record<string, (subject: Subject) => Promise<void>>> = 
   "orphan-cleanup": checkOrphanCleanup,
   verification: checkVerification,
   "ray-token": checkRayToken,
-  availability: overAnObjectStore,
+  geneva: overAnObjectStore("geneva", checkGeneva),
+  availability: overAnObjectStore("availability", checkAvailability),
 };
 
-/** Needs an object store that the pods reach. */
-async function overAnObjectStore(subject: Subject): Promise<void> {
-  const { own } = subject.surroundings;
-  const { LAKEHEAD_NODES_STORE: python } = process.env;
-  if (own === undefined || python === undefined)
-    return subject.report.skip("availability", "the suite has no object store in the cluster of KUBECONFIG");
-  const store = await startStore(python, own.folder);
-  try {
-    await checkAvailability(subject, store);
-  } finally {
-    await store.stop();
-  }
+/** Geneva's client is a gigabyte of packages, and its job takes minutes. */
+const byNameAlone = new Set(["geneva"]);
+
+/** A subject that needs an object store which the pods reach. */
+function overAnObjectStore(name: string, check: (subject: Subject, store: Store) => Promise<void>) {
+  return async (subject: Subject): Promise<void> => {
+    const { own } = subject.surroundings;
+    const { LAKEHEAD_NODES_STORE: python } = process.env;
+    if (own === undefined || python === undefined)
+      return subject.report.skip(name, "the suite has no object store in the cluster of KUBECONFIG");
+    const store = await startStore(python, own.folder);
+    try {
+      await check(subject, store);
+    } finally {
+      await store.stop();
+    }
+  };
 }
 
 const { values: options, positionals } = parseArgs({ options: { keep: { type: "boolean" } }, allowPositionals: true });
@@ -48,7 +55,10 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 // With --keep alone, the cluster is for other hands.
-const wanted = positionals.length > 0 || options.keep === true ? positionals : Object.keys(subjects);
+const wanted =
+  positionals.length > 0 || options.keep === true
+    ? positionals
+    : Object.keys(subjects).filter((name) => !byNameAlone.has(name));
 
 const report = new Report();
 const started = performance.now();

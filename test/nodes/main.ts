@@ -14,6 +14,7 @@ import { requirePrograms } from "../../tools/parts/nodes/programs.ts";
 import { pythonWith } from "../../tools/parts/python.ts";
 import { Report } from "../e2e/support/report.ts";
 import { checkAbandoned } from "./abandoned.ts";
+import { prepareGeneva } from "./checks/geneva.ts";
 import { goPartsOfNodes } from "./cluster/cluster.ts";
 import { imageRoot } from "./cluster/containerd.ts";
 import { allImages } from "./cluster/images.ts";
@@ -37,6 +38,7 @@ async function prepare(): Promise<NodeJS.ProcessEnv> {
   for (const name of goPartsOfNodes) await goPart(name, log);
   const store = await pythonWith(storeRequirements, log);
   if (store.python === undefined) throw new MissingPart(store.missing);
+  if (positionals.includes("geneva")) await prepareGeneva(log);
   return {
     LAKEHEAD_NODES_STORE: store.python,
     LAKEHEAD_NODES_IMAGES: await imageRoot(await allImages(log), log),

@@ -3,7 +3,7 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -136,12 +136,7 @@ export async function rayImage(log: Log): Promise<StoredImage> {
       name: `docker.io/${ray.image}:${ray.default}-py${ray.python.replace(".", "")}`,
       inputs: [requirements, prefix],
       config: {
-        Env: [
-          "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-          "HOME=/home/ray",
-          "LD_LIBRARY_PATH=/usr/local/lib",
-          "LANG=C.UTF-8",
-        ],
+        Env: ["PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/home/ray", "LANG=C.UTF-8"],
         User: "1000:100",
         WorkingDir: "/home/ray",
         Cmd: ["bash"],
@@ -167,6 +162,10 @@ export async function rayImage(log: Log): Promise<StoredImage> {
           },
         );
         await retarget(join(target, "bin"), root);
+        // Ray makes virtual environments with an empty environment, so no variable can name the library's folder.
+        const shared = `libpython${ray.python}.so.1.0`;
+        await mkdir(join(root, "usr/lib"), { recursive: true });
+        await symlink(`../local/lib/${shared}`, join(root, "usr/lib", shared));
         await cp(python, join(target, "bin", "python"));
         await addUser(root, "ray:x:1000:100::/home/ray:/bin/bash");
         await mkdir(join(root, "home", "ray"), { recursive: true });
