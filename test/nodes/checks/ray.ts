@@ -28,7 +28,8 @@ export async function checkRay(subject: Subject): Promise<void> {
     holds(said.includes("answer 42") && said.includes("succeeded"), said.slice(-1500));
     const jobs = await kubectl([...place, "ray", "job", "list", "--address", "http://127.0.0.1:8265"]);
     holds(/SUCCEEDED/.test(jobs), jobs);
-    return /submission_id='([^']+)'/.exec(jobs)?.[1];
+    const field = (name: string) => new RegExp(`\\b${name}=<?'?([\\w.: ]+)`).exec(jobs)?.[1];
+    return `the dashboard lists ${field("submission_id")}, ${field("status")}, ${field("entrypoint")}`;
   });
   await report.check("the head's loss ends its cluster's state, and KubeRay makes another head", () =>
     loseHead(subject),
