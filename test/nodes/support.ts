@@ -64,6 +64,9 @@ export function restarts(pod: KubernetesObject | undefined, container: string): 
   return { count: status?.restartCount ?? 0, reason: status?.lastState?.terminated?.reason ?? "" };
 }
 
+/** The node of the suite's own cluster that has the callers. */
+export const callersNode = "system-1";
+
 /** A pod that asks: Node in the table service's image. */
 export async function callerPod(
   { kubectl, surroundings }: Pick<Subject, "kubectl" | "surroundings">,
@@ -77,7 +80,7 @@ export async function callerPod(
     metadata: { name, namespace: place },
     spec: {
       // On a node that no check drains.
-      ...(surroundings.own === undefined ? {} : { nodeSelector: { "kubernetes.io/hostname": "head-1" } }),
+      ...(surroundings.own === undefined ? {} : { nodeSelector: { "kubernetes.io/hostname": callersNode } }),
       terminationGracePeriodSeconds: 0,
       automountServiceAccountToken: false,
       securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } },

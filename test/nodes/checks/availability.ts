@@ -107,8 +107,8 @@ async function underLoad(subject: Subject, happens: () => Promise<unknown>): Pro
 
 async function drain(subject: Subject): Promise<string> {
   const { surroundings, kubectl } = subject;
-  const [pod] = await readyPods(surroundings, tableServicePods, { count: 2 });
-  const node = pod.spec.nodeName as string;
+  const pods = await readyPods(surroundings, tableServicePods, { count: 2 });
+  const node = pods.map(({ spec }) => String(spec.nodeName)).find((name) => name !== callersNode) ?? "";
   let least = 2;
   const said = await underLoad(subject, async () => {
     const drained = kubectl([
