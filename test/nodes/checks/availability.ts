@@ -7,6 +7,7 @@ import { holds } from "../../e2e/support/report.ts";
 import type { Store } from "../cluster/object-store.ts";
 import {
   caller,
+  callersNode,
   podsOf,
   readyPods,
   type Subject,

@@ -101,7 +101,7 @@ function faultsOf({ surroundings, kubectl }: Subject): readonly Fault[] {
   const deployment = "deployment/table-service";
   const rolledBack = async () => {
     await kubectl([...inNamespace, "rollout", "undo", deployment]);
-    await kubectl([...inNamespace, "rollout", "status", deployment, "--timeout=120s"]);
+    await kubectl([...inNamespace, "rollout", "status", deployment, "--timeout=240s"]);
   };
   const [head, cpu] =
     surroundings.own === undefined ? ["lakehead-control-plane", "lakehead-control-plane"] : ["head-1", "cpu-1"];
