@@ -2,6 +2,7 @@ import { variables as environmentVariables } from "../../service/config/schema.t
 import { errorKinds, transportStatuses } from "../../service/errors.ts";
 import { operations } from "../../service/operations/index.ts";
 import { addressOf, errorsOf } from "../../service/operations/operation.ts";
+import { type Threshold, thresholds } from "../../service/plan-doctor/thresholds.ts";
 import { type MetricDefinition, metricDefinitions } from "../../service/telemetry/metric-definitions.ts";
 import clientCases from "../../test/clients/matrix.json" with { type: "json" };
 import { clientVersions, matrixRows, served } from "../../test/clients/matrix.ts";
@@ -82,6 +83,16 @@ const clientMatrix = (): string => {
 
 const deviationTable = (): string => markdownTable(["operations", "what differs", "reason"], deviationRows());
 
+const thresholdTable = (): string =>
+  markdownTable(
+    ["limit", "of", "reason"],
+    Object.values<Threshold>(thresholds).map(({ value, meaning, reason }) => [
+      value.toLocaleString("en-US"),
+      meaning,
+      reason,
+    ]),
+  );
+
 /** Every page that has generated parts, by its path from the repository's root, and what makes each part. */
 export const generatedPages: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
   "docs/api.md": { operations: operationTable },
@@ -90,6 +101,7 @@ export const generatedPages: Readonly<Record<string, Readonly<Record<string, () 
   "docs/operations.md": { metrics: metricTable },
   "docs/bootstrap.md": { "bootstrap-keys": bootstrapTable },
   "docs/stack-configuration.md": { "config-keys": configTable },
+  "docs/plan-doctor.md": { thresholds: thresholdTable },
   "docs/query-safety.md": { "allow-list": allowList },
   "docs/compatibility.md": { clients: clientMatrix },
   "docs/contract-deviations.md": { deviations: deviationTable },
