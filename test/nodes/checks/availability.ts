@@ -1,4 +1,4 @@
-/** Two replicas over an object store: rollouts, drains and the autoscaler under load. */
+/** Two replicas over an object store: rollouts and drains under load. */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -50,7 +50,6 @@ export async function checkAvailability(subject: Subject, store: Store): Promise
     }),
   );
   await report.check("a node's drain moves its pods one at a time, and loses no request", () => drain(subject));
-  await report.check("the autoscaler adds a replica under load", () => scaleOut(subject));
 }
 
 /** What load met: how often each status, and each failure to connect. */
@@ -144,27 +143,4 @@ async function drain(subject: Subject): Promise<string> {
   const left = (await podsOf(surroundings, tableServicePods)).filter(({ spec }) => spec.nodeName === node);
   holds(left.length === 0, `${left.length} pods are still on ${node}`);
   return `${node}: ${said}, never fewer than ${least} ready`;
-}
-
-async function scaleOut(subject: Subject): Promise<string> {
-  const { surroundings } = subject;
-  const reference = {
-    apiVersion: "autoscaling/v2",
-    kind: "HorizontalPodAutoscaler",
-    metadata: { name: "table-service", namespace },
-  };
-  const started = performance.now();
-  const counts = await load(subject, { lines: 24, pause: 0 }, () =>
-    until(
-      "a third replica",
-      async () => {
-        const live = await surroundings.api.get(reference);
-        return live?.status?.desiredReplicas === 3 ? true : undefined;
-      },
-      { seconds: 180, every: 1000 },
-    ),
-  );
-  const live = await surroundings.api.get(reference);
-  const used = live?.status?.currentMetrics?.[0]?.resource?.current?.averageUtilization;
-  return `3 replicas at ${used} % of the request after ${Math.round((performance.now() - started) / 1000)} s, ${counts[200]} requests`;
 }
