@@ -21,6 +21,8 @@ export interface CloudDecisions<Config> {
 
 /** What `verify/` must know of a cloud. */
 export interface VerificationFacts {
+  /** The user's kubeconfig and its context, for a cluster that the stack does not create; undefined where an output has one. */
+  readonly ownKubeconfig: { readonly path?: string | undefined; readonly context?: string | undefined } | undefined;
   /** Whether the stack creates the nodes. Taints and foreign pods of other nodes are not checked. */
   readonly ownsNodes: boolean;
   /** The stack output that names the runtime's cloud identity; undefined when the stack creates no identities. */

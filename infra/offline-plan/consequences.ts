@@ -68,8 +68,8 @@ const below = (path: string, properties: readonly string[]): boolean =>
   properties.some((property) => path === property || path.startsWith(`${property}.`));
 
 /**
- * Inputs of nodes that GKE changes in place. Any other change of `nodeConfig` or of the version recreates the nodes.
- * Source: cloud.google.com/kubernetes-engine/docs/concepts/managing-clusters, "changes that recreate the nodes".
+ * Inputs of nodes that GKE changes in place. Any other change of `nodeConfig` or of the version recreates the nodes. Source:
+ * `UpdateNodePoolRequest` in GKE's API; a test compares the list with its text in Google's client library.
  */
 const keepingNodes = ["labels", "taints", "tags", "resourceLabels", "resourceManagerTags"].map(
   (property) => `nodeConfig.${property}`,

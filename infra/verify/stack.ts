@@ -4,7 +4,7 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { parse } from "yaml";
-import { type Config, type SecretKey, stackDefinition } from "../clouds/schema.ts";
+import { type Config, type SecretKey, stackDefinition, verificationFacts } from "../clouds/schema.ts";
 import { parseConfig, rawConfig } from "../config/parse.ts";
 import { flattenConfig, readProject, readStackConfig } from "../offline-plan/project.ts";
 import type { Reach } from "./kubectl.ts";
@@ -64,12 +64,13 @@ async function reachOf(
   configFile: string | undefined,
 ): Promise<Reach> {
   if (typeof outputs.kubeconfig === "string") return { kubeconfig: outputs.kubeconfig };
-  if (config.cloud !== "kubeconfig")
+  const { ownKubeconfig } = verificationFacts(config);
+  if (ownKubeconfig === undefined)
     throw new StackError(`stack ${stack} has no output kubeconfig: run pulumi up until it succeeds`);
-  const context = config.context === undefined ? {} : { context: config.context };
+  const context = ownKubeconfig.context === undefined ? {} : { context: ownKubeconfig.context };
   if (secrets.includes("kubeconfig")) {
     const file = configFile === undefined ? [] : ["--config-file", configFile];
     return { ...context, kubeconfig: await pulumi(root, ["config", "get", "kubeconfig", "--stack", stack, ...file]) };
   }
-  return { ...context, ...(config.kubeconfigPath === undefined ? {} : { path: config.kubeconfigPath }) };
+  return { ...context, ...(ownKubeconfig.path === undefined ? {} : { path: ownKubeconfig.path }) };
 }

@@ -5,6 +5,7 @@ import type { AwsConfig } from "./schema.ts";
 export const clientGroup = "lakehead:geneva-clients";
 
 export const verification = ({ client }: AwsConfig): VerificationFacts => ({
+  ownKubeconfig: undefined,
   ownsNodes: true,
   identityOutput: "runtimeRoleArn",
   // With cluster-admin an EKS access policy grants the rights, which RBAC does not know.

@@ -1,6 +1,8 @@
 import type { VerificationFacts } from "../cloud.ts";
+import type { ExistingConfig } from "./schema.ts";
 
-export const verification = (): VerificationFacts => ({
+export const verification = ({ kubeconfigPath, context }: ExistingConfig): VerificationFacts => ({
+  ownKubeconfig: { path: kubeconfigPath, context },
   ownsNodes: false,
   identityOutput: undefined,
   clientSubject: () => undefined,

@@ -1,6 +1,7 @@
 import type { VerificationFacts } from "../cloud.ts";
 
 export const verification = (): VerificationFacts => ({
+  ownKubeconfig: undefined,
   ownsNodes: true,
   identityOutput: "runtimeServiceAccount",
   clientSubject: ({ clientServiceAccount }) =>

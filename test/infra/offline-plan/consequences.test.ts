@@ -5,6 +5,7 @@ import type { PlanEntry } from "../../../infra/offline-plan/plan.ts";
 import { renderDiff } from "../../../infra/offline-plan/render-diff.ts";
 import { knownTypes } from "../../../infra/offline-plan/replacements.ts";
 import { declarationOf } from "../../support/infra/forced-replacements.ts";
+import { updateNodePoolFields } from "../../support/infra/node-pool-update.ts";
 import { entry, nodeGroup, planWith } from "./plans.ts";
 
 const template = "aws:ec2/launchTemplate:LaunchTemplate::cpu";
@@ -106,17 +107,30 @@ describe("the consequences of a change", () => {
     expect(found?.warnings ?? []).toEqual(ends ? ["recreates the Ray cluster: running jobs end"] : []);
   });
 
-  it.each([
-    ["machineType", true],
-    ["imageType", true],
-    ["diskSizeGb", true],
-    ["labels", false],
-    ["taints", false],
-  ])("a changed %s of a GKE node pool", (input, rolls) => {
-    const of = (value: string) =>
-      planWith(entry("gcp:container/nodePool:NodePool::cpu", { inputs: { nodeConfig: { [input]: value } } }));
-    const [pool] = diffPlans(of("1"), of("2")).resources;
-    expect(pool?.warnings ?? []).toEqual(rolls ? [expect.stringContaining("jobs on them end")] : []);
+  describe("a GKE node pool, as Google's client library describes its update", () => {
+    const documented = updateNodePoolFields();
+    const matching = (pattern: RegExp): string[] =>
+      documented.filter(({ comment }) => pattern.test(comment)).map(({ field }) => field);
+    const kept = matching(/existing (?:node labels|node taints|network tags|tags) will be|annotate any related/i);
+    const recreated = matching(/initiates an upgrade operation that (?:migrates|recreates) the nodes/i);
+    const warningsOf = (input: string): readonly string[] => {
+      const of = (value: string) =>
+        planWith(entry("gcp:container/nodePool:NodePool::cpu", { inputs: { nodeConfig: { [input]: value } } }));
+      return diffPlans(of("1"), of("2")).resources[0]?.warnings ?? [];
+    };
+
+    it("has both kinds of inputs", () => {
+      expect(kept).toEqual(["tags", "taints", "labels", "resourceLabels", "resourceManagerTags"]);
+      expect(recreated).toEqual(expect.arrayContaining(["machineType", "diskType", "diskSizeGb"]));
+    });
+
+    it("keeps its nodes where existing values are replaced", () => {
+      expect(kept.map((input) => [input, warningsOf(input)])).toEqual(kept.map((input) => [input, []]));
+    });
+
+    it.each([...recreated, "imageType"])("recreates its nodes for another %s", (input) => {
+      expect(warningsOf(input)).toEqual([expect.stringContaining("jobs on them end")]);
+    });
   });
 
   it("another cluster identifier replaces the provider of Kubernetes and everything on it", () => {
