@@ -149,6 +149,8 @@ async function startMetrics({ folder, cluster, config, start, log }: Omit<Networ
     "--kubelet-preferred-address-types=InternalIP",
     "--kubelet-use-node-status-port",
     "--metric-resolution=10s",
+    // It refuses to start unless this is shorter.
+    "--kubelet-request-timeout=5s",
     `--secure-port=${port}`,
     `--cert-dir=${join(folder, "metrics-certificates")}`,
   ]);
