@@ -166,6 +166,13 @@ const queries: readonly Deviation[] = [
 
 const lists: readonly Deviation[] = [
   {
+    operations: ["explain_plan", "analyze_plan"],
+    part: "answer type",
+    kind: "added",
+    fields: ["application/vnd.lakehead.plan+json"],
+    reason: "the plan as data, with findings, for a request whose `Accept` names this type",
+  },
+  {
     operations: ["analyze_plan"],
     part: "parameter",
     kind: "added",
