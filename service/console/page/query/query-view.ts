@@ -82,10 +82,11 @@ export const QueryView = ({ table, run: runId }: { table: string; run?: string |
     };
   };
 
-  const previous =
-    result?.run.plan === undefined
-      ? undefined
-      : storedRuns().find((other) => other.id !== result.run.id && other.table === table && other.plan !== undefined);
+  // Once for each result: the history can have megabytes, and the form draws at each key.
+  const previous = useMemo(() => {
+    if (result?.run.plan === undefined) return undefined;
+    return storedRuns().find(({ id, table: of, plan }) => id !== result.run.id && of === table && plan !== undefined);
+  }, [result]);
 
   return html`<h1 class="hidden">Query ${table}</h1>
     <div class="query">
