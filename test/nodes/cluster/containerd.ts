@@ -26,7 +26,8 @@ export interface Containerd {
   readonly socket: string;
 }
 
-const configuration = ({ root, state, network = "/nonexistent" }: ContainerdOptions): string => `version = 2
+/** containerd makes the network's folder where there is none. */
+const configuration = ({ root, state, network = join(state, "network") }: ContainerdOptions): string => `version = 2
 root = "${root}"
 state = "${state}"
 oom_score = 0
@@ -96,6 +97,7 @@ export async function imageRoot(images: readonly StoredImage[], log: (line: stri
     await run("ctr", [...ctr, "images", "import", image.archive], { maxBuffer: 2 ** 26 });
   } finally {
     await daemon.stop();
+    await rm(state, { recursive: true, force: true });
   }
   await rename(draft, root);
   await rm(`${draft}.log`);
