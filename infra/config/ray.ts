@@ -14,11 +14,25 @@ export const chart = (defaults: { repository: string; name: string }) =>
     })
     .prefault({});
 
-const workers = (defaults: { name: string; cpus: number; memory: string; gpus: number; maxReplicas: number }) =>
+interface WorkerDefaults {
+  readonly name: string;
+  readonly cpus: number;
+  readonly memory: string;
+  readonly ephemeralStorage: string;
+  readonly gpus: number;
+  readonly maxReplicas: number;
+}
+
+const workers = (defaults: WorkerDefaults) =>
   z.strictObject({
     name: serviceName(30).default(defaults.name).describe("Name of the worker group"),
     cpus: cpus.default(defaults.cpus).describe("CPUs of one worker pod, as request and limit"),
     memory: memory.default(defaults.memory).describe("Memory of one worker pod, as request and limit"),
+    ephemeralStorage: memory
+      .default(defaults.ephemeralStorage)
+      .describe(
+        "Local disk of one worker pod, as request and limit: logs, installed packages, spilled objects. A pod that uses more is evicted",
+      ),
     gpus: count(defaults.gpus === 0 ? 0 : 1, defaults.gpus === 0 ? 0 : 16)
       .default(defaults.gpus)
       .describe("GPUs of one worker pod"),
@@ -61,13 +75,16 @@ export const raySchema = z
       .strictObject({
         cpus: cpus.default(4).describe("CPUs of the head container; the autoscaler sidecar adds 1"),
         memory: memory.default("8Gi").describe("Memory of the head container; the autoscaler sidecar adds 1Gi"),
+        ephemeralStorage: memory
+          .default("20Gi")
+          .describe("Local disk of the head container, as request and limit; the autoscaler sidecar adds 1Gi"),
       })
       .prefault({})
       .describe("The head pod"),
-    cpuWorkers: workers({ name: "cpu", cpus: 4, memory: "8Gi", gpus: 0, maxReplicas: 10 })
+    cpuWorkers: workers({ name: "cpu", cpus: 4, memory: "8Gi", ephemeralStorage: "12Gi", gpus: 0, maxReplicas: 10 })
       .prefault({})
       .describe("The worker group without GPU"),
-    gpuWorkers: workers({ name: "gpu", cpus: 8, memory: "16Gi", gpus: 1, maxReplicas: 4 })
+    gpuWorkers: workers({ name: "gpu", cpus: 8, memory: "16Gi", ephemeralStorage: "40Gi", gpus: 1, maxReplicas: 4 })
       .prefault({})
       .describe("The worker group with GPU; absent without a GPU pool"),
   })

@@ -127,8 +127,10 @@ export function createdCluster<Settings extends PoolSettings>(
         zones: pool.zones,
       };
     });
-  const capacities = pools.flatMap(({ role, machines: [first] }) =>
-    first === undefined ? [] : [[role, machines.allocatable(first)] as const],
+  const capacities = pools.flatMap(({ role, machines: [first], diskGiB }) =>
+    first === undefined
+      ? []
+      : [[role, { ...machines.allocatable(first), diskBytes: machines.allocatableDisk(diskGiB) }] as const],
   );
   return {
     roles,

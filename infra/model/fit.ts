@@ -5,6 +5,8 @@ export interface Amount {
   readonly cpus: number;
   readonly memoryBytes: number;
   readonly gpus: number;
+  /** Local disk (`ephemeral-storage`); without it, it is not known how much there is or is used. */
+  readonly diskBytes?: number;
 }
 
 /**
@@ -40,14 +42,18 @@ export function tiered(amount: number, slices: readonly (readonly [number, numbe
 export const defaultFunction: Amount = { cpus: 1, memoryBytes: 4096 * MiB, gpus: 0 };
 export const defaultJob: Amount = { cpus: 1.2, memoryBytes: (4096 + 1024 + 128) * MiB, gpus: 0 };
 
+/** The table service's files under /tmp, and its local disk in total: these files and the container's log. */
+export const tableServiceDisk = { temporary: "1Gi", total: "2Gi" } as const;
+
 /** Memory below which the kubelet evicts pods. */
 export const evictionThreshold = 100 * MiB;
 
 /** How many pods of that size fit an empty node. */
 export function podsPerNode(pod: Amount, node: Amount): number {
-  const ratios = (["cpus", "memoryBytes", "gpus"] as const)
-    .filter((key) => pod[key] > 0)
-    .map((key) => Math.floor(node[key] / pod[key] + 1e-9));
+  const ratios = (["cpus", "memoryBytes", "gpus", "diskBytes"] as const).flatMap((key) => {
+    const [needed = 0, has] = [pod[key], node[key]];
+    return needed > 0 && has !== undefined ? [Math.floor(has / needed + 1e-9)] : [];
+  });
   return ratios.length === 0 ? 0 : Math.max(0, Math.min(...ratios));
 }
 

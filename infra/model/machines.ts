@@ -20,6 +20,8 @@ export interface MachineCatalogue {
   readonly find: (name: string) => Machine | undefined;
   /** What pods can request on one node of that type. */
   readonly allocatable: (machine: Machine) => Amount;
+  /** Bytes of local disk that pods can request on a node with a boot disk of that size. */
+  readonly allocatableDisk: (diskGiB: number) => number;
 }
 
 export interface Family {

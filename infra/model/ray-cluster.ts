@@ -37,18 +37,22 @@ interface Resources {
   readonly limits: Amounts;
 }
 
-interface ContainerSecurity {
-  readonly allowPrivilegeEscalation: false;
+interface PodSecurity {
   readonly runAsNonRoot: true;
   readonly runAsUser: number;
-  readonly capabilities: { readonly drop: readonly ["ALL"] };
   readonly seccompProfile: { readonly type: "RuntimeDefault" };
+}
+
+interface ContainerSecurity extends PodSecurity {
+  readonly allowPrivilegeEscalation: false;
+  readonly capabilities: { readonly drop: readonly ["ALL"] };
 }
 
 export interface PodTemplate {
   readonly metadata: { readonly annotations: Readonly<Record<string, string>> };
   readonly spec: {
     readonly serviceAccountName: string;
+    readonly securityContext: PodSecurity;
     readonly nodeSelector: Readonly<Record<string, string>>;
     readonly tolerations: readonly Toleration[];
     readonly terminationGracePeriodSeconds: number;
@@ -66,13 +70,17 @@ export interface PodTemplate {
 /** The head's ports. None of them authenticates its callers unless `ray.auth` is `token`. */
 export const rayPorts = { gcs: 6379, dashboard: 8265, client: 10001 } as const;
 
-const security: ContainerSecurity = {
-  allowPrivilegeEscalation: false,
+const podSecurity: PodSecurity = {
   runAsNonRoot: true,
   // The user `ray` of the images rayproject/ray.
   runAsUser: 1000,
-  capabilities: { drop: ["ALL"] },
   seccompProfile: { type: "RuntimeDefault" },
+};
+
+const security: ContainerSecurity = {
+  ...podSecurity,
+  allowPrivilegeEscalation: false,
+  capabilities: { drop: ["ALL"] },
 };
 
 export interface RayClusterConfig {
@@ -88,7 +96,11 @@ export function rayClusterSpec(config: RayClusterConfig, cluster: ClusterModel):
   const { head, workers } = rayGroups(config, cluster);
   const features = operatorFeatures(cluster.operatorVersion);
   const template = (group: RayGroup) => podTemplate(config.serviceAccount, group, cluster.roles);
-  const sidecar = { cpu: String(autoscalerSidecar.cpus), memory: formatMemory(autoscalerSidecar.memoryBytes) };
+  const sidecar = {
+    cpu: String(autoscalerSidecar.cpus),
+    memory: formatMemory(autoscalerSidecar.memoryBytes),
+    "ephemeral-storage": formatMemory(autoscalerSidecar.diskBytes),
+  };
   return {
     rayVersion: config.ray.version,
     enableInTreeAutoscaling: true,
@@ -122,6 +134,7 @@ function podTemplate(serviceAccountName: string, group: RayGroup, roles: RoleOpt
   const amounts: Amounts = {
     cpu: String(group.cpus),
     memory: formatMemory(group.memoryBytes),
+    "ephemeral-storage": formatMemory(group.diskBytes),
     ...(group.gpus > 0 ? { [gpuResource]: String(group.gpus) } : {}),
   };
   return {
@@ -129,6 +142,8 @@ function podTemplate(serviceAccountName: string, group: RayGroup, roles: RoleOpt
     metadata: { annotations: isHead ? { "cluster-autoscaler.kubernetes.io/safe-to-evict": "false" } : {} },
     spec: {
       serviceAccountName,
+      // Also of the containers that KubeRay or an admission controller adds.
+      securityContext: podSecurity,
       nodeSelector: nodeSelector(group.role, roles),
       tolerations: tolerations(group.role, roles),
       terminationGracePeriodSeconds: 30,

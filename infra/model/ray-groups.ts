@@ -4,13 +4,13 @@ import { parseMemory } from "./quantity.ts";
 import { type NodeRole, roleFacts } from "./roles.ts";
 
 /** Requests of the autoscaler sidecar in a head pod, in KubeRay and in the clusters that the runtime's client creates. */
-export const autoscalerSidecar = { cpus: 1, memoryBytes: 2 ** 30 } as const;
+export const autoscalerSidecar = { cpus: 1, memoryBytes: 2 ** 30, diskBytes: 2 ** 30 } as const;
 
 /** What a configuration says about Ray pods. */
 export interface RaySettings {
   readonly version: string;
   readonly image: { readonly repository: string; readonly python: string; readonly tag?: string | undefined };
-  readonly head: { readonly cpus: number; readonly memory: string };
+  readonly head: { readonly cpus: number; readonly memory: string; readonly ephemeralStorage: string };
   readonly cpuWorkers: WorkerSettings;
   readonly gpuWorkers: WorkerSettings;
 }
@@ -19,6 +19,7 @@ interface WorkerSettings {
   readonly name: string;
   readonly cpus: number;
   readonly memory: string;
+  readonly ephemeralStorage: string;
   readonly gpus: number;
   readonly minReplicas: number;
   readonly maxReplicas: number;
@@ -30,6 +31,7 @@ export interface RayGroup {
   readonly name: string;
   readonly cpus: number;
   readonly memoryBytes: number;
+  readonly diskBytes: number;
   readonly gpus: number;
   readonly minReplicas: number;
   readonly maxReplicas: number;
@@ -43,11 +45,12 @@ export interface RayGroups {
 
 /** The groups of a configuration; the GPU group exists only with GPU nodes. */
 export function rayGroups({ ray }: { readonly ray: RaySettings }, cluster: ClusterModel): RayGroups {
-  const group = (role: NodeRole, { memory, ...settings }: WorkerSettings): RayGroup => ({
+  const group = (role: NodeRole, { memory, ephemeralStorage, ...settings }: WorkerSettings): RayGroup => ({
     role,
     name: settings.name,
     cpus: settings.cpus,
     memoryBytes: parseMemory(memory),
+    diskBytes: parseMemory(ephemeralStorage),
     gpus: settings.gpus,
     minReplicas: settings.minReplicas,
     maxReplicas: settings.maxReplicas,
@@ -68,6 +71,7 @@ export function withSidecar(head: RayGroup): RayGroup {
     ...head,
     cpus: head.cpus + autoscalerSidecar.cpus,
     memoryBytes: head.memoryBytes + autoscalerSidecar.memoryBytes,
+    diskBytes: head.diskBytes + autoscalerSidecar.diskBytes,
   };
 }
 

@@ -6,13 +6,14 @@ import { clientParameters } from "../model/client-parameters.ts";
 import { clientRequirements } from "../model/client-requirements.ts";
 import { clientSnippet } from "../model/client-snippet.ts";
 import { throughCache } from "../model/image-name.ts";
-import { tableServiceAccount } from "../model/names.ts";
+import { orphanCleanupAccount, tableServiceAccount } from "../model/names.ts";
 import { rayClusterSpec } from "../model/ray-cluster.ts";
 import { ClientAccess } from "./client-access.ts";
 import { GpuPlugin } from "./gpu-plugin.ts";
 import { createOperator } from "./kuberay.ts";
 import { Namespace } from "./namespace.ts";
 import { NetworkPolicies } from "./network-policies.ts";
+import { type NetworkPolicyRequest, networkPolicySpecs } from "./network-policy-specs.ts";
 import { OrphanCleanup } from "./orphan-cleanup/orphan-cleanup.ts";
 import { Quota, RayClusterQuota } from "./quota.ts";
 import { RayCluster } from "./ray-cluster.ts";
@@ -65,14 +66,21 @@ export function createWorkloads(config: Config, secrets: Secrets, cloud: Cloud):
   }
   const guards = [
     ...(config.networkPolicies
-      ? [new NetworkPolicies("network-policies", { namespace, ...policyRequest(config, cloud) }, within())]
+      ? [
+          new NetworkPolicies(
+            "network-policies",
+            { namespace, specs: networkPolicySpecs(policyRequest(config, cloud)) },
+            within(),
+          ),
+        ]
       : []),
     ...(config.quota.enabled ? [new Quota("quota", { namespace, ...config.quota }, within())] : []),
   ];
 
   const plugin =
     devicePlugin === undefined ? [] : [new GpuPlugin("gpu-plugin", devicePlugin, within(cloud.ready.system))];
-  const operator = createOperator(config.operator, cloud, { policyVersion, after: home }, root);
+  const { networkPolicies } = config;
+  const operator = createOperator(config.operator, cloud, { policyVersion, networkPolicies, after: home }, root);
   const rayCluster = config.ray.create
     ? new RayCluster(
         "ray-cluster",
@@ -143,7 +151,7 @@ class WorkloadsRoot extends pulumi.ComponentResource {
   }
 }
 
-function policyRequest({ tableService, operator }: Config, cloud: Cloud) {
+function policyRequest({ tableService, operator, orphanCleanup }: Config, cloud: Cloud): NetworkPolicyRequest {
   const { issuer, jwksUrl } = tableService.auth;
   const stores = Object.entries(cloud.database.storageOptions).flatMap(([option, value]) =>
     storageAddress.test(option) ? [value] : [],
@@ -159,5 +167,6 @@ function policyRequest({ tableService, operator }: Config, cloud: Cloud) {
       : undefined,
     // A cloud's add-on runs its operator outside the cluster.
     operatorNamespace: operator.mode === "addon" ? undefined : operator.namespace,
+    cleanup: orphanCleanup.enabled ? orphanCleanupAccount : undefined,
   };
 }

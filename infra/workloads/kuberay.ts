@@ -4,10 +4,14 @@ import type { Config } from "../clouds/schema.ts";
 import { KubeRayCrds } from "./kuberay-crds.ts";
 import { KubeRayOperator } from "./kuberay-operator.ts";
 import { Namespace } from "./namespace.ts";
+import { NetworkPolicies } from "./network-policies.ts";
+import { operatorPolicySpecs } from "./network-policy-specs.ts";
 
 export interface OperatorPlacement {
   /** Version of the Pod Security Standards for its namespace. */
   readonly policyVersion: string;
+  /** Whether its namespace admits only the connections that it needs. */
+  readonly networkPolicies: boolean;
   /** The runtime's namespace, which must outlive the operator. */
   readonly after: pulumi.Resource;
 }
@@ -20,7 +24,7 @@ export interface OperatorPlacement {
 export function createOperator(
   { mode, chart, image, crds: base, namespace }: Config["operator"],
   { crdProvider, cluster: { operatorVersion: version, systemNodeSelector: nodeSelector } }: Cloud,
-  { policyVersion, after }: OperatorPlacement,
+  { policyVersion, networkPolicies, after }: OperatorPlacement,
   parent: pulumi.Resource,
 ): pulumi.Resource[] {
   if (mode !== "helm" || version === undefined) return [];
@@ -30,6 +34,16 @@ export function createOperator(
     { name: namespace, enforce: "restricted", policyVersion },
     { parent },
   );
+  // Each exists before the operator and goes after it, which then never runs without them.
+  const policies = networkPolicies
+    ? [
+        new NetworkPolicies(
+          "operator-network-policies",
+          { namespace: home.namespaceName, specs: operatorPolicySpecs() },
+          { parent, dependsOn: [after] },
+        ),
+      ]
+    : [];
   // They depend only on the API server: the quota controller needs minutes to see new kinds.
   const crds = new KubeRayCrds("kuberay-crds", { base, version }, { parent, provider: crdProvider });
   const operator = new KubeRayOperator(
@@ -41,7 +55,7 @@ export function createOperator(
       namespace: home.namespaceName,
       nodeSelector,
     },
-    { parent, dependsOn: [crds, after] },
+    { parent, dependsOn: [crds, after, ...policies] },
   );
   return [operator, crds];
 }

@@ -5,6 +5,7 @@ import { rayPorts } from "../model/ray-cluster.ts";
 type Spec = kubernetes.types.input.networking.v1.NetworkPolicySpec;
 type Peer = kubernetes.types.input.networking.v1.NetworkPolicyPeer;
 type Port = kubernetes.types.input.networking.v1.NetworkPolicyPort;
+type EgressRule = kubernetes.types.input.networking.v1.NetworkPolicyEgressRule;
 
 export interface NetworkPolicyRequest {
   /** Labels of the table service's pods; undefined when the stack does not deploy it. */
@@ -20,15 +21,24 @@ export interface NetworkPolicyRequest {
     | undefined;
   /** Namespace of the KubeRay operator, which reads job states from Ray's dashboard; undefined outside the cluster. */
   readonly operatorNamespace: string | undefined;
+  /** Label of the orphan cleanup's pods; undefined when the stack does not run it. */
+  readonly cleanup: string | undefined;
 }
 
-/** Pods of a namespace with this label can read the metrics on the table service's operations port. */
+/** Policies by name. */
+export type PolicySpecs = Readonly<Record<string, Spec>>;
+
+/** Pods of a namespace with this label can read the metrics of the table service and of the KubeRay operator. */
 export const metricsReaderLabel = { "lakehead/metrics-reader": "true" } as const;
+
+const metricsReaders: Peer = { namespaceSelector: { matchLabels: { ...metricsReaderLabel } } };
 
 /** KubeRay's label on the pods of every RayCluster. */
 const rayPods = { "ray.io/is-ray-node": "yes" } as const;
 /** Port of the agent on every Ray node; KubeRay's probes and job reconciler use it. */
 const rayAgentPort = 52_365;
+/** The chart's `metrics` port. */
+const operatorMetricsPort = 8080;
 
 const tcp = (port: number): Port => ({ protocol: "TCP", port });
 const dns: Port[] = [
@@ -38,8 +48,15 @@ const dns: Port[] = [
 const inNamespace = (name: string): Peer => ({
   namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": name } },
 });
+/** Egress to DNS at any address: no selector matches a node-local cache. */
+const toDns: EgressRule = { ports: dns };
+/**
+ * Egress to the API server, whose address no selector matches. Policies see its endpoint's port, not its Service's: 443 on EKS
+ * and GKE, 6443 where kubeadm, kind or k3s made the cluster.
+ */
+const toApiServer: EgressRule = { ports: [tcp(443), tcp(6443)] };
 /** Where pods get their cloud identity: the instance metadata address and GKE's metadata server on the node. */
-const metadataServers: kubernetes.types.input.networking.v1.NetworkPolicyEgressRule[] = [
+const metadataServers: EgressRule[] = [
   { to: [{ ipBlock: { cidr: "169.254.169.254/32" } }], ports: [tcp(80)] },
   { to: [{ ipBlock: { cidr: "169.254.169.252/32" } }], ports: [tcp(987), tcp(988)] },
 ];
@@ -50,12 +67,44 @@ const metadataServers: kubernetes.types.input.networking.v1.NetworkPolicyEgressR
  * have unrestricted egress: jobs install packages and read data from any host, and the autoscaler needs the API server
  * and DNS.
  */
-export function networkPolicySpecs(request: NetworkPolicyRequest): Record<string, Spec> {
-  const { tableService } = request;
+export function networkPolicySpecs(request: NetworkPolicyRequest): PolicySpecs {
+  const { tableService, cleanup } = request;
   return {
     "default-deny-ingress": { podSelector: {}, policyTypes: ["Ingress"] },
     ray: rayPolicy(request),
     ...(tableService === undefined ? {} : { "table-service": tableServicePolicy(tableService) }),
+    ...(cleanup === undefined
+      ? {}
+      : {
+          [cleanup]: {
+            podSelector: { matchLabels: { "app.kubernetes.io/name": cleanup } },
+            policyTypes: ["Egress"],
+            egress: [toDns, toApiServer],
+          },
+        }),
+  };
+}
+
+/**
+ * The policies of the KubeRay operator's namespace: nothing in or out, except what the operator needs. It has no webhook. Probes
+ * come from the node, which policies do not restrict.
+ */
+export function operatorPolicySpecs(): PolicySpecs {
+  return {
+    "default-deny": { podSelector: {}, policyTypes: ["Ingress", "Egress"] },
+    "kuberay-operator": {
+      podSelector: { matchLabels: { "app.kubernetes.io/name": "kuberay-operator" } },
+      policyTypes: ["Ingress", "Egress"],
+      ingress: [{ from: [metricsReaders], ports: [tcp(operatorMetricsPort)] }],
+      egress: [
+        toDns,
+        toApiServer,
+        {
+          to: [{ namespaceSelector: {}, podSelector: { matchLabels: { ...rayPods } } }],
+          ports: [tcp(rayPorts.dashboard), tcp(rayAgentPort)],
+        },
+      ],
+    },
   };
 }
 
@@ -101,16 +150,11 @@ function tableServicePolicy({
     ingress: [
       { ...anyone, ports: [tcp(ports.api)] },
       {
-        from: [{ namespaceSelector: { matchLabels: { ...metricsReaderLabel } } }, ...probes],
+        from: [metricsReaders, ...probes],
         ports: [tcp(ports.operations)],
       },
     ],
-    egress: [
-      // Any address: no selector matches a node-local DNS cache.
-      { ports: dns },
-      { ports: [443, ...otherPorts(calls)].map(tcp) },
-      ...metadataServers,
-    ],
+    egress: [toDns, { ports: [443, ...otherPorts(calls)].map(tcp) }, ...metadataServers],
   };
 }
 

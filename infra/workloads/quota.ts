@@ -33,10 +33,15 @@ export class Quota extends pulumi.ComponentResource {
       },
       { parent: this },
     );
-    // A quota rejects pods without requests, which sidecars and one-off pods often are.
+    // A quota rejects pods without requests, which sidecars and one-off pods often are. The client's pods name no disk.
     new kubernetes.core.v1.LimitRange(
       `${name}-defaults`,
-      { metadata, spec: { limits: [{ type: "Container", defaultRequest: { cpu: "100m", memory: "128Mi" } }] } },
+      {
+        metadata,
+        spec: {
+          limits: [{ type: "Container", defaultRequest: { cpu: "100m", memory: "128Mi", "ephemeral-storage": "1Gi" } }],
+        },
+      },
       { parent: this },
     );
     this.registerOutputs({});

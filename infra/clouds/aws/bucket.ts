@@ -1,7 +1,8 @@
 import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
-import { type Place, policy } from "./iam/policy.ts";
-import { type BucketScope, tlsOnly } from "./iam/storage.ts";
+import type { Place } from "./iam/policy.ts";
+import type { BucketScope } from "./iam/storage.ts";
+import { privateBucket } from "./private-bucket.ts";
 import type { AwsConfig } from "./schema.ts";
 
 export interface BucketArgs {
@@ -47,54 +48,22 @@ export class Bucket extends pulumi.ComponentResource {
     { config, place, protect }: BucketArgs,
     kmsKeyArn: pulumi.Input<string> | undefined,
   ): pulumi.Output<string> {
-    // A retained bucket keeps its security settings.
-    const child = { parent: this, retainOnDelete: protect };
-    const bucket = new aws.s3.Bucket(
+    const { bucket, options: child } = privateBucket(
       name,
-      { bucket: config.name, forceDestroy: config.forceDestroy },
-      { ...child, protect },
+      {
+        bucketName: config.name,
+        place,
+        encryption: config.encryption,
+        kmsKeyArn,
+        forceDestroy: config.forceDestroy,
+        protect,
+      },
+      this,
     );
     const versioning = new aws.s3.BucketVersioning(
       name,
       { bucket: bucket.bucket, versioningConfiguration: { status: config.versioning ? "Enabled" : "Suspended" } },
       child,
-    );
-    new aws.s3.BucketServerSideEncryptionConfiguration(
-      name,
-      {
-        bucket: bucket.bucket,
-        rules: [
-          {
-            bucketKeyEnabled: kmsKeyArn !== undefined,
-            applyServerSideEncryptionByDefault: {
-              sseAlgorithm: config.encryption,
-              ...(kmsKeyArn === undefined ? {} : { kmsMasterKeyId: kmsKeyArn }),
-            },
-          },
-        ],
-      },
-      child,
-    );
-    new aws.s3.BucketOwnershipControls(
-      name,
-      { bucket: bucket.bucket, rule: { objectOwnership: "BucketOwnerEnforced" } },
-      child,
-    );
-    const block = new aws.s3.BucketPublicAccessBlock(
-      name,
-      {
-        bucket: bucket.bucket,
-        blockPublicAcls: true,
-        blockPublicPolicy: true,
-        ignorePublicAcls: true,
-        restrictPublicBuckets: true,
-      },
-      child,
-    );
-    new aws.s3.BucketPolicy(
-      name,
-      { bucket: bucket.bucket, policy: JSON.stringify(policy(tlsOnly(place, config.name))) },
-      { ...child, dependsOn: [block] },
     );
     new aws.s3.BucketLifecycleConfiguration(
       name,

@@ -8,6 +8,7 @@ import { errorIf, type Finding, warningIf } from "../../config/report.ts";
 import { parseCidr, size } from "../../model/cidr.ts";
 import { defaultRoleOptions, nodeRoles, roleLabelKey } from "../../model/roles.ts";
 import { eks } from "../../versions.ts";
+import { accessLogsBucket } from "./access-logs-bucket.ts";
 import { anyAccount } from "./account.ts";
 import { autoscalerLabelTag } from "./autoscaler-tags.ts";
 import { dockerHubPrefix, longestPrefix } from "./docker-hub-names.ts";
@@ -30,6 +31,7 @@ export function check(config: AwsConfig, { today, secrets }: CheckContext): Find
     ...checkPartitions(config),
     ...checkOwners(config),
     ...checkBucketName(config.bucket.name, reservedBucketNames),
+    ...checkAccessLogs(config),
     ...checkAccelerators(config),
     ...checkAccessEntries(config),
     ...checkCertificate(config),
@@ -57,6 +59,20 @@ export function check(config: AwsConfig, { today, secrets }: CheckContext): Find
       "write install, or install a plugin before GPU jobs run",
     ),
   ];
+}
+
+/** S3's maximum. */
+const longestBucketName = 63;
+
+function checkAccessLogs({ bucket: { name }, tableService: { enabled, exposure } }: AwsConfig): Finding[] {
+  const logs = accessLogsBucket(name);
+  return errorIf(
+    enabled && exposure.mode === "public" && exposure.accessLogs && logs.length > longestBucketName,
+    "tableService.exposure.accessLogs",
+    true,
+    `the bucket ${logs} would have a name of ${logs.length} characters, and S3 allows ${longestBucketName}`,
+    `write a bucket.name of at most ${longestBucketName - accessLogsBucket("").length} characters, or accessLogs: false`,
+  );
 }
 
 function checkAdopted({ nodes, tableService }: AwsConfig, { publicSubnetIds }: Network<"adopt">): Finding[] {

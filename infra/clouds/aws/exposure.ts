@@ -39,11 +39,24 @@ export function internalAnnotations<Text>(
   };
 }
 
+/** Attributes that record every request in a bucket; none without one. */
+const accessLogs = (bucket: string | undefined): string[] =>
+  bucket === undefined ? [] : ["access_logs.s3.enabled=true", `access_logs.s3.bucket=${bucket}`];
+
+/** Attributes of an ALB. */
+export const publicAttributes = (protect: boolean, logBucket: string | undefined): string =>
+  [
+    `idle_timeout.timeout_seconds=${idleSeconds}`,
+    "routing.http.drop_invalid_header_fields.enabled=true",
+    deletionProtection(protect),
+    ...accessLogs(logBucket),
+  ].join();
+
 /** Annotations of an Ingress: an ALB on the internet, TLS only, with the pods as targets. */
 export function publicAnnotations<Text>(
   { securityGroup, subnets }: Ids<Text>,
   certificateArn: string | Text,
-  protect: boolean,
+  attributes: string | Text,
 ): Record<string, string | Text> {
   const prefix = "alb.ingress.kubernetes.io";
   return {
@@ -57,7 +70,7 @@ export function publicAnnotations<Text>(
     [`${prefix}/healthcheck-protocol`]: "HTTP",
     [`${prefix}/healthcheck-port`]: String(ports.operations),
     [`${prefix}/healthcheck-path`]: paths.ready,
-    [`${prefix}/load-balancer-attributes`]: `idle_timeout.timeout_seconds=${idleSeconds},routing.http.drop_invalid_header_fields.enabled=true,${deletionProtection(protect)}`,
+    [`${prefix}/load-balancer-attributes`]: attributes,
     [`${prefix}/target-group-attributes`]: `deregistration_delay.timeout_seconds=${drainSeconds}`,
   };
 }

@@ -157,6 +157,8 @@ export function createAws(config: AwsConfig, secrets: SecretValues<"dockerHubTok
             exposure,
             certificateArn,
             protect,
+            tablesBucket: config.bucket.name,
+            retentionDays: config.logRetentionDays,
             network,
             clusterSecurityGroupId: eks.securityGroupId,
             oidcProviderArn,

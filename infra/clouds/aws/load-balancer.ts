@@ -5,7 +5,9 @@ import { chartInputs } from "../../kubernetes/chart.ts";
 import { fileBelow, retainedDefinitions } from "../../kubernetes/definitions.ts";
 import { loadBalancerController } from "../../versions.ts";
 import type { Annotations, Exposure } from "../cloud.ts";
-import { balancedPorts, internalAnnotations, listenerPort, publicAnnotations } from "./exposure.ts";
+import { AccessLogs } from "./access-logs.ts";
+import { accessLogsBucket } from "./access-logs-bucket.ts";
+import { balancedPorts, internalAnnotations, listenerPort, publicAnnotations, publicAttributes } from "./exposure.ts";
 import { loadBalancerControllerPolicy } from "./iam/load-balancer-controller.ts";
 import type { Place } from "./iam/policy.ts";
 import type { ClusterNetwork } from "./network.ts";
@@ -19,6 +21,10 @@ export interface LoadBalancerArgs {
   /** Of the host, with the exposure `public`. */
   readonly certificateArn: pulumi.Input<string> | undefined;
   readonly protect: boolean;
+  /** Name of the tables' bucket, from which that of the access logs is made. */
+  readonly tablesBucket: string;
+  /** Days that access logs are kept. */
+  readonly retentionDays: number;
   readonly network: ClusterNetwork;
   readonly clusterSecurityGroupId: pulumi.Output<string>;
   readonly oidcProviderArn: pulumi.Output<string>;
@@ -63,12 +69,20 @@ export class LoadBalancer extends pulumi.ComponentResource {
       (cidrIpv4) =>
         new aws.vpc.SecurityGroupIngressRule(
           `${name}-from-${cidrIpv4}`,
-          { securityGroupId: group.id, cidrIpv4, ipProtocol: "tcp", fromPort: port, toPort: port },
+          {
+            securityGroupId: group.id,
+            description: "Callers of the table service",
+            cidrIpv4,
+            ipProtocol: "tcp",
+            fromPort: port,
+            toPort: port,
+          },
           child,
         ),
     );
     for (const target of balancedPorts) {
-      const toPods = { ipProtocol: "tcp", fromPort: target, toPort: target };
+      const description = `Load balancer to port ${target} of the table service's pods`;
+      const toPods = { description, ipProtocol: "tcp", fromPort: target, toPort: target };
       rules.push(
         new aws.vpc.SecurityGroupEgressRule(
           `${name}-to-pods-${target}`,
@@ -130,10 +144,24 @@ export class LoadBalancer extends pulumi.ComponentResource {
     );
 
     const subnets = pulumi.all(subnetsOf(exposure.mode, network)).apply((ids) => ids.join(","));
+    const logs =
+      exposure.mode === "public" && exposure.accessLogs
+        ? new AccessLogs(
+            `${name}-access-logs`,
+            {
+              place,
+              bucketName: accessLogsBucket(args.tablesBucket),
+              retentionDays: args.retentionDays,
+              protect,
+            },
+            child,
+          )
+        : undefined;
+    const attributes = pulumi.output(logs?.bucketName).apply((bucket) => publicAttributes(protect, bucket));
     const ids = { securityGroup: group.id, subnets };
     this.annotations =
       exposure.mode === "public"
-        ? publicAnnotations(ids, pulumi.output(args.certificateArn ?? ""), protect)
+        ? publicAnnotations(ids, pulumi.output(args.certificateArn ?? ""), attributes)
         : internalAnnotations(ids, protect);
     this.registerOutputs({});
   }

@@ -8,7 +8,7 @@ import {
   sized,
   x86,
 } from "../../model/machines.ts";
-import { MiB } from "../../model/quantity.ts";
+import { GiB, MiB } from "../../model/quantity.ts";
 
 /**
  * Source: aws.amazon.com/ec2/instance-types. A test compares the names with the EC2 SDK's list, and `npm run test:schemas` the
@@ -102,6 +102,12 @@ function allocatable({ cpus, memoryBytes, gpus }: Machine) {
   };
 }
 
+/**
+ * The kubelet keeps 10 % of the root file system free, and EKS reserves 1 GiB (github.com/awslabs/amazon-eks-ami, nodeadm). 0.1 %
+ * are boot partitions.
+ */
+const allocatableDisk = (diskGiB: number): number => (diskGiB * 0.999 * 0.9 - 1) * GiB;
+
 const machines: readonly Machine[] = [
   ...families.flatMap(([family, facts]) =>
     Object.entries(sizes).map(([size, cpus]) => sized(`${family}.${size}`, cpus, facts)),
@@ -115,4 +121,5 @@ export const awsMachines: MachineCatalogue = {
   suggested: machines.filter(({ name }) => /^(c7i|m7i|r7i|c7g|m7g|r7g|g5|g6|g6e|p5)\./.test(name)),
   find: (name) => byName.get(name),
   allocatable,
+  allocatableDisk,
 };

@@ -183,7 +183,7 @@ export const awsSchema = z.strictObject({
   logRetentionDays: z
     .literal([1, 3, 5, 7, 14, 30, 60, 90, 120, 180, 365, 400, 545, 731])
     .default(90)
-    .describe("Days that CloudWatch keeps the control plane's logs"),
+    .describe("Days that logs are kept: the control plane's, flow logs and access logs"),
   addons: z
     .strictObject({
       vpcCni: addonVersion.describe("Version of vpc-cni"),
@@ -244,6 +244,12 @@ export const awsSchema = z.strictObject({
         .optional()
         .describe(
           "Id of the Route 53 hosted zone of `host`: the stack points `host` at the load balancer and, without `certificateArn`, requests and validates the certificate",
+        ),
+      accessLogs: z
+        .boolean()
+        .default(false)
+        .describe(
+          "Record every request in the bucket `<bucket.name>-access-logs`, which the stack creates, for `logRetentionDays`",
         ),
     }),
   ).prefault({}),

@@ -1,6 +1,7 @@
 import { storageAddress } from "../../../service/contract.ts";
 import { errorIf, type Finding, warningIf } from "../../config/report.ts";
 import type { ClusterModel } from "../../model/cluster.ts";
+import type { Amount } from "../../model/fit.ts";
 import { operatorVersion } from "../../model/operator.ts";
 import { parseMemory } from "../../model/quantity.ts";
 import { nodeRoles, roleFacts } from "../../model/roles.ts";
@@ -19,9 +20,7 @@ export const existingDecisions: CloudDecisions<ExistingConfig> = {
 function clusterModel({ nodes, labelPrefix, operator, devicePlugin }: ExistingConfig): ClusterModel {
   const capacities = nodeRoles.flatMap((role) => {
     const node = nodes[roleFacts[role].pool];
-    return node === undefined
-      ? []
-      : [[role, { cpus: node.cpus, memoryBytes: parseMemory(node.memory), gpus: node.gpus }] as const];
+    return node === undefined ? [] : [[role, capacityOf(node)] as const];
   });
   const hasGpuNodes = nodes.gpu !== undefined;
   return {
@@ -37,6 +36,15 @@ function clusterModel({ nodes, labelPrefix, operator, devicePlugin }: ExistingCo
     machines: undefined,
   };
 }
+
+type Node = NonNullable<ExistingConfig["nodes"]["head"]>;
+
+const capacityOf = ({ cpus, memory, gpus, ephemeralStorage }: Node): Amount => ({
+  cpus,
+  memoryBytes: parseMemory(memory),
+  gpus,
+  ...(ephemeralStorage === undefined ? {} : { diskBytes: parseMemory(ephemeralStorage) }),
+});
 
 function check({ database, tableService }: ExistingConfig): Finding[] {
   const { enabled, exposure, replicas } = tableService;

@@ -9,6 +9,7 @@ const capacity = z.strictObject({
   cpus: cpus.describe("Allocatable CPUs of one node"),
   memory: memory.describe("Allocatable memory of one node"),
   gpus: count(0, 16).default(0).describe("GPUs of one node"),
+  ephemeralStorage: memory.optional().describe("Allocatable local disk of one node; without it the fit is not checked"),
 });
 
 export const existingSchema = z.strictObject({

@@ -213,6 +213,7 @@ function createExposure(
       host: exposure.host,
       zone: exposure.zone,
       allowedCidrs: exposure.allowedCidrs,
+      accessLogs: exposure.accessLogs,
     },
     opts,
   );

@@ -108,6 +108,15 @@ function allocatable({ cpus, memoryBytes, gpus }: Machine) {
   };
 }
 
+/**
+ * The kubelet keeps 10 % of the boot disk free, and GKE reserves the least of half of it, 6 GiB and 35 %, and 100 GiB. Six of 100
+ * GiB are the system's own partitions. Source: cloud.google.com/kubernetes-engine/docs/concepts/plan-node-sizes
+ */
+function allocatableDisk(diskGiB: number): number {
+  const size = diskGiB * 0.94;
+  return (size * 0.9 - Math.min(size * 0.5, 6 + size * 0.35, 100)) * GiB;
+}
+
 const machines: readonly Machine[] = [
   ...Object.entries(series).flatMap(([name, { gibPerCpu, cpus, upTo, wholeGiB, architecture = "x86_64" }]) =>
     Object.entries(gibPerCpu).flatMap(([kind, ratio]) =>
@@ -138,6 +147,7 @@ export const gcpMachines: MachineCatalogue = {
   suggested: machines.filter(({ name }) => /^(n2-standard|n2-highmem|g2-standard|a2-highgpu|a3-highgpu)-/.test(name)),
   find: (name) => byName.get(name) ?? customMachine(name),
   allocatable,
+  allocatableDisk,
 };
 
 /** GPUs of one node, as GKE's API names them. */

@@ -13,6 +13,8 @@ export interface PublicEndpointArgs {
   /** Cloud DNS zone of the host, with its project where that is another one; undefined when others make the record. */
   readonly zone: string | undefined;
   readonly allowedCidrs: readonly string[];
+  /** Record every request in Cloud Logging. */
+  readonly accessLogs: boolean;
 }
 
 /** The networks from which Google's load balancers probe and connect. Source: cloud.google.com/load-balancing/docs/firewall-rules */
@@ -83,7 +85,7 @@ export class PublicEndpoint extends pulumi.ComponentResource {
         "cloud.google.com/neg": JSON.stringify({ ingress: true }),
         "cloud.google.com/backend-config": JSON.stringify({ default: name }),
       },
-      objects: objects(args.host, tls.name, allowList?.name),
+      objects: objects(args, tls.name, allowList?.name),
     };
     this.registerOutputs({ address: this.address });
   }
@@ -91,7 +93,7 @@ export class PublicEndpoint extends pulumi.ComponentResource {
 
 /** The objects that GKE's Ingress controller reads. */
 function objects(
-  host: string,
+  { host, accessLogs }: Pick<PublicEndpointArgs, "host" | "accessLogs">,
   sslPolicy: pulumi.Input<string>,
   securityPolicy: pulumi.Input<string> | undefined,
 ): NonNullable<Exposure["public"]["objects"]> {
@@ -114,6 +116,7 @@ function objects(
           healthyThreshold: 1,
           unhealthyThreshold: 2,
         },
+        logging: { enable: accessLogs, ...(accessLogs ? { sampleRate: 1 } : {}) },
         ...(securityPolicy === undefined ? {} : { securityPolicy: { name: securityPolicy } }),
       },
     },

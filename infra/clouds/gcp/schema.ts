@@ -193,6 +193,7 @@ export const gcpSchema = z.strictObject({
         })
         .optional()
         .describe("Cloud DNS zone of `host`: the stack points `host` at the load balancer"),
+      accessLogs: z.boolean().default(false).describe("Record every request in Cloud Logging"),
     }),
   ).prefault({}),
   ...sharedShape,

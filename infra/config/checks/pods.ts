@@ -1,6 +1,13 @@
 import { type ClusterModel, poolKey, poolOf, smallestMachine } from "../../model/cluster.ts";
-import { type Amount, defaultFunction, defaultJob, describeAmount, podsPerNode } from "../../model/fit.ts";
-import { parseMemory } from "../../model/quantity.ts";
+import {
+  type Amount,
+  defaultFunction,
+  defaultJob,
+  describeAmount,
+  podsPerNode,
+  tableServiceDisk,
+} from "../../model/fit.ts";
+import { describeMemory, parseMemory } from "../../model/quantity.ts";
 import { type RayGroup, rayGroups, withSidecar } from "../../model/ray-groups.ts";
 import { type PoolRole, systemPool } from "../../model/roles.ts";
 import { errorIf, type Finding, warningIf } from "../report.ts";
@@ -10,7 +17,12 @@ import type { SharedConfig } from "../shared.ts";
 export function checkPods(config: SharedConfig, cluster: ClusterModel): Finding[] {
   const { tableService } = config;
   const { head, workers } = rayGroups(config, cluster);
-  const service = { cpus: tableService.cpus, memoryBytes: parseMemory(tableService.memory), gpus: 0 };
+  const service: Amount = {
+    cpus: tableService.cpus,
+    memoryBytes: parseMemory(tableService.memory),
+    gpus: 0,
+    diskBytes: parseMemory(tableServiceDisk.total),
+  };
   return [
     ...checkFit(
       cluster,
@@ -81,9 +93,35 @@ function groupKey({ role }: RayGroup): string {
 function checkFit(cluster: ClusterModel, role: PoolRole, key: string, pod: Amount, what: string): Finding[] {
   const node = cluster.capacity[role];
   if (node === undefined || podsPerNode(pod, node) > 0) return [];
+  if (podsPerNode({ ...pod, diskBytes: 0 }, node) > 0) return noDisk(cluster, role, key, pod, node, what);
   const problem = `${what} requests ${describeAmount(pod)}, and a node of nodes.${poolKey(role)} has ${describeAmount(node)}`;
   const value = { cpus: pod.cpus, memory: describeAmount(pod).split(", ")[1] };
   return errorIf(true, key, value, problem, `request less, or ${largerNode(cluster, role, pod)}`);
+}
+
+/** The largest boot disk that a pool can have, GiB. */
+const largestDisk = 16_384;
+
+/** An error for the disk alone, with the smallest one that is large enough. */
+function noDisk(
+  cluster: ClusterModel,
+  role: PoolRole,
+  key: string,
+  pod: Amount,
+  node: Amount,
+  what: string,
+): Finding[] {
+  const needed = pod.diskBytes ?? 0;
+  const { machines } = cluster;
+  const sizes = Array.from({ length: largestDisk }, (_, index) => index + 1);
+  const enough = machines && sizes.find((diskGiB) => machines.allocatableDisk(diskGiB) >= needed);
+  return errorIf(
+    true,
+    `${key}.ephemeralStorage`,
+    describeMemory(needed),
+    `${what} requests ${describeMemory(needed)} of local disk, and a node of nodes.${poolKey(role)} has ${describeMemory(node.diskBytes ?? 0)}`,
+    `request less, or ${enough === undefined ? "use nodes with a larger disk" : `write nodes.${poolKey(role)}.diskGiB: ${enough}`}`,
+  );
 }
 
 function largerNode(cluster: ClusterModel, role: PoolRole, pod: Amount): string {

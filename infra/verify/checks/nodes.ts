@@ -1,7 +1,7 @@
 import { type Line, ok, unknown, wrong } from "../../check-line.ts";
 import { type Config, clusterModel, verificationFacts } from "../../clouds/schema.ts";
 import { type Amount, describeAmount, podsPerNode } from "../../model/fit.ts";
-import { parseMemory } from "../../model/quantity.ts";
+import { describeMemory, parseMemory } from "../../model/quantity.ts";
 import { rayGroups, withSidecar } from "../../model/ray-groups.ts";
 import { gpuResource, nodeLabels, nodeTaints, type PoolRole, poolRoles, systemPool } from "../../model/roles.ts";
 import { cpuQuantity } from "../cpus.ts";
@@ -68,10 +68,13 @@ function podOf(config: Config, role: PoolRole): Amount | undefined {
 
 function size(config: Config, role: PoolRole, nodes: readonly NodeFact[]): Line {
   const amounts = nodes.map(
-    ({ status }): Amount => ({
-      cpus: cpuQuantity(status.allocatable?.cpu ?? "0"),
-      memoryBytes: parseMemory(status.allocatable?.memory ?? "0"),
-      gpus: Number(status.allocatable?.[gpuResource] ?? 0),
+    ({ status: { allocatable = {} } }): Amount => ({
+      cpus: cpuQuantity(allocatable.cpu ?? "0"),
+      memoryBytes: parseMemory(allocatable.memory ?? "0"),
+      gpus: Number(allocatable[gpuResource] ?? 0),
+      ...(allocatable["ephemeral-storage"] === undefined
+        ? {}
+        : { diskBytes: parseMemory(allocatable["ephemeral-storage"]) }),
     }),
   );
   const [first = { cpus: 0, memoryBytes: 0, gpus: 0 }] = amounts;
@@ -81,8 +84,8 @@ function size(config: Config, role: PoolRole, nodes: readonly NodeFact[]): Line 
   const pod = role === systemPool ? undefined : podOf(config, role);
   if (pod !== undefined && !amounts.some((node) => podsPerNode(pod, node) > 0))
     return wrong(
-      `${have}, but one pod of the role requests ${describeAmount(pod)}`,
-      "choose a larger machine under nodes, or request less under ray, in the stack's configuration",
+      `${have}, but one pod of the role requests ${describeAmount(pod)} and ${describeMemory(pod.diskBytes ?? 0)} of local disk`,
+      "choose a larger machine or disk under nodes, or request less under ray, in the stack's configuration",
     );
   return ok(have);
 }

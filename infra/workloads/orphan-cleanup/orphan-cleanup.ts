@@ -68,7 +68,6 @@ export class OrphanCleanup extends pulumi.ComponentResource {
             spec: {
               backoffLimit: 1,
               activeDeadlineSeconds: 300,
-              ttlSecondsAfterFinished: 86_400,
               template: {
                 metadata: { labels },
                 spec: cleanupPod(args, account.metadata.name, configMap.metadata.name),
@@ -101,7 +100,10 @@ function cleanupPod(
         command: ["node", `/script/${scriptFile}`],
         args: [args.namespace, String(args.idleHours)],
         env: [{ name: "NODE_EXTRA_CA_CERTS", value: "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt" }],
-        resources: { requests: { cpu: "50m", memory: "96Mi" }, limits: { memory: "192Mi" } },
+        resources: {
+          requests: { cpu: "50m", memory: "96Mi", "ephemeral-storage": "64Mi" },
+          limits: { memory: "192Mi", "ephemeral-storage": "256Mi" },
+        },
         securityContext: restrictedContainer,
         volumeMounts: [{ name: "script", mountPath: "/script", readOnly: true }],
       },

@@ -2,6 +2,7 @@ import type * as kubernetes from "@pulumi/kubernetes";
 import type * as pulumi from "@pulumi/pulumi";
 import { entry, environment, paths, ports, terminationGraceSeconds } from "../../../service/contract.ts";
 import { restrictedContainer, restrictedPod } from "../../kubernetes/security-context.ts";
+import { tableServiceDisk } from "../../model/fit.ts";
 
 type PodTemplate = kubernetes.types.input.core.v1.PodTemplateSpec;
 type Probe = kubernetes.types.input.core.v1.Probe;
@@ -82,8 +83,8 @@ export function podTemplate(args: PodArgs): PodTemplate {
             },
           ],
           resources: {
-            requests: { cpu: String(args.cpus), memory: args.memory },
-            limits: { memory: args.memory },
+            requests: { cpu: String(args.cpus), memory: args.memory, "ephemeral-storage": tableServiceDisk.total },
+            limits: { memory: args.memory, "ephemeral-storage": tableServiceDisk.total },
           },
           startupProbe: probe(paths.live, { periodSeconds: 2, failureThreshold: 30 }),
           livenessProbe: probe(paths.live, { periodSeconds: 10, failureThreshold: 3 }),
@@ -96,7 +97,7 @@ export function podTemplate(args: PodArgs): PodTemplate {
         },
       ],
       volumes: [
-        { name: "tmp", emptyDir: { sizeLimit: "1Gi" } },
+        { name: "tmp", emptyDir: { sizeLimit: tableServiceDisk.temporary } },
         ...(args.volume === undefined
           ? []
           : [{ name: "database", persistentVolumeClaim: { claimName: args.volume.claimName } }]),

@@ -272,8 +272,11 @@ const kubeletFlags = ({ address, apiServerFlags = [] }: Kubelets): readonly stri
   ...apiServerFlags,
 ];
 
+/** What the stack's network policies allow, in a cluster that has a network of its own. */
+const usualPort = 6443;
+
 async function startApiServer({ folder, binaries, credentials, etcd, run, kubelets }: ServerOptions) {
-  const port = await freePort();
+  const port = kubelets === undefined ? await freePort() : usualPort;
   const endpoint = `https://${kubelets?.address ?? "127.0.0.1"}:${port}`;
   const certificates = join(folder, "certificates");
   const server = run("kube-apiserver", join(binaries.kubernetes, "kube-apiserver"), [

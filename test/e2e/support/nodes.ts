@@ -10,7 +10,7 @@ export interface NodeSpec {
 
 /** A node that kwok plays: it takes pods, reports them ready, and runs nothing. */
 export function nodeObject({ name, labels = {}, taints = [], allocatable }: NodeSpec): KubernetesObject {
-  const size = { pods: "58", ...allocatable };
+  const size = { pods: "58", "ephemeral-storage": "100Gi", ...allocatable };
   return {
     apiVersion: "v1",
     kind: "Node",

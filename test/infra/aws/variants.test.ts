@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { internalAnnotations, publicAnnotations } from "../../../infra/clouds/aws/exposure.ts";
+import { internalAnnotations, publicAttributes } from "../../../infra/clouds/aws/exposure.ts";
 import type { Capture, PlannedResource } from "../../../infra/offline-plan/capture.ts";
 import { readProject } from "../../../infra/offline-plan/project.ts";
 import { plaintext } from "../../../infra/offline-plan/values.ts";
@@ -237,8 +237,7 @@ describe("exposure", () => {
     expect(internalAnnotations(ids, protect)["service.beta.kubernetes.io/aws-load-balancer-attributes"]).toBe(
       attribute,
     );
-    const attributes = publicAnnotations(ids, "arn", protect)["alb.ingress.kubernetes.io/load-balancer-attributes"];
-    expect(attributes?.split(",")).toContain(attribute);
+    expect(publicAttributes(protect, undefined).split(",")).toContain(attribute);
   });
 
   test("internal is an NLB in the private subnets that admits the configured networks", () => {

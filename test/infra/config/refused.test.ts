@@ -95,6 +95,40 @@ const rows: Row[] = [
     'error lakehead:nodes.gpu.zones = ["europe-west4-a","us-central1-a"]: us-central1-a is not in europe-west4; write zones of the region, such as europe-west4-b',
   ],
   [
+    "a head with more local disk than its node on EKS",
+    "aws",
+    { ray: { head: { ephemeralStorage: "100Gi" } } },
+    'error lakehead:ray.head.ephemeralStorage = "101Gi": the head (with the autoscaler sidecar\'s 1 CPU and 1Gi) requests 101Gi of local disk, and a node of nodes.head has 88.9Gi; request less, or write nodes.head.diskGiB: 114',
+  ],
+  [
+    "a worker with more local disk than its node on GKE",
+    "gcp",
+    { nodes: { cpu: { diskGiB: 20 } } },
+    'error lakehead:ray.cpuWorkers.ephemeralStorage = "12Gi": a pod of worker group cpu requests 12Gi of local disk, and a node of nodes.cpu has 7.5Gi; request less, or write nodes.cpu.diskGiB: 32',
+  ],
+  [
+    "a worker with more local disk than its node of an existing cluster",
+    "kubeconfig",
+    { nodes: { cpu: { cpus: 8, memory: "16Gi", ephemeralStorage: "10Gi" } } },
+    'error lakehead:ray.cpuWorkers.ephemeralStorage = "12Gi": a pod of worker group cpu requests 12Gi of local disk, and a node of nodes.cpu has 10Gi; request less, or use nodes with a larger disk',
+  ],
+  [
+    "access logs in a bucket whose name would be too long",
+    "aws",
+    {
+      bucket: { name: "a".repeat(52) },
+      tableService: {
+        exposure: {
+          mode: "public",
+          host: "tables.lakehead.dev",
+          certificateArn: "arn:aws:acm:eu-central-1:111122223333:certificate/1",
+          accessLogs: true,
+        },
+      },
+    },
+    `error lakehead:tableService.exposure.accessLogs = true: the bucket ${"a".repeat(52)}-access-logs would have a name of 64 characters, and S3 allows 63; write a bucket.name of at most 51 characters, or accessLogs: false`,
+  ],
+  [
     "a region that AWS does not have",
     "aws",
     { region: "eu-central-9" },

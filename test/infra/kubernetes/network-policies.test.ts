@@ -1,7 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { rayPorts } from "../../../infra/model/ray-cluster.ts";
-import { metricsReaderLabel, networkPolicySpecs } from "../../../infra/workloads/network-policy-specs.ts";
+import {
+  metricsReaderLabel,
+  networkPolicySpecs,
+  operatorPolicySpecs,
+} from "../../../infra/workloads/network-policy-specs.ts";
 import { ports } from "../../../service/contract.ts";
 import { type End, type Pod, reaches } from "./reach.ts";
 
@@ -31,6 +35,7 @@ const specs = (service: Partial<Service> = {}) =>
   networkPolicySpecs({
     tableService: { selector, exposure: "cluster", probeSources: ["35.191.0.0/16"], calls: [], ...service },
     operatorNamespace: "kuberay-system",
+    cleanup: "orphan-cleanup",
   });
 const can = (from: End, to: End, port: number, protocol?: string, policies = specs()) =>
   reaches(policies, home, from, to, port, protocol);
@@ -71,7 +76,11 @@ describe("Ray's ports, which do not authenticate callers", () => {
   });
 
   test("with the cloud's add-on no other namespace has access", () => {
-    const withoutOperator = networkPolicySpecs({ tableService: undefined, operatorNamespace: undefined });
+    const withoutOperator = networkPolicySpecs({
+      tableService: undefined,
+      operatorNamespace: undefined,
+      cleanup: undefined,
+    });
     expect(reaches(withoutOperator, home, operator, head, rayPorts.dashboard)).toBe(false);
     expect(reaches(withoutOperator, home, notebook, head, rayPorts.client)).toBe(true);
   });
@@ -130,6 +139,56 @@ describe("the table service", () => {
     expect(can(stranger, tableService, ports.operations)).toBe(false);
     expect(can(notebook, tableService, ports.operations)).toBe(false);
     expect(can(probe, tableService, ports.operations)).toBe(false);
+  });
+});
+
+test("the clean-up job reaches the API server and DNS only", () => {
+  const job = pod({ "app.kubernetes.io/name": "orphan-cleanup" });
+  expect(can(job, apiServer, 6443, "TCP")).toBe(true);
+  expect(can(job, dns, 53, "UDP")).toBe(true);
+  expect(can(job, internet, 80, "TCP")).toBe(false);
+  expect(can(job, head, rayPorts.dashboard)).toBe(false);
+});
+
+describe("the operator's namespace", () => {
+  const inOperator = (from: End, to: End, port: number, protocol = "TCP") =>
+    reaches(operatorPolicySpecs(), "kuberay-system", from, to, port, protocol);
+  const neighbour = pod({ app: "shell" }, "kuberay-system");
+
+  test.each([
+    ["the API server of EKS and GKE", apiServer, 443, "TCP"],
+    ["the API server of kind", apiServer, 6443, "TCP"],
+    ["DNS", dns, 53, "UDP"],
+    ["a node-local DNS cache", nodeLocalDns, 53, "UDP"],
+    ["Ray's dashboard", head, rayPorts.dashboard, "TCP"],
+    ["Ray's dashboard in any namespace", stranger, rayPorts.dashboard, "TCP"],
+    ["the agent of a worker", worker, 52_365, "TCP"],
+  ] as const)("the operator reaches %s", (_, to, port, protocol) => {
+    expect(inOperator(operator, to, port, protocol)).toBe(true);
+  });
+
+  test.each([
+    ["Ray's client port", head, rayPorts.client],
+    ["the table service", tableService, ports.api],
+    ["the internet in clear text", internet, 80],
+    ["a pod without Ray on the dashboard's port", notebook, rayPorts.dashboard],
+  ] as const)("the operator does not reach %s", (_, to, port) => {
+    expect(inOperator(operator, to, port)).toBe(false);
+  });
+
+  test("only namespaces with the metrics label reach the operator, on its metrics port", () => {
+    expect(inOperator(prometheus, operator, 8080)).toBe(true);
+    expect(inOperator(prometheus, operator, 8082)).toBe(false);
+    for (const from of [stranger, notebook, internet, neighbour]) expect(inOperator(from, operator, 8080)).toBe(false);
+  });
+
+  test("no other pod of the namespace reaches anything", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 65_535 }), fc.constantFrom("TCP", "UDP"), (port, protocol) => {
+        for (const to of [internet, apiServer, dns, head])
+          expect(inOperator(neighbour, to, port, protocol)).toBe(false);
+      }),
+    );
   });
 });
 

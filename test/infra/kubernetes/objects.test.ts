@@ -162,7 +162,11 @@ describe("the namespace", () => {
     expect(one(objects.local, "ResourceQuota", "lakehead-ray-clusters").body.spec.hard).toEqual({
       "count/rayclusters.ray.io": "4",
     });
-    expect(Object.keys(one(objects.local, "LimitRange").body.spec.limits[0].defaultRequest)).toEqual(["cpu", "memory"]);
+    expect(Object.keys(one(objects.local, "LimitRange").body.spec.limits[0].defaultRequest)).toEqual([
+      "cpu",
+      "memory",
+      "ephemeral-storage",
+    ]);
   });
 });
 
@@ -201,8 +205,8 @@ describe("the table service", () => {
       },
     ]);
     expect(container(objects.cloud).resources).toEqual({
-      requests: { cpu: "1", memory: "4Gi" },
-      limits: { memory: "4Gi" },
+      requests: { cpu: "1", memory: "4Gi", "ephemeral-storage": "2Gi" },
+      limits: { memory: "4Gi", "ephemeral-storage": "2Gi" },
     });
   });
 

@@ -147,16 +147,32 @@ test("destroy: RayCluster, then operator, then the runtime's namespace", () => {
     expect(graph.violations(later, steps[index + 1] ?? [])).toEqual([]);
 });
 
-test("the RayCluster depends on its policies, its quota and its service account's binding", () => {
+const policiesIn = (namespace: string) =>
+  open
+    .filter(({ kind, metadata }) => kind === "NetworkPolicy" && metadata.namespace === namespace)
+    .map(({ resource }) => resource);
+
+test("the RayCluster depends on its namespace's policies, its quota and its service account's binding", () => {
   const graph = new DependencyGraph(exposed.resources);
-  const guards = ofType(
-    exposed.resources,
-    "kubernetes:networking.k8s.io/v1:NetworkPolicy",
-    "kubernetes:core/v1:ResourceQuota",
-    "kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding",
-  ).filter(({ name }) => name !== "ray-cluster-quota");
-  expect(guards).toHaveLength(5);
+  const guards = [
+    ...policiesIn("lancedb"),
+    ...ofType(
+      exposed.resources,
+      "kubernetes:core/v1:ResourceQuota",
+      "kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding",
+    ).filter(({ name }) => name !== "ray-cluster-quota"),
+  ];
+  expect(guards).toHaveLength(6);
   expect(graph.violations(ofType(exposed.resources, "kubernetes:ray.io/v1:RayCluster"), guards)).toEqual([]);
+});
+
+test("the operator depends on its namespace's policies, and these on the runtime's namespace and their own", () => {
+  const graph = new DependencyGraph(exposed.resources);
+  const policies = policiesIn("kuberay-system");
+  const namespaces = ofType(exposed.resources, "kubernetes:core/v1:Namespace");
+  expect([policies.length, namespaces.length]).toEqual([2, 2]);
+  expect(graph.violations(ofType(exposed.resources, "kubernetes:helm.sh/v3:Release"), policies)).toEqual([]);
+  expect(graph.violations(policies, namespaces)).toEqual([]);
 });
 
 test("only the definitions' provider adopts existing objects, and both identify the cluster by its context", () => {

@@ -67,6 +67,34 @@ describe("the allocatable capacity of a node", () => {
   });
 });
 
+describe("the local disk of a node", () => {
+  test("is less than the disk has, and grows with it", () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...Object.values(catalogues)),
+        fc.integer({ min: 20, max: 16_000 }),
+        (cloud, disk) => {
+          expect(cloud.allocatableDisk(disk)).toBeGreaterThan(0);
+          expect(cloud.allocatableDisk(disk)).toBeLessThan(disk * GiB);
+          expect(cloud.allocatableDisk(disk + 1)).toBeGreaterThan(cloud.allocatableDisk(disk));
+        },
+      ),
+    );
+  });
+
+  test("an EKS node with 20 GiB reports 18242267924 bytes", () => {
+    expect(awsMachines.allocatableDisk(20)).toBeLessThanOrEqual(18_242_267_924);
+    expect(awsMachines.allocatableDisk(20)).toBeGreaterThan(18_242_267_924 * 0.99);
+  });
+
+  test("limits the pods of a node, and is not compared where it is unknown", () => {
+    const worker = { cpus: 1, memoryBytes: GiB, gpus: 0, diskBytes: 12 * GiB };
+    const node = { cpus: 16, memoryBytes: 64 * GiB, gpus: 0 };
+    expect(podsPerNode(worker, { ...node, diskBytes: 40 * GiB })).toBe(3);
+    expect(podsPerNode(worker, node)).toBe(16);
+  });
+});
+
 describe("pods per node", () => {
   test("is the largest number that fits", () => {
     fc.assert(

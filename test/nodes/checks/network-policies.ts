@@ -54,7 +54,8 @@ export async function checkNetworkPolicies(subject: Subject): Promise<void> {
     });
     await callerPod(subject, metrics, "caller");
     await callerPod(subject, namespace, "neighbour");
-    await callerPod(subject, operatorNamespace, "caller");
+    await callerPod(subject, operatorNamespace, "caller", { "app.kubernetes.io/name": "kuberay-operator" });
+    await callerPod(subject, operatorNamespace, "stranger");
     const address = async (place: string, pod: string) =>
       (await kubectl(["-n", place, "get", "pod", pod, "-o", "jsonpath={.status.podIP}"])).trim();
     const [service] = await readyPods(surroundings, tableServicePods);
@@ -64,12 +65,15 @@ export async function checkNetworkPolicies(subject: Subject): Promise<void> {
       head: ray.status.podIP as string,
       neighbour: await address(namespace, "neighbour"),
       caller: await address(elsewhere, "caller"),
+      operator: await address(operatorNamespace, "caller"),
+      stranger: await address(operatorNamespace, "stranger"),
     };
     const from = (place: string, pod: string): Source => ({ place, pod, language: "node" });
     const outside = from(elsewhere, "caller");
     const reader = from(metrics, "caller");
     const neighbour = from(namespace, "neighbour");
     const operator = from(operatorNamespace, "caller");
+    const stranger = from(operatorNamespace, "stranger");
     const tables = from(namespace, service.metadata.name);
     const head: Source = { place: namespace, pod: ray.metadata.name, container: "ray-head", language: "python" };
     const rows: readonly Row[] = [
@@ -89,6 +93,11 @@ export async function checkNetworkPolicies(subject: Subject): Promise<void> {
       { from: operator, to: ["Ray's agent", targets.head, 52_365], expected: "open" },
       { from: operator, to: ["Ray's client port", targets.head, 10_001], expected: "closed" },
       { from: operator, to: ["the operations port", targets.service, ports.operations], expected: "closed" },
+      { from: operator, to: ["a pod elsewhere", targets.caller, 8080], expected: "closed" },
+      { from: stranger, to: ["Ray's dashboard", targets.head, 8265], expected: "closed" },
+      { from: reader, to: ["the operator's metrics", targets.operator, 8080], expected: "open" },
+      { from: outside, to: ["the operator's metrics", targets.operator, 8080], expected: "closed" },
+      { from: operator, to: ["a pod beside the operator", targets.stranger, 8080], expected: "closed" },
       { from: head, to: ["a pod elsewhere", targets.caller, 8080], expected: "open" },
       { from: head, to: ["the API", targets.service, ports.api], expected: "open" },
     ];

@@ -183,6 +183,12 @@ export const rules: readonly Rule[] = [
     in: ["aws-prod"],
   },
   {
+    why: "a load balancer with access logs is refused until it can write to their bucket",
+    later: type("kubernetes:networking.k8s.io/v1:Ingress"),
+    earlier: both(type("aws:s3/bucketPolicy:BucketPolicy"), named(/access-logs/)),
+    in: ["aws-prod"],
+  },
+  {
     why: "the load balancer controller needs its permissions to the last",
     later: balancerController,
     earlier: both(

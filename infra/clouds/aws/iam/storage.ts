@@ -69,3 +69,17 @@ export function tlsOnly(place: Pick<Place, "partition">, bucket: string): Statem
     Condition: { Bool: { "aws:SecureTransport": "false" } },
   };
 }
+
+/**
+ * Load balancers of the account write their access logs. The principal is the same in every region. Source:
+ * docs.aws.amazon.com/elasticloadbalancing/latest/application/enable-access-logging.html
+ */
+export function accessLogDelivery({ partition, account }: Place, bucket: string): Statement {
+  return {
+    Sid: "AccessLogs",
+    Effect: "Allow",
+    Action: ["s3:PutObject"],
+    Principal: { Service: "logdelivery.elasticloadbalancing.amazonaws.com" },
+    Resource: [`arn:${partition}:s3:::${bucket}/AWSLogs/${account}/*`],
+  };
+}
