@@ -186,6 +186,13 @@ const grants: readonly Grant[] = [
     ],
   },
   {
+    // A destroy empties the buckets of access logs, and no other.
+    sid: "AccessLogs",
+    service: "s3",
+    resources: () => ["::*-access-logs", "::*-access-logs/*"],
+    write: ["DeleteObject", "DeleteObjectVersion", "ListBucketVersions"],
+  },
+  {
     sid: "RegistryLogin",
     service: "ecr",
     resources: all,

@@ -194,7 +194,12 @@ const companions: Readonly<Record<string, Companion>> = {
         Rules: list(rules).map((rule) => {
           // CloudFormation has the filter's and the expiration's fields in the rule itself.
           const { filter, expiration, ...rest } = fields(rule);
-          return fields(pascal({ ...rest, ...fields(filter), ...fields(expiration) })) as Record<string, Plain>;
+          const { days, ...expires } = fields(expiration);
+          const expirationInDays = days === undefined ? {} : { expirationInDays: days };
+          return fields(pascal({ ...rest, ...fields(filter), ...expires, ...expirationInDays })) as Record<
+            string,
+            Plain
+          >;
         }),
       };
     },

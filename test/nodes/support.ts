@@ -72,12 +72,13 @@ export async function callerPod(
   { kubectl, surroundings }: Pick<Subject, "kubectl" | "surroundings">,
   place: string,
   name: string,
+  labels: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const limits = { cpu: "1", memory: "256Mi" };
   const pod = {
     apiVersion: "v1",
     kind: "Pod",
-    metadata: { name, namespace: place },
+    metadata: { name, namespace: place, labels },
     spec: {
       // On a node that no check drains.
       ...(surroundings.own === undefined ? {} : { nodeSelector: { "kubernetes.io/hostname": callersNode } }),

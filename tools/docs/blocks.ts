@@ -6,6 +6,7 @@ import { type Threshold, thresholds } from "../../service/plan-doctor/thresholds
 import { type MetricDefinition, metricDefinitions } from "../../service/telemetry/metric-definitions.ts";
 import clientCases from "../../test/clients/matrix.json" with { type: "json" };
 import { clientVersions, matrixRows, served } from "../../test/clients/matrix.ts";
+import { accepted } from "../../test/cloud-schemas/scanners/accepted.ts";
 import { deviationRows } from "../../test/contract/table.ts";
 import { inlineCode, markdownTable } from "../markdown-table.ts";
 import { allowList } from "./functions.ts";
@@ -93,6 +94,17 @@ const thresholdTable = (): string =>
     ]),
   );
 
+/** Accepted findings, one row for each reason. */
+const scannerFindings = (): string =>
+  markdownTable(
+    ["finding", "where", "reason"],
+    [...Map.groupBy(accepted, ({ reason }) => reason)].map(([reason, entries]) => [
+      entries.map(({ scanner, check }) => `${scanner} ${inlineCode(check)}`).join("<br>"),
+      [...new Set(entries.flatMap(({ objects }) => objects))].map(inlineCode).join(", "),
+      reason,
+    ]),
+  );
+
 /** Every page that has generated parts, by its path from the repository's root, and what makes each part. */
 export const generatedPages: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
   "docs/api.md": { operations: operationTable },
@@ -104,6 +116,7 @@ export const generatedPages: Readonly<Record<string, Readonly<Record<string, () 
   "docs/plan-doctor.md": { thresholds: thresholdTable },
   "docs/query-safety.md": { "allow-list": allowList },
   "docs/compatibility.md": { clients: clientMatrix },
+  "docs/design/scanner-findings.md": { "scanner-findings": scannerFindings },
   "docs/contract-deviations.md": { deviations: deviationTable },
 };
 

@@ -164,8 +164,8 @@ describe("the namespace", () => {
     });
     expect(Object.keys(one(objects.local, "LimitRange").body.spec.limits[0].defaultRequest)).toEqual([
       "cpu",
-      "memory",
       "ephemeral-storage",
+      "memory",
     ]);
   });
 });
