@@ -29,7 +29,7 @@ export interface StoredImage {
 
 interface Recipe {
   readonly name: string;
-  /** Everything that the image depends on, as text. */
+  /** Everything that the image depends on beside the text of `fill`. */
   readonly inputs: readonly string[];
   /** Fills a layer over Debian's, or says that the image is the layer alone. */
   readonly fill?: (root: string, work: string) => Promise<void>;
@@ -41,7 +41,7 @@ type Log = (line: string) => void;
 async function stored({ name, inputs, fill, config }: Recipe, log: Log): Promise<StoredImage> {
   const base = await debianLayer(log);
   const key = createHash("sha256")
-    .update(JSON.stringify([name, base, config, inputs]))
+    .update(JSON.stringify([name, base, config, inputs, String(fill)]))
     .digest("hex")
     .slice(0, 12);
   const archive = cachePath("nodes", `${name.replaceAll(/[^\w.-]+/g, "-")}-${key}.tar`);
@@ -162,6 +162,7 @@ export async function rayImage(log: Log): Promise<StoredImage> {
           },
         );
         await retarget(join(target, "bin"), root);
+        await moveSettings(join(target, "lib", `python${ray.python}`), prefix);
         // Ray makes virtual environments with an empty environment, so no variable can name the library's folder.
         const shared = `libpython${ray.python}.so.1.0`;
         await mkdir(join(root, "usr/lib"), { recursive: true });
@@ -183,6 +184,15 @@ async function retarget(folder: string, root: string): Promise<void> {
     const file = join(folder, name);
     const text = await readFile(file, "latin1");
     if (text.startsWith(`#!${root}`)) await writeFile(file, text.replace(`#!${root}`, "#!"), "latin1");
+  }
+}
+
+/** Python's build settings name its prefix on this machine, where virtualenv looks for the shared library. */
+async function moveSettings(library: string, prefix: string): Promise<void> {
+  for (const name of await readdir(library)) {
+    if (!name.startsWith("_sysconfigdata")) continue;
+    const file = join(library, name);
+    await writeFile(file, (await readFile(file, "utf8")).replaceAll(`${prefix}/lib`, "/usr/local/lib"));
   }
 }
 
