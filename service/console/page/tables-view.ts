@@ -6,7 +6,7 @@ import { Panel } from "./parts.ts";
 import { addressOf } from "./route.ts";
 import { groupByNamespace, matching } from "./table-names.ts";
 
-/** Names that are drawn at once: more would slow down typing, and nobody reads them. */
+/** Names that are drawn at once: more would slow down typing. */
 const maxShown = 500;
 
 export const TablesView = () => {

@@ -147,7 +147,7 @@ export const accepted: readonly Accepted[] = [
     ["checkov", "CKV_AWS_18", ["AWS::S3::Bucket/BucketTables"]],
   ),
   ...because(
-    "A bucket of access logs: nobody but Elastic Load Balancing writes, nothing is overwritten, and a log of its own would record each delivery.",
+    "A bucket of access logs: only Elastic Load Balancing writes, nothing is overwritten, and a log of its own would record each delivery.",
     ["checkov", "CKV_AWS_18", ["AWS::S3::Bucket/BucketLoadBalancerAccessLogs"]],
     ["checkov", "CKV_AWS_21", ["AWS::S3::Bucket/BucketLoadBalancerAccessLogs"]],
   ),

@@ -119,7 +119,7 @@ describe("a program whose parent is killed", () => {
   const script = `const { runProgram } = await import(${JSON.stringify(runUrl)});
     await runProgram(JSON.parse(process.argv[1]));`;
 
-  /** Not by signal 0, which also reaches a process that has ended and that nobody has waited for. */
+  /** Not by signal 0, which also reaches a process that has ended but is not reaped. */
   const isRunning = (pid: number): boolean => {
     const { stdout } = spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" });
     return /^[^Z\s]/.test(stdout.trim());

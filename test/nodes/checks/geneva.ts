@@ -29,7 +29,7 @@ export async function prepareGeneva(log: (line: string) => void): Promise<void> 
 const cluster = "geneva-client";
 const sampleRows = 100;
 /** Seconds for the whole program, on a busy machine. */
-const patience = 1200;
+const timeoutSeconds = 1200;
 
 interface Outputs {
   readonly clientRequirements: string;
@@ -85,7 +85,7 @@ async function runProgram(subject: Subject, python: string, { clientCredentials,
   await writeFile(program, clientSnippet);
   // npx would look for a package: the engine's CLI is on PATH.
   const credentials = clientCredentials.replaceAll("npx pulumi", "pulumi");
-  const child = spawn("bash", ["-euc", `${credentials}\nexec timeout ${patience} "${python}" "${program}" 2>&1`], {
+  const child = spawn("bash", ["-euc", `${credentials}\nexec timeout ${timeoutSeconds} "${python}" "${program}" 2>&1`], {
     cwd: engine.project,
     env: { ...engine.env, HOME: folder, KUBECONFIG: subject.surroundings.kubeconfig },
     stdio: ["ignore", "pipe", "inherit"],

@@ -144,7 +144,7 @@ export const RecallView = ({ table }: { table: string }) => {
       points.length > 0 &&
       html`<section class="panel wide" aria-label="Result">
         <header><h2>Recall@${options.k} against time</h2></header>
-        <p class="verdict">
+        <p class="comparison-summary">
           ${
             best === undefined
               ? `No setting reaches ${options.target} yet.`
