@@ -85,11 +85,15 @@ async function runProgram(subject: Subject, python: string, { clientCredentials,
   await writeFile(program, clientSnippet);
   // npx would look for a package: the engine's CLI is on PATH.
   const credentials = clientCredentials.replaceAll("npx pulumi", "pulumi");
-  const child = spawn("bash", ["-euc", `${credentials}\nexec timeout ${timeoutSeconds} "${python}" "${program}" 2>&1`], {
-    cwd: engine.project,
-    env: { ...engine.env, HOME: folder, KUBECONFIG: subject.surroundings.kubeconfig },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  const child = spawn(
+    "bash",
+    ["-euc", `${credentials}\nexec timeout ${timeoutSeconds} "${python}" "${program}" 2>&1`],
+    {
+      cwd: engine.project,
+      env: { ...engine.env, HOME: folder, KUBECONFIG: subject.surroundings.kubeconfig },
+      stdio: ["ignore", "pipe", "inherit"],
+    },
+  );
   const places = new Map<string, string>();
   const watch = setInterval(async () => {
     for (const { metadata, spec, status } of await clientPods(subject).catch(() => []))
