@@ -41,9 +41,10 @@ interface Found {
 
 const kept = 16;
 
-const { seconds, seed } = readOptions("bench:planning", {
+const { full, seconds, seed } = readOptions("bench:planning", {
   seconds: { default: 120, help: "duration of the search" },
   seed: { default: 1, help: "of the random numbers" },
+  full: { default: false, help: "print the slowest requests in full, as lines of JSON" },
 });
 
 const toTask = ({ indexed, shape, filter, aliases }: Candidate): PlanTask => ({
@@ -170,6 +171,7 @@ try {
         ]),
     )}\n`,
   );
+  if (full) for (const { task, cpuMs } of best) process.stdout.write(`${JSON.stringify({ cpuMs, ...task })}\n`);
 } finally {
   worker.stop();
   await rm(home, { recursive: true, force: true });

@@ -37,11 +37,14 @@ export const constructs: readonly (readonly [construct: string, example: string]
   ["`AND` `OR` `NOT`", "NOT (a = 1 OR b = 2) AND c = 3"],
   ["`IS [NOT] NULL`, `IS [NOT] TRUE`, `IS [NOT] FALSE`", "city IS NOT NULL"],
   ["`[NOT] BETWEEN … AND …`", "price NOT BETWEEN 1 AND 5"],
-  ["`[NOT] IN (…)`", "city IN ('Rome', 'Oslo')"],
+  ["`[NOT] IN (…)`: counts one more for every 40 values", "city IN ('Rome', 'Oslo')"],
   ["`[NOT] LIKE`, `[NOT] ILIKE` of a column, with a literal pattern of at most 1000 characters", "city LIKE 'R%'"],
   ["`LIKE … ESCAPE`, with a backslash only", "city LIKE '100\\%' ESCAPE '\\'"],
   ["fields and elements", "address.city = 'Rome' AND tags[1] = 'new'"],
-  ["lists", "array_has([1, 2, 3], size)"],
+  [
+    "lists: count one more for every 12 items and for each item that differs from row to row",
+    "array_has([1, 2, 3], size)",
+  ],
   [
     `\`CAST\`, \`TRY_CAST\` and \`::\`: ${castTypesDescribed.replace(/^use /, "")}`,
     "CAST(price AS int) = 5 AND size::string = '3'",

@@ -15,9 +15,10 @@ export interface ExpressionLimits {
   readonly maxOperatorDepth: number;
   /**
    * Operators of the *planned* expression. Every operator, cast, field access and call counts 1, a concatenation 4, a
-   * regular expression 32, each wildcard of LIKE 1. An arithmetic operator counts 1 more for every 12 operators of its
-   * operands, because the planner derives their types again. What the planner writes out again counts again: the tested
-   * operand of BETWEEN twice, the arguments of coalesce, ifnull, nvl and nvl2 except the last four times.
+   * regular expression 32, each wildcard of LIKE 1. A list counts 1, each item that is not constant 1, and all items 1
+   * for every 12; the values of IN count 1 for every 40. An arithmetic operator counts 1 more for every 12 operators of
+   * its operands, because the planner derives their types again. What the planner writes out again counts again: the
+   * tested operand of BETWEEN twice, the arguments of coalesce, ifnull, nvl and nvl2 except the last four times.
    */
   readonly maxOperators: number;
   /** The same, over the filter and all column aliases of one request; at least `maxOperators`. */
@@ -53,7 +54,9 @@ export interface ExpressionLimits {
  *   from a column, and a pattern within the bound compiles in 11 ms. A pattern that is not compiled is still parsed, at
  *   up to 0.1 ms for each Unicode class and 3 ms for a range of all characters whose case
  *   forms are added, once for each level of nesting.
- * - Literals and lists take 1 ms for each kB.
+ * - A list takes 8 µs for each item and 15 µs for each list in it, once more for every few levels around it, and twice for
+ *   each coalesce: three of them around 1,000 items take 80 ms, 1,000 items that are lists 40 ms. A value of IN takes 4 µs.
+ * - Functions of constant texts take at most 8 ms for each expression, trimming the most.
  * - Run over 200,000 short rows, a regular expression takes up to 6 s of CPU time, LIKE with 5,000 wildcards 8 s and
  *   ILIKE with a column as its pattern 11 s: patterns are literals, and their cost is counted.
  */

@@ -1,50 +1,13 @@
+import { arithmetic, column, combined, deepest, listOf, literal, type Part, plus, total, weights } from "./cost.ts";
 import { allowedFunctions, alternatives, type FunctionRule, type LiteralRule, listGrowth } from "./functions.ts";
 import type { ExpressionLimits } from "./limits.ts";
 import { PatternRefusal, patternSize } from "./pattern.ts";
 import type { Refuse, Token } from "./tokens.ts";
 import * as words from "./words.ts";
 
-/** What is known of a part of the expression. */
-interface Part {
-  /** Operators that the planner will see. */
-  readonly operators: number;
-  /**
-   * `constant`: the planner computes it. `column`: the planner cannot compute it, because its value comes from a column.
-   * `unknown`: the planner may find that it is constant, as in `coalesce('a', s)` or `b OR true`.
-   */
-  readonly source: "constant" | "column" | "unknown";
-  /** Nested calls, casts, comparisons, arithmetic and lists on the deepest path; a chain is one level. */
-  readonly levels: number;
-}
-
-/** Each concatenation can double the text of a row, so it weighs more than an addition. */
-const concatenation = 4;
-
-/** What an operator inside a repeated argument counts: written out twice, its type asked for twice. */
-const repetition = 4;
-
-/** Operators of the operands for which an arithmetic operator counts one more. */
-const arithmeticStep = 12;
-
 const maxLikePattern = 1000;
 
 const anyCall: FunctionRule = { arguments: [0, 32] };
-
-const literal: Part = { operators: 0, source: "constant", levels: 0 };
-const column: Part = { operators: 0, source: "column", levels: 0 };
-
-const deepest = (parts: readonly Part[]): number => Math.max(0, ...parts.map(({ levels }) => levels));
-
-/** An operator's result: constant if every operand is, otherwise unknown. */
-const combined = (operators: number, operands: readonly Part[]): Part => ({
-  operators,
-  source: operands.every(({ source }) => source === "constant") ? "constant" : "unknown",
-  levels: deepest(operands),
-});
-
-const plus = (part: Part, operators: number): Part => ({ ...part, operators: part.operators + operators });
-
-const total = (parts: readonly Part[]): number => parts.reduce((sum, { operators }) => sum + operators, 0);
 
 const shown = ({ kind, value }: Token): string =>
   kind === "word" || kind === "symbol" ? value.toUpperCase().slice(0, 40) : kind === "end" ? "the end" : `a ${kind}`;
@@ -58,8 +21,6 @@ interface Level {
 }
 
 const one = (): number => 1;
-const arithmetic = (left: Part, right: Part): number =>
-  1 + Math.floor((left.operators + right.operators) / arithmeticStep);
 
 const disjunction: Level = { kind: "word", nests: false, costs: new Map([["or", one]]) };
 const conjunction: Level = { kind: "word", nests: false, costs: new Map([["and", one]]) };
@@ -78,7 +39,7 @@ const product: Level = {
     ["*", arithmetic],
     ["/", arithmetic],
     ["%", arithmetic],
-    ["||", () => concatenation],
+    ["||", () => weights.concatenation],
   ]),
 };
 
@@ -240,8 +201,11 @@ export class Parser {
     }
     if (this.#take("word", "in")) {
       this.#expect("symbol", "(");
-      const items = this.#deeper(() => this.#items(")", { minimum: 1, column: 0 }));
-      return combined(total([left, items]) + 1, [left, items]);
+      const values = listOf(
+        this.#deeper(() => this.#items(")")),
+        weights.valuesPerIn,
+      );
+      return combined(total([left, values]), [left, values]);
     }
     const operator = this.#token();
     if (!this.#take("word", "like") && !this.#take("word", "ilike")) this.#unexpected("BETWEEN, IN, LIKE or ILIKE");
@@ -313,11 +277,7 @@ export class Parser {
   #primary(): Part {
     const token = this.#token();
     if (token.kind === "symbol") {
-      if (this.#take("symbol", "["))
-        return this.#nest(
-          this.#grown(listGrowth, () => this.#items("]", { minimum: 0, column: 1 })),
-          token,
-        );
+      if (this.#take("symbol", "[")) return this.#array("]", token);
       if (!this.#take("symbol", "(")) return this.#unexpected("a column, a literal or a call");
       const part = this.#deeper(() => this.#disjunction());
       this.#expect("symbol", ")");
@@ -405,25 +365,24 @@ export class Parser {
     return value;
   }
 
-  /** Items up to the closing symbol; `column` is what a column costs where its values are copied. */
-  #items(close: string, { minimum, column: copied }: { minimum: 0 | 1; column: 0 | 1 }): Part {
+  /** Items up to the closing symbol. */
+  #items(close: string): readonly Part[] {
     const { at } = this.#token();
-    let operators = 0;
-    let count = 0;
-    let source: Part["source"] = "constant";
-    let levels = 0;
-    if (minimum === 0 && this.#take("symbol", close)) return literal;
+    const items: Part[] = [];
     do {
-      if (++count > this.#limits.maxListItems)
+      if (items.length >= this.#limits.maxListItems)
         this.#refuse(`a list of more than ${this.#limits.maxListItems} items`, at, "send fewer, or a range");
-      const { kind } = this.#token();
-      const item = this.#disjunction();
-      operators += item.operators + (kind === "word" || kind === "quoted" ? copied : 0);
-      if (item.source !== "constant") source = "unknown";
-      levels = Math.max(levels, item.levels);
+      items.push(this.#disjunction());
     } while (this.#take("symbol", ","));
     this.#expect("symbol", close);
-    return { operators, source, levels };
+    return items;
+  }
+
+  /** The items of an array up to the closing symbol. A value that differs from row to row is copied into each row's array. */
+  #array(close: string, start: Token): Part {
+    const items = this.#grown(listGrowth, () => (this.#take("symbol", close) ? [] : this.#items(close)));
+    const copied = items.map((item) => (item.source === "constant" ? item : plus(item, 1)));
+    return this.#nest(listOf(copied, weights.itemsPerList), start);
   }
 
   #rule({ value, at }: Token): FunctionRule {
@@ -443,10 +402,7 @@ export class Parser {
     const rule = this.#rule(name);
     this.#next += 2;
     const { growth = 1 } = rule;
-    if (rule.variadic === "items") {
-      const items = this.#grown(growth, () => this.#items(")", { minimum: 0, column: 1 }));
-      return this.#nest(plus(items, 1), name);
-    }
+    if (rule.variadic === "items") return this.#array(")", name);
     const { parts, literals } = this.#grown(growth, () => this.#arguments(name, rule));
     const [minimum, maximum] = rule.arguments;
     if (parts.length < minimum || parts.length > maximum)
@@ -462,7 +418,7 @@ export class Parser {
     const repeated = rule.repeats === undefined ? 0 : rule.repeats === "first" ? 1 : parts.length - 1;
     const perCall = (rule.cost ?? 1) * (rule.variadic === "args" ? Math.max(1, parts.length - 1) : 1);
     const operators = parts.reduce(
-      (sum, part, index) => sum + part.operators * (index < repeated ? repetition : 1),
+      (sum, part, index) => sum + part.operators * (index < repeated ? weights.repetition : 1),
       perCall,
     );
     return this.#nest({ operators, source, levels: deepest(parts) }, name);

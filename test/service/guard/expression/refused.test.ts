@@ -243,6 +243,7 @@ describe("the error message", () => {
 });
 
 describe("the bounds on an expression", () => {
+  const ones = (count: number) => Array(count).fill(1).join(",");
   const list = (items: number) => `id IN (${Array.from({ length: items }, (_, index) => index).join(",")})`;
   const limits = defaultExpressionLimits;
 
@@ -301,7 +302,37 @@ describe("the bounds on an expression", () => {
       "[[encode(concat(regexp_match(s, '(a)')), 'base64')]]",
       /grow more than 16 times/,
     ],
-    ["sibling lists", Array(20).fill("array_has([[[1]]], [[id]])").join(" or "), "[[[[[1]]]]]", /grow more/],
+    ["sibling lists", Array(14).fill("array_has([[[1]]], [[id]])").join(" or "), "[[[[[1]]]]]", /grow more/],
+    [
+      "items of lists together",
+      `array_has([${ones(1000)}], id) or array_has([${ones(491)}], id)`,
+      `array_has([${ones(1000)}], id) or array_has([${ones(492)}], id)`,
+      /129 operators, .*12 items of a list/,
+    ],
+    [
+      "lists of lists",
+      `array_has([${Array(117).fill("[1]")}], nums)`,
+      `array_has([${Array(118).fill("[1]")}], nums)`,
+      /129 operators/,
+    ],
+    [
+      "items of a list that are columns",
+      `array_has([${Array(117).fill("id")}], 1)`,
+      `array_has([${Array(118).fill("id")}], 1)`,
+      /129 operators/,
+    ],
+    [
+      "items of a list in coalesce",
+      `coalesce(coalesce([id,${ones(70)}], nums), nums) is null`,
+      `coalesce(coalesce([id,${ones(71)}], nums), nums) is null`,
+      /134 operators/,
+    ],
+    [
+      "values of IN in coalesce",
+      `coalesce(id in (${ones(1000)}), b) or coalesce(id in (${ones(199)}), b)`,
+      `coalesce(id in (${ones(1000)}), b) or coalesce(id in (${ones(200)}), b)`,
+      /131 operators, .*40 values of IN/,
+    ],
     [
       "coalesce",
       nested(4, (inner) => `coalesce(${inner}, b)`, "b"),

@@ -199,6 +199,7 @@ const leaves: Readonly<Record<Type, readonly string[]>> = {
 };
 
 const numbersTo = (count: number): string => Array.from({ length: count }, (_, index) => index * 7).join(",");
+const copies = (count: number, text: string): string => Array<string>(Math.floor(count)).fill(text).join(",");
 const textsTo = (count: number): string => Array.from({ length: count }, (_, index) => `'v${index}'`).join(",");
 
 /** As much of a construct as the guard's limits allow; `size` is from 0 to 1. */
@@ -247,12 +248,14 @@ const large: Readonly<Record<Type, readonly ((size: number) => string)[]>> = {
   time: [(size) => `'${"2".repeat(size * 8000)}'::timestamp`],
   numbers: [
     (size) => `[${numbersTo(1 + size * 1000)}]`,
+    (size) => `[id, ${copies(1 + size * 998, "1")}]`,
+    (size) => `[[id], ${copies(1 + size * 100, "[1]")}][1]`,
     (size) =>
       `make_array(${Array(1 + Math.floor(size * 120))
         .fill("id")
         .join(", ")})`,
   ],
-  texts: [(size) => `[${textsTo(1 + size * 900)}]`],
+  texts: [(size) => `[${textsTo(1 + size * 900)}]`, (size) => `[s, ${copies(1 + size * 998, "''")}]`],
 };
 
 const pick = <T>(random: Random, choices: readonly T[]): T => {
