@@ -7,7 +7,7 @@ import { compileTablePatterns, type Principal, scopes } from "../service/auth/in
 import { readConfig } from "../service/config/config.ts";
 import { verifyExpression } from "../service/guard/expression/index.ts";
 import { requestLimits } from "../service/guard/limits.ts";
-import { verifyBranchName, verifyNewTagName, verifyTagName } from "../service/guard/ref-name.ts";
+import { verifyBranchName, verifyNewBranchName, verifyNewTagName, verifyTagName } from "../service/guard/ref-name.ts";
 import { readTableId } from "../service/guard/table-id.ts";
 import { verifyQuery } from "../service/guard/verify-query.ts";
 import { openInProcess } from "../service/lance/in-process-database.ts";
@@ -31,9 +31,11 @@ const tools: Tools = {
   database,
   verifyQuery: (query, executes) => verifyQuery(query, executes, limits),
   verifyPredicate: (predicate) => verifyExpression(predicate, limits.expression, "predicate"),
+  verifyExpression: (expression, field) => verifyExpression(expression, limits.expression, field),
   verifyTag: (tag) => verifyTagName(tag, limits.maxTagLength),
   verifyNewTag: (tag) => verifyNewTagName(tag, limits.maxTagLength),
   verifyBranch: (branch) => verifyBranchName(branch, limits.maxTagLength),
+  verifyNewBranch: (branch) => verifyNewBranchName(branch, limits.maxTagLength),
   deadlineSeconds,
 };
 

@@ -23,7 +23,7 @@ export const entry = "service/main.ts";
 export const terminationGraceSeconds = 60;
 
 /** The scopes that an issuer grants. An operation needs one of them (`plan`: explain_plan, `analyze`: analyze_plan, …). */
-export const scopes = ["plan", "analyze", "stats", "read", "tags:read", "tags:write"] as const;
+export const scopes = ["plan", "analyze", "stats", "read", "tags:read", "tags:write", "write", "manage"] as const;
 
 /** Storage options with the address of an object store. A deployment must allow connections to it. */
 export const storageAddress = /^(aws_)?endpoint(_url)?$|^(google_)?base_url$/i;
@@ -44,4 +44,5 @@ export const environment = {
   console: "LAKEHEAD_CONSOLE",
   consoleClientId: "LAKEHEAD_CONSOLE_CLIENT_ID",
   memoryLimit: "LAKEHEAD_MEMORY_LIMIT_BYTES",
+  writes: "LAKEHEAD_WRITES",
 } as const;

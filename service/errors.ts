@@ -5,7 +5,7 @@
 
 interface ErrorKind {
   readonly name: string;
-  readonly status: 400 | 401 | 403 | 404 | 405 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503;
+  readonly status: 400 | 401 | 403 | 404 | 405 | 406 | 408 | 409 | 413 | 415 | 424 | 429 | 431 | 500 | 503;
   /** Default message. */
   readonly message: string;
 }
@@ -56,6 +56,10 @@ export const transportStatuses = {
   mediaTypeNotSupported: { status: 415, code: 13 },
   requestTimeout: { status: 408, code: 13 },
   headersTooLarge: { status: 431, code: 13 },
+  // LanceDB's client recognizes a table that exists by this status and the words "already exists"; it retries 409.
+  tableExists: { status: 400, code: 5 },
+  // LanceDB's client retries 409, 429 and 500 to 504 by itself, which could write the same rows twice.
+  outcomeUnknown: { status: 424, code: 18 },
 } as const satisfies Record<string, { status: ErrorKind["status"]; code: ErrorCode }>;
 
 /** What the service depends on while it handles a request, beyond its own process. */
@@ -81,6 +85,7 @@ interface ErrorOptions {
 export class ServiceError extends Error {
   readonly code: ErrorCode;
   readonly status: ErrorKind["status"];
+  readonly transport: keyof typeof transportStatuses | undefined;
   readonly detail: string | undefined;
   readonly dependency: Dependency | undefined;
   readonly headers: Readonly<Record<string, string>>;
@@ -89,6 +94,7 @@ export class ServiceError extends Error {
     super(options.message ?? errorKinds[code].message, { cause: options.cause });
     this.name = errorKinds[code].name;
     this.code = code;
+    this.transport = options.transport;
     this.status = options.transport ? transportStatuses[options.transport].status : errorKinds[code].status;
     this.detail = options.detail;
     this.dependency = options.dependency;

@@ -4,12 +4,13 @@ import { createConsole } from "./console/console.ts";
 import { consoleSettings } from "./console/settings.ts";
 import { uncheckedExpression, verifyExpression } from "./guard/expression/index.ts";
 import { requestLimits } from "./guard/limits.ts";
-import { verifyBranchName, verifyNewTagName, verifyTagName } from "./guard/ref-name.ts";
+import { verifyBranchName, verifyNewBranchName, verifyNewTagName, verifyTagName } from "./guard/ref-name.ts";
 import { uncheckedQuery, verifyQuery } from "./guard/verify-query.ts";
 import type { Database } from "./lance/database.ts";
 import { openInProcess } from "./lance/in-process-database.ts";
 import { StoreMonitor } from "./lance/store-monitor.ts";
-import type { AdmissionClass, Tools } from "./operations/operation.ts";
+import { operations, readOperations } from "./operations/index.ts";
+import { type AdmissionClass, admissionClasses, type Tools } from "./operations/operation.ts";
 import { AdmissionLimit } from "./server/admission.ts";
 import { createApiPage } from "./server/api-page.ts";
 import { createApp } from "./server/app.ts";
@@ -17,6 +18,7 @@ import { createHealthApp, isReady, type Readiness } from "./server/health.ts";
 import { type Listener, listen } from "./server/listener.ts";
 import { createOpenApi } from "./server/openapi.ts";
 import { PrincipalLimit } from "./server/principal-limit.ts";
+import { Uploads } from "./server/uploads.ts";
 import type { Log } from "./telemetry/log.ts";
 import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
 import { type Isolation, openIsolated } from "./workers/isolated-database.ts";
@@ -36,9 +38,12 @@ const createTools = (database: Database, { guard, deadlineSeconds, ...config }: 
     verifyQuery: (query, executes) => (guard === "on" ? verifyQuery(query, executes, limits) : uncheckedQuery(query)),
     verifyPredicate: (predicate) =>
       guard === "on" ? verifyExpression(predicate, limits.expression, "predicate") : uncheckedExpression(predicate),
+    verifyExpression: (expression, field) =>
+      guard === "on" ? verifyExpression(expression, limits.expression, field) : uncheckedExpression(expression),
     verifyTag: (tag) => verifyTagName(tag, limits.maxTagLength),
     verifyNewTag: (tag) => verifyNewTagName(tag, limits.maxTagLength),
     verifyBranch: (branch) => verifyBranchName(branch, limits.maxTagLength),
+    verifyNewBranch: (branch) => verifyNewBranchName(branch, limits.maxTagLength),
     deadlineSeconds,
   };
 };
@@ -74,20 +79,27 @@ export const startService = async (config: Config, log: Log, version: string): P
       (reason) => metrics.refusal(name, reason),
       (caller) => principalLimit.isAlone(caller),
     );
-  const admission = { analyze: limit("analyze"), plan: limit("plan"), metadata: limit("metadata") };
+  const admission = Object.fromEntries(admissionClasses.map((name) => [name, limit(name)])) as Record<
+    AdmissionClass,
+    AdmissionLimit
+  >;
+  const uploads = config.writes === "on" ? new Uploads(config.uploads) : undefined;
+  const served = config.writes === "on" ? operations : readOperations;
   const state = { draining: false };
   // The store may be unavailable when a pod starts: the pod is live but not ready, and retries.
   const store = new StoreMonitor(() => database.connect(), log, config.database.uri);
 
   const app = createApp({
     tools: createTools(database, config),
+    operations: served,
+    uploads,
     authenticator,
     limits: config.limits,
     admission,
     principalLimit,
     log,
     metrics,
-    openapi: createOpenApi(version),
+    openapi: createOpenApi(version, served),
     onStoreFailure: () => store.reportFailure(),
     pages: [apiPage, console].filter((page) => page !== undefined),
   });
@@ -108,11 +120,13 @@ export const startService = async (config: Config, log: Log, version: string): P
   }));
   const healthApp = createHealthApp(metrics, readiness);
 
-  const api = await listen(app.router.fetch, config.port, config.host, app.direct).catch(async (error: unknown) => {
-    store.stop();
-    await database.close();
-    throw error;
-  });
+  const api = await listen(app.router.fetch, config.port, config.host, app.direct, config.requestMs).catch(
+    async (error: unknown) => {
+      store.stop();
+      await database.close();
+      throw error;
+    },
+  );
   const health = await listen(healthApp.fetch, config.healthPort, config.host).catch(async (error: unknown) => {
     store.stop();
     await Promise.all([api.close(0), database.close()]);
@@ -131,6 +145,7 @@ export const startService = async (config: Config, log: Log, version: string): P
       await health.close(0);
       authenticator.close();
       await database.close();
+      uploads?.close();
       log.info({}, "stopped");
     },
   };

@@ -5,6 +5,7 @@ import type { ConfigurableLimits } from "../guard/limits.ts";
 import type { DatabaseConfig } from "../lance/database.ts";
 import type { AdmissionClass } from "../operations/operation.ts";
 import type { AdmissionOptions } from "../server/admission.ts";
+import type { UploadLimits } from "../server/uploads.ts";
 import type { IsolationConfig } from "../workers/isolated-database.ts";
 import { schema, variables } from "./schema.ts";
 import { withStorageDefaults } from "./storage-options.ts";
@@ -20,6 +21,10 @@ export interface Config extends Readonly<Omit<Values["server"], "otlpEndpoint">>
   readonly deadlineSeconds: number;
   readonly admission: Readonly<Record<AdmissionClass, AdmissionOptions>>;
   readonly maxInFlightPerPrincipal: number;
+  readonly writes: Values["writes"]["mode"];
+  readonly uploads: UploadLimits;
+  /** Maximum time in which a request arrives, in milliseconds; absent: the listener's. */
+  readonly requestMs?: number;
   /** Absent: every call runs in the service's own process. */
   readonly isolation?: IsolationConfig;
 }
@@ -31,8 +36,13 @@ const memoryOf = ({ memoryBytes }: Values["load"]): number =>
  * The database of a process with `memory` bytes. The SDK's default caches, 7 GiB in all, exceed most containers; a third
  * of the memory leaves room for queries.
  */
-const toDatabase = ({ storageOptions, ...database }: Values["database"], memory: number): DatabaseConfig => ({
+const toDatabase = (
+  { storageOptions, ...database }: Values["database"],
+  memory: number,
+  maxWriteBytes: number,
+): DatabaseConfig => ({
   ...database,
+  maxWriteBytes,
   storageOptions: withStorageDefaults(database.uri, storageOptions),
   caches: { indexBytes: Math.floor(memory * 0.25), metadataBytes: Math.floor(memory * 0.08) },
 });
@@ -46,17 +56,28 @@ const workerCacheShare = 0.6;
 /** About the memory of a flat search over a million vectors. */
 const minWorkerBytes = 512 * 2 ** 20;
 
-const toIsolation = ({ isolation, admission, load, database }: Values): IsolationConfig | undefined => {
+/** A write takes several times the memory of its rows: as sent, as a file, decoded, and encoded. */
+const writeShare = 1 / 8;
+const maxDefaultWriteBytes = 256 * 2 ** 20;
+
+/** @param memory of the process that writes. */
+const maxWriteBytesOf = ({ writes }: Values, memory: number): number =>
+  writes.maxWriteBytes ?? Math.min(maxDefaultWriteBytes, Math.floor(memory * writeShare));
+
+const toIsolation = (values: Values): IsolationConfig | undefined => {
+  const { isolation, admission, load, database, writes } = values;
   if (isolation.mode === "off") return undefined;
   const budget = memoryOf(load) * workersShare;
   const planWorkers = isolation.mode === "all" ? isolation.planWorkers : 0;
+  const writeWorkers = writes.mode === "on" ? writes.concurrency : 0;
+  const otherWorkers = planWorkers + writeWorkers;
   const wanted = admission.analyze.concurrency;
   const memoryBytes =
-    isolation.workerMemoryBytes ?? Math.max(minWorkerBytes, Math.floor(budget / (wanted + planWorkers)));
-  const fitting = Math.floor(budget / memoryBytes) - planWorkers;
+    isolation.workerMemoryBytes ?? Math.max(minWorkerBytes, Math.floor(budget / (wanted + otherWorkers)));
+  const fitting = Math.floor(budget / memoryBytes) - otherWorkers;
   const common = { memoryBytes, maxWaitMs: load.queueSeconds * 1000 };
   return {
-    database: toDatabase(database, memoryBytes * workerCacheShare),
+    database: toDatabase(database, memoryBytes * workerCacheShare, maxWriteBytesOf(values, memoryBytes)),
     analyze: {
       ...common,
       workers: Math.max(1, Math.min(wanted, fitting)),
@@ -71,6 +92,9 @@ const toIsolation = ({ isolation, admission, load, database }: Values): Isolatio
         deadlineSeconds: isolation.planDeadlineSeconds,
       },
     }),
+    ...(writeWorkers > 0 && {
+      write: { ...common, workers: writeWorkers, callsPerWorker: 1, deadlineSeconds: writes.deadlineSeconds },
+    }),
   };
 };
 
@@ -82,7 +106,7 @@ const toIsolation = ({ isolation, admission, load, database }: Values): Isolatio
 const planShare = 1 / 16;
 
 const toAdmission = (
-  { admission, load, isolation }: Values,
+  { admission, load, isolation, writes }: Values,
   analyzeWorkers: number | undefined,
 ): Config["admission"] => {
   const maxWaitMs = load.queueSeconds * 1000;
@@ -96,6 +120,8 @@ const toAdmission = (
       ...(isolation.mode !== "all" && { share: Math.ceil(plan.concurrency * planShare) }),
     },
     metadata: { ...metadata, maxWaitMs },
+    write: { concurrency: writes.concurrency, queue: writes.queue, maxWaitMs },
+    append: { concurrency: writes.appendConcurrency, queue: writes.appendConcurrency, maxWaitMs },
   };
 };
 
@@ -154,14 +180,18 @@ export const readConfig = (environment: Environment): Config => {
       .map((name) => `${name} is not a variable of this service: correct its name or remove it`),
   ];
   if (parsed.data === undefined || faults.length > 0) throw new ConfigError(faults);
-  const { server, auth, limits, load, isolation: isolated, database } = parsed.data;
+  const { server, auth, limits, load, isolation: isolated, database, writes } = parsed.data;
   const memory = memoryOf(load);
   const isolation = toIsolation(parsed.data);
+  const maxWriteBytes = isolation?.database.maxWriteBytes ?? maxWriteBytesOf(parsed.data, memory);
   return Object.freeze({
     ...server,
     auth,
     limits,
-    database: toDatabase(database, isolation === undefined ? memory : memory * (1 - workersShare)),
+    database: toDatabase(database, isolation === undefined ? memory : memory * (1 - workersShare), maxWriteBytes),
+    writes: writes.mode,
+    uploads: { maxWriteBytes, maxUploadBytes: Math.max(maxWriteBytes, writes.maxUploadBytes) },
+    ...(writes.mode === "on" ? { requestMs: writes.uploadSeconds * 1000 } : {}),
     deadlineSeconds: isolated.analyzeDeadlineSeconds,
     admission: toAdmission(parsed.data, isolation?.analyze.workers),
     maxInFlightPerPrincipal: load.maxInFlightPerPrincipal,

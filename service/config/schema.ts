@@ -288,9 +288,49 @@ const isolation = z.object({
   ),
 });
 
+const writes = z.object({
+  mode: variable(
+    "LAKEHEAD_WRITES",
+    "on serves the operations that change tables and namespaces; off answers them with 406",
+    choice("on", "off").default("off"),
+  ),
+  maxWriteBytes: variable(
+    "LAKEHEAD_MAX_WRITE_BYTES",
+    "Maximum bytes of the rows of one write, as sent and when decompressed",
+    integer(1024, 1024 * mebibyte).exactOptional(),
+    { defaultText: "an eighth of a worker's memory, at most 256 MiB" },
+  ),
+  maxUploadBytes: variable(
+    "LAKEHEAD_MAX_UPLOAD_BYTES",
+    "Maximum bytes of the rows of all writes in flight; larger ones than 256 KiB are files in the directory for temporary files",
+    integer(1024, Number.MAX_SAFE_INTEGER).default(1024 * mebibyte),
+  ),
+  uploadSeconds: variable(
+    "LAKEHEAD_UPLOAD_SECONDS",
+    "Maximum time in which a request's body arrives where writes are on, in seconds",
+    decimal(1, 86_400).default(600),
+  ),
+  concurrency: variable(
+    "LAKEHEAD_WRITE_CONCURRENCY",
+    "Concurrency limit of writes, and number of their worker processes",
+    integer(1, 256).default(2),
+  ),
+  queue: variable("LAKEHEAD_WRITE_QUEUE", "Maximum number of writes in the queue", integer(0, 10_000).default(64)),
+  appendConcurrency: variable(
+    "LAKEHEAD_APPEND_CONCURRENCY",
+    "Concurrency limit of appends of at most 256 KiB, which share commits; as many more may wait",
+    integer(1, 10_000).default(256),
+  ),
+  deadlineSeconds: variable(
+    "LAKEHEAD_WRITE_DEADLINE_SECONDS",
+    "Deadline of a write, in seconds; then its worker is ended and its outcome is unknown",
+    decimal(0.1, 86_400).default(600),
+  ),
+});
+
 /** The environment of the service: names, descriptions, defaults, bounds and secrets of its variables. */
 export const schema = z
-  .object({ server, database, auth, limits, admission, load, isolation })
+  .object({ server, database, auth, limits, admission, load, isolation, writes })
   .superRefine(({ server, auth }, context) => {
     if (server.consoleClientId !== undefined && auth.issuer === undefined)
       context.addIssue({

@@ -34,3 +34,10 @@ export const verifyBranchName = (branch: string | undefined, maxBytes: number): 
     throw invalid(`branch is not a valid name: in the parts between slashes, ${rule}`);
   return branch;
 };
+
+/** Verifies the name of a branch to create or delete. @throws ServiceError code 13, also for main. */
+export const verifyNewBranchName = (branch: string, maxBytes: number): string => {
+  const name = verifyBranchName(branch, maxBytes);
+  if (name === undefined) throw invalid("main is not the name of a branch: it exists always, choose another name");
+  return name;
+};

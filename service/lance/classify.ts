@@ -6,7 +6,7 @@ import { layersOf, withoutAddresses } from "./native-text.ts";
  * table interprets that text: the response has the message of `say`, the log has the original.
  * `test/service/lance/classify.test.ts` provokes each row on the real database, so it fails if the SDK changes a text.
  */
-interface Meaning {
+export interface Meaning {
   /** Matches the beginning of a layer's text, because the rest may contain text of the caller. */
   readonly pattern: RegExp;
   readonly code: ErrorCode;
@@ -15,7 +15,7 @@ interface Meaning {
 }
 
 /** A name from native text that is safe to repeat. */
-const quotable = /^[\p{L}\p{N}_.$ -]{1,128}$/u;
+export const quotable = /^[\p{L}\p{N}_.$ -]{1,128}$/u;
 
 const storeFailure =
   /^(?:Generic (?!N\/A|LocalFileSystem)[\w ]+ error: |Generic \{ store: |Request precondition failure for path )/;
@@ -172,7 +172,7 @@ const meanings: readonly Meaning[] = [
   },
 ];
 
-function missingColumn(name: string): string {
+export function missingColumn(name: string): string {
   return quotable.test(name) ? `column not found: the table has no column "${name}"` : errorKinds[12].message;
 }
 
@@ -191,6 +191,18 @@ const gone =
   /^(?:Not found: (?!.*\/_refs\/).*(?:_versions|\.manifest|\.lance)|Dataset at path .* was not found|NotFound \{|Object at location (?!.*\/_refs\/).* not found: |No such file or directory \(os error|Generic LocalFileSystem error: .*No such file or directory \(os error)/s;
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** The first row of a table that matches a layer of a native error. */
+export const findMeaning = (error: unknown, table: readonly Meaning[]): ServiceError | undefined => {
+  const layers = layersOf(textOf(error));
+  for (const { pattern, code, say } of table)
+    for (const layer of layers) {
+      const match = pattern.exec(layer);
+      if (match !== null)
+        return new ServiceError(code, { ...(say ? { message: say(match[1] ?? "") } : {}), cause: error });
+    }
+  return undefined;
+};
 
 const storeMeaning = (layers: readonly string[]): keyof typeof storeFailures | undefined => {
   if (layers.some((layer) => storeFull.test(layer))) return "full";
@@ -218,15 +230,11 @@ export const classify = (error: unknown, whenGone: ErrorCode = 4): ServiceError 
   // The store first, because the layers above report its failures in many forms.
   const store = storeMeaning(layers);
   if (store !== undefined) return storeError(store, error);
-  for (const { pattern, code, say } of meanings)
-    for (const layer of layers) {
-      const match = pattern.exec(layer);
-      if (match !== null)
-        return new ServiceError(code, { ...(say ? { message: say(match[1] ?? "") } : {}), cause: error });
-    }
+  const meaning = findMeaning(error, meanings);
+  if (meaning !== undefined) return meaning;
   if (layers.some((layer) => gone.test(layer))) return new ServiceError(whenGone, { cause: error });
   if (layers.some((layer) => /^Invalid (?:user )?input/.test(layer)))
-    return new ServiceError(13, { message: "the database rejects the query as invalid", cause: error });
+    return new ServiceError(13, { message: "the database rejects the request as invalid", cause: error });
   return unnamedStoreFailure.test(layers[0] ?? "")
     ? storeError("unavailable", error)
     : new ServiceError(18, { cause: error });

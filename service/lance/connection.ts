@@ -37,6 +37,10 @@ export class LazyConnection {
     return !hasScheme(this.#address.uri);
   }
 
+  get storageOptions(): Record<string, string> {
+    return { ...this.#address.storageOptions };
+  }
+
   get(): Promise<Connection> {
     this.#connection ??= this.#connect().catch((error: unknown) => {
       this.#connection = undefined;
@@ -54,14 +58,14 @@ export class LazyConnection {
   async openTable(name: string, namespace: readonly string[]): Promise<Table> {
     const connection = await this.get();
     // The SDK ignores the connection's storage options for a table in a namespace.
-    return connection.openTable(name, [...namespace], { storageOptions: { ...this.#address.storageOptions } });
+    return connection.openTable(name, [...namespace], { storageOptions: this.storageOptions });
   }
 
   #connect(): Promise<Connection> {
     return connect(
       this.#address.uri,
       {
-        storageOptions: { ...this.#address.storageOptions },
+        storageOptions: this.storageOptions,
         ...(this.#interval === undefined ? {} : { readConsistencyInterval: this.#interval }),
       },
       this.#session,

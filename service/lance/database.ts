@@ -15,6 +15,8 @@ import type { JsonSchema, Vocabulary } from "./schema.ts";
 import type { StatisticsRecord } from "./statistics.ts";
 import type { TagRecord, TagTarget } from "./tag-files.ts";
 import type { VersionRecord } from "./versions.ts";
+import type { WriteCalls } from "./write-calls.ts";
+import type { WriteLimits } from "./writes.ts";
 
 export interface Description {
   readonly version: number;
@@ -43,7 +45,7 @@ export interface IsolatableCalls {
  * The tables of the service. Every method throws only ServiceError, and takes only ids and queries that the guard has
  * verified. There are two implementations: in this process, and with worker processes for the isolatable calls.
  */
-export interface Database extends IsolatableCalls {
+export interface Database extends IsolatableCalls, WriteCalls {
   statistics(table: TableId, snapshot: Snapshot): Promise<StatisticsRecord>;
   /**
    * What the findings of a plan are judged by: statistics, columns, indices, each memoized as for the operation of its own.
@@ -74,6 +76,8 @@ export interface Database extends IsolatableCalls {
    * for other tables.
    */
   stateOf(table: TableId): Promise<object | undefined>;
+  /** Removes all cached handles of a table, because its content has changed. @param tableKey key of a table's id. */
+  forget(tableKey: string): void;
   /** Connects; if already connected, sends the same requests to the store again. @throws the native error. */
   connect(): Promise<void>;
   close(): Promise<void>;
@@ -81,7 +85,7 @@ export interface Database extends IsolatableCalls {
   handleCounts(): MemoizerCounts;
 }
 
-export interface DatabaseConfig extends DatabaseAddress, Freshness {
+export interface DatabaseConfig extends DatabaseAddress, Freshness, WriteLimits {
   readonly caches: CacheSizes;
   /** Maximum size of the rows of one query, in bytes. */
   readonly maxResultBytes: number;

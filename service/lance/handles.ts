@@ -88,7 +88,7 @@ export class TableHandles {
     } catch (error) {
       if (!isGone(error)) throw classify(error);
     }
-    this.#evict(id);
+    this.evict(id.key);
     const reopened = await this.#open(id, snapshot);
     try {
       return await action(reopened);
@@ -188,7 +188,7 @@ export class TableHandles {
    */
   async #explainAbsence(id: TableId, snapshot: Snapshot, cause: unknown): Promise<ServiceError> {
     const table = await this.#openTable(id).catch((error: unknown) => {
-      this.#evict(id);
+      this.evict(id.key);
       throw error;
     });
     if (snapshot.branch === undefined) return new ServiceError(11, { cause });
@@ -224,10 +224,11 @@ export class TableHandles {
     }
   }
 
-  #evict(id: TableId): void {
-    const directory = this.#directories.get(id.key);
+  /** Removes all handles of a table. Requests that hold one may continue to use it. @param tableKey key of its id. */
+  evict(tableKey: string): void {
+    const directory = this.#directories.get(tableKey);
     if (directory !== undefined) this.#unchanged.forget(directory);
-    this.#latest.evict((key) => key === id.key);
-    this.#pinned.evict((key) => JSON.parse(key)[0] === id.key);
+    this.#latest.evict((key) => key === tableKey);
+    this.#pinned.evict((key) => JSON.parse(key)[0] === tableKey);
   }
 }

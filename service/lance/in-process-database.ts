@@ -18,6 +18,8 @@ import { listBranches, type OnInvalidTags, Tags } from "./refs.ts";
 import { toJsonSchema, type Vocabulary } from "./schema.ts";
 import { readStatistics } from "./statistics.ts";
 import { listVersions } from "./versions.ts";
+import { forgetAfter } from "./write-calls.ts";
+import { openWrites } from "./writes.ts";
 
 const onBranch = (branch: string | undefined): Snapshot => (branch === undefined ? {} : { branch });
 
@@ -125,6 +127,8 @@ export const openInProcess = (config: DatabaseConfig, onInvalidTags: OnInvalidTa
     namespaces: shareLists(async (namespace) => listNamespaces(await connected(), namespace)),
     describeNamespace: async ({ parts }) => describeNamespace(await connected(), parts),
     stateOf: (id) => handles.stateOf(id),
+    ...forgetAfter(openWrites(connection, config), (tableKey) => handles.evict(tableKey)),
+    forget: (tableKey) => handles.evict(tableKey),
     connect: () => connection.check(),
     close: () => connection.close(),
     handleCounts: () => handles.counts,

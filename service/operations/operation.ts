@@ -5,6 +5,7 @@ import type { VerifiedExpression } from "../guard/expression/index.ts";
 import type { NamespaceId, TableId } from "../guard/table-id.ts";
 import type { VerifiedQuery } from "../guard/verify-query.ts";
 import type { Database } from "../lance/database.ts";
+import type { Commit, CommitOfRows } from "../lance/write-calls.ts";
 import type { MinimumState } from "../query/model.ts";
 import type { Query } from "../query/wire.ts";
 
@@ -14,15 +15,20 @@ export interface Tools {
   /** The guard: the database takes no query that it has not verified. */
   readonly verifyQuery: (query: Query, executes: boolean) => VerifiedQuery;
   readonly verifyPredicate: (predicate: string) => VerifiedExpression;
+  /** @param field the request field that holds the expression, for messages. */
+  readonly verifyExpression: (expression: string, field: string) => VerifiedExpression;
   readonly verifyTag: (tag: string) => string;
   readonly verifyNewTag: (tag: string) => string;
   readonly verifyBranch: (branch: string | undefined) => string | undefined;
+  /** The name of a branch to create or delete. @throws ServiceError code 13 for main. */
+  readonly verifyNewBranch: (branch: string) => string;
   /** Seconds after which an operation that calls the store repeatedly gives up. */
   readonly deadlineSeconds: number;
 }
 
 /** Calls of one class share an admission limit: the class says what a call costs. */
-export type AdmissionClass = "analyze" | "plan" | "metadata";
+export const admissionClasses = ["analyze", "plan", "metadata", "write", "append"] as const;
+export type AdmissionClass = (typeof admissionClasses)[number];
 
 /** What an operation acts on; `root` is the root namespace, whose address has no id. */
 export interface Targets {
@@ -77,10 +83,13 @@ export interface Alternative {
 export class Answer {
   readonly content: unknown;
   readonly headers: Readonly<Record<string, string>>;
+  /** The commit of a write, for the log. */
+  readonly commit: Commit | CommitOfRows | undefined;
 
-  constructor(content: unknown, headers: Readonly<Record<string, string>>) {
+  constructor(content: unknown, headers: Readonly<Record<string, string>>, commit?: Commit | CommitOfRows) {
     this.content = content;
     this.headers = headers;
+    this.commit = commit;
   }
 }
 
@@ -99,10 +108,14 @@ export interface Operation<
   readonly scope: Scope | null;
   /** A function where the cost of a call depends on the request. */
   readonly admission: AdmissionClass | ((body: z.output<Body>, parameters: z.output<Parameters>) => AdmissionClass);
+  /** Error codes of looking up the target; default: those of its kind. */
+  readonly missing?: readonly ErrorCode[];
   /** Error codes of the handler, besides those of the pipeline and of the target; see {@link errorsOf}. */
   readonly errors: readonly ErrorCode[];
   readonly summary: string;
   readonly body: Body;
+  /** Default: JSON. With `arrow`, the body is an Arrow IPC stream, which the handler gets as RowData. */
+  readonly input?: "json" | "arrow";
   /** The body as OpenAPI shows it, where the schema accepts more forms than a caller should write. */
   readonly documentedBody?: z.ZodType;
   /** The body may hold the query, with `id`, `identity` and `context` of its own, under the key `query`. */
@@ -111,6 +124,8 @@ export interface Operation<
   readonly example?: Readonly<Record<string, unknown>>;
   /** Parameters of the path and the query string, read from text. */
   readonly parameters?: Parameters;
+  /** Parameters that may be repeated; each is read as a list. */
+  readonly repeatable?: readonly string[];
   /** Default: JSON. */
   readonly media?: Media;
   /** Schema of a JSON response, for OpenAPI and the tests that validate every response. */
@@ -127,9 +142,12 @@ export interface Operation<
 }
 
 /** All Lance error codes that an operation can answer. */
-export const errorsOf = ({ target, errors }: Operation): readonly ErrorCode[] => [
-  ...new Set([...pipelineErrors, ...targetErrors[target], ...errors]),
+export const errorsOf = ({ target, missing = targetErrors[target], errors }: Operation): readonly ErrorCode[] => [
+  ...new Set([...pipelineErrors, ...missing, ...errors]),
 ];
+
+/** Whether an operation changes tables or namespaces. */
+export const isWrite = ({ scope }: Operation): boolean => scope === "write" || scope === "manage";
 
 /** An operation's address with its parameters in braces, as OpenAPI writes it: `/v1/table/{id}/stats`. */
 export const addressOf = ({ target, path }: Operation): string =>

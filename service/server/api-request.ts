@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Context } from "hono";
-import { getQueryParam } from "hono/utils/url";
+import { getQueryParam, getQueryParams } from "hono/utils/url";
 import type { HeaderSource } from "../auth/index.ts";
 import { requestUrl } from "./request-url.ts";
 
@@ -12,6 +12,8 @@ export interface ApiRequest {
   readonly url: string;
   /** Parameters of the path and the query string, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
+  /** All values of a parameter of the query string, decoded; undefined if it is absent. */
+  listOf(name: string): readonly string[] | undefined;
   readonly body: IncomingMessage | AsyncIterable<Uint8Array>;
   /** Aborted when the client disconnects. Created when first read: most requests need none. */
   readonly signal: AbortSignal;
@@ -53,6 +55,10 @@ export class NodeRequest implements ApiRequest {
     return this.url.includes("?") ? (getQueryParam(this.url) as Record<string, string>) : none;
   }
 
+  listOf(name: string): readonly string[] | undefined {
+    return getQueryParams(this.url, name) as string[] | undefined;
+  }
+
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       const controller = new AbortController();
@@ -74,6 +80,7 @@ export const fromContext = (context: Context): ApiRequest => {
     headers: incoming === undefined ? context.req.raw.headers : readHeaders(incoming),
     url: requestUrl(context),
     parameters: { ...context.req.query(), ...context.req.param() },
+    listOf: (name) => context.req.queries(name),
     body: incoming ?? ((context.req.raw.body ?? []) as AsyncIterable<Uint8Array>),
     get signal() {
       return context.req.raw.signal;

@@ -1,8 +1,7 @@
 import { Hono } from "hono";
 import { paths } from "../contract.ts";
 import { errorKinds, ServiceError } from "../errors.ts";
-import { operations } from "../operations/index.ts";
-import { prefixes } from "../operations/operation.ts";
+import { type Operation, prefixes } from "../operations/operation.ts";
 import { fromContext } from "./api-request.ts";
 import { type Direct, serveDirectly } from "./direct.ts";
 import { type ObserveParts, observe } from "./observe.ts";
@@ -11,6 +10,8 @@ import { type AppEnv, answerHeaders, newRecord, type Reply, type RequestRecord, 
 import { routedPath } from "./request-url.ts";
 
 export interface AppParts extends PipelineParts, ObserveParts {
+  /** The operations to serve. */
+  readonly operations: readonly Operation[];
   /** The OpenAPI document and its entity tag. */
   readonly openapi: { readonly text: string; readonly etag: string };
   /** Called for every request that failed at the store. */
@@ -35,7 +36,7 @@ export const createApp = (parts: AppParts): App => {
     if (record.failure?.dependency === "store") parts.onStoreFailure();
     return reply;
   };
-  const pipelines = operations.map((operation) => ({ operation, serve: pipeline(operation, parts) }));
+  const pipelines = parts.operations.map((operation) => ({ operation, serve: pipeline(operation, parts) }));
 
   // LanceDB's client appends a slash to every table route.
   const app = new Hono<AppEnv>({ getPath: routedPath });

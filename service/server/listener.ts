@@ -21,7 +21,7 @@ export interface Listener {
 /** Longer than the 60 s of a load balancer, which must not reuse a connection that the service is closing. */
 const keepAliveMs = 65_000;
 const headersMs = 10_000;
-const requestMs = 30_000;
+const defaultRequestMs = 30_000;
 /** Node looks for connections past these times at this interval. */
 const timeoutCheckMs = 1000;
 const maxHeaderBytes = 16 * 1024;
@@ -102,6 +102,7 @@ const listening = (server: Server, port: number, host: string): Promise<void> =>
 /**
  * Serves an application on a port.
  * @param direct takes the requests that it can handle before `fetch`.
+ * @param requestMs time in which a request must arrive, in milliseconds.
  * @throws Error with a remedy when the port is in use.
  */
 export const listen = async (
@@ -109,6 +110,7 @@ export const listen = async (
   port: number,
   host: string,
   direct: Direct = () => false,
+  requestMs: number = defaultRequestMs,
 ): Promise<Listener> => {
   const handle = getRequestListener(fetch, { hostname: host, errorHandler: refuseAddress });
   const server = createServer(

@@ -24,6 +24,8 @@ const conclude = (metrics: Metrics, record: RequestRecord, method: string, statu
     ...(record.table === undefined ? {} : { table: record.table }),
     ...(record.principal === undefined ? {} : { principal: record.principal }),
     durationMs,
+    ...(record.bytes === undefined ? {} : { bytes: record.bytes }),
+    ...(record.commit === undefined ? {} : { commit: record.commit }),
     ...(record.context === undefined || Object.keys(record.context).length === 0 ? {} : { context: record.context }),
     ...(hasCause ? { cause: scrub(failure.cause, record.body) } : {}),
   };
@@ -40,7 +42,8 @@ export const observe = <T extends { readonly status: number }>(
   inSpan("request", header, async (span) => {
     const reply = await run();
     const line = conclude(metrics, record, method, reply.status);
-    const { context: entries, ...facts } = line;
+    const { context: entries, commit, ...rest } = line;
+    const facts = commit === undefined ? rest : { ...rest, version: commit.version };
     annotate(span, facts, entries);
     span.updateName(record.operation);
     const traceId = traceIdOf(span);

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { errorKinds, transportStatuses } from "../errors.ts";
-import { operations } from "../operations/index.ts";
-import { addressOf, errorsOf, type Media, type Operation, type Targets } from "../operations/operation.ts";
+import { addressOf, errorsOf, isWrite, type Media, type Operation, type Targets } from "../operations/operation.ts";
 import { commonShape } from "../operations/shared/common-fields.ts";
 import { unlimited, unlimitedDigits } from "../query/fields.ts";
 import { fullTextDefinitions } from "../query/full-text-schema.ts";
@@ -57,9 +56,11 @@ const errorAnswer = (status: string, description: string): JsonSchema => ({
 });
 
 /** Transport failures that any operation can answer, and those of reading a body. */
-const transportOf = (method: string): readonly (keyof typeof transportStatuses)[] => [
+const transportOf = (operation: Operation, method: string): readonly (keyof typeof transportStatuses)[] => [
   ...(["methodNotAllowed", "requestTimeout", "headersTooLarge"] as const),
   ...(method === "GET" ? [] : (["bodyTooLarge", "mediaTypeNotSupported"] as const)),
+  ...(isWrite(operation) ? (["outcomeUnknown"] as const) : []),
+  ...(operation.errors.includes(5) ? (["tableExists"] as const) : []),
 ];
 
 /** The error statuses of an operation, each with the codes behind it. */
@@ -69,7 +70,7 @@ const errorAnswers = (operation: Operation, method: string): Record<string, Json
       status: errorKinds[code].status,
       text: `${code} ${errorKinds[code].name}`,
     })),
-    ...transportOf(method).map((kind) => {
+    ...transportOf(operation, method).map((kind) => {
       const { status, code } = transportStatuses[kind];
       return { status, text: `${code} ${errorKinds[code].name} (${kind})` };
     }),
@@ -84,7 +85,13 @@ const errorAnswers = (operation: Operation, method: string): Record<string, Json
 
 const common = z.object(commonShape);
 
+const arrowBody: JsonSchema = {
+  required: true,
+  content: { "application/vnd.apache.arrow.stream": { schema: { type: "string", format: "binary" } } },
+};
+
 const requestBody = (operation: Operation, definitions: Definitions): JsonSchema => {
+  if (operation.input === "arrow") return arrowBody;
   const own = toSchema(operation.documentedBody ?? operation.body, "input", definitions);
   const shared = toSchema(common, "input", definitions);
   const properties = { ...(shared.properties as object), ...(own.properties as object) };
@@ -183,7 +190,10 @@ const pathItem = (operation: Operation, definitions: Definitions): JsonSchema =>
   );
 
 /** The OpenAPI document as text, and its entity tag. */
-export const createOpenApi = (version: string): { readonly text: string; readonly etag: string } => {
+export const createOpenApi = (
+  version: string,
+  operations: readonly Operation[],
+): { readonly text: string; readonly etag: string } => {
   const definitions: Definitions = {};
   const document = {
     openapi: "3.1.0",

@@ -37,6 +37,7 @@ import { contextEntries } from "./context-entries.ts";
 import { parseInput } from "./parse-input.ts";
 import type { PrincipalLimit } from "./principal-limit.ts";
 import { answerHeaders, type Reply, type RequestRecord } from "./request.ts";
+import type { Uploads } from "./uploads.ts";
 
 export interface PipelineParts {
   readonly tools: Tools;
@@ -44,6 +45,8 @@ export interface PipelineParts {
   readonly limits: IdLimits & BodyLimits;
   readonly admission: Readonly<Record<AdmissionClass, AdmissionLimit>>;
   readonly principalLimit: PrincipalLimit;
+  /** Receives the rows of writes; absent without writes. */
+  readonly uploads?: Uploads | undefined;
 }
 
 /** Names of an operation's fields. */
@@ -83,6 +86,13 @@ const readCommon = (raw: Readonly<Record<string, unknown>>, nestsQuery: boolean)
 const rawId = (url: string, before: string): string => {
   const start = url.indexOf(before) + before.length;
   return url.slice(start, url.indexOf("/", start));
+};
+
+/** Parameters of the path and the query string; those that may be repeated are lists. */
+const parametersOf = (request: ApiRequest, { repeatable }: Operation): Readonly<Record<string, unknown>> => {
+  if (repeatable === undefined) return request.parameters;
+  const lists = repeatable.map((name) => [name, request.listOf(name)] as const);
+  return { ...request.parameters, ...Object.fromEntries(lists.filter(([, list]) => list !== undefined)) };
 };
 
 /** Whether the path as sent ends with a slash, which the router removes. */
@@ -143,15 +153,16 @@ export const pipeline = (operation: Operation, parts: PipelineParts): Serve => {
   const fixed = { ...mediaTypes[media], ...operation.headers };
   return async (request, record) => {
     record.operation = operation.name;
-    const { headers, url, parameters: sentParameters } = request;
+    const { headers, url } = request;
     const principal = await authenticator.authenticate(readCredentials(headers));
     record.principal = principal.subject;
 
-    const raw = request.method === "GET" ? {} : await readBody(request, limits);
+    const hasJson = request.method !== "GET" && operation.input !== "arrow";
+    const raw = hasJson ? await readBody(request, limits) : {};
     record.body = raw;
     const common = readCommon(raw, operation.nestsQuery === true);
     record.context = contextEntries(headers, common.context);
-    const { delimiter: sent } = sentParameters;
+    const { delimiter: sent } = request.parameters;
     const delimiter = readDelimiter(sent);
     const rawPath = rawId(url, before);
     const target = readTarget[kind]({ rawPath, delimiter: sent, body: common.id }, limits);
@@ -159,8 +170,8 @@ export const pipeline = (operation: Operation, parts: PipelineParts): Serve => {
     authorizeTarget[kind](principal, operation.scope, target.parts);
 
     refuseMisspelled(raw, known);
-    const body = parseInput(operation.body, raw);
-    const parameters = operation.parameters === undefined ? {} : parseInput(operation.parameters, sentParameters);
+    const parameters =
+      operation.parameters === undefined ? {} : parseInput(operation.parameters, parametersOf(request, operation));
     const dialect = endsWithSlash(url) ? "lancedb" : "catalog";
     const alternative = asksFor(headers, operation);
     const minimumState = readMinimumState(headers);
@@ -173,10 +184,21 @@ export const pipeline = (operation: Operation, parts: PipelineParts): Serve => {
         return request.signal;
       },
     };
-    const result = await principalLimit.run(caller, () =>
-      limitOf(body, parameters).run(() => operation.handle(tools, target, body, call), arrival),
-    );
+    const run = (body: unknown): Promise<unknown> =>
+      limitOf(body, parameters).run(() => operation.handle(tools, target, body, call), arrival);
+    const result = await principalLimit.run(caller, async () => {
+      if (operation.input !== "arrow") return run(parseInput(operation.body, raw));
+      if (parts.uploads === undefined) throw new Error("an operation receives rows, but the service takes no writes");
+      const upload = await parts.uploads.receive(request);
+      record.bytes = upload.bytes;
+      try {
+        return await run(upload.data);
+      } finally {
+        await upload.release();
+      }
+    });
     const answer = result instanceof Answer ? result : new Answer(result, {});
+    if (answer.commit !== undefined) record.commit = answer.commit;
     return {
       status: 200,
       headers: { ...answerHeaders(record), ...fixed, ...answer.headers },

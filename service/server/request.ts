@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { ServiceError } from "../errors.ts";
+import type { Commit, CommitOfRows } from "../lance/write-calls.ts";
 
 /** Facts that the pipeline collects about a request, for its log line and span. */
 export interface RequestRecord {
@@ -11,6 +12,10 @@ export interface RequestRecord {
   context?: Record<string, string>;
   body?: unknown;
   failure?: ServiceError;
+  /** Bytes of the rows of a write. */
+  bytes?: number;
+  /** The commit of a write. */
+  commit?: Commit | CommitOfRows;
 }
 
 /** Hono's environment: the record travels with the request. */

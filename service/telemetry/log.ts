@@ -14,6 +14,10 @@ export interface RequestLine {
   readonly table?: string;
   readonly principal?: string;
   readonly durationMs: number;
+  /** Bytes of the rows of a write. */
+  readonly bytes?: number;
+  /** Versions and rows of a write. */
+  readonly commit?: object;
   readonly context?: Readonly<Record<string, string>>;
   readonly traceId?: string;
   /** Scrubbed text of the error behind a failure of the service. */

@@ -1,4 +1,6 @@
 import { ServiceError } from "../errors.ts";
+import { outcomeUnknown } from "../lance/classify-write.ts";
+import type { IsolatableCalls } from "../lance/database.ts";
 import type { Method } from "./protocol.ts";
 
 /** Why a worker process ended. The first four are decisions of the supervisor. */
@@ -50,7 +52,7 @@ const list: Advice = {
   crash: "clean up old versions",
 };
 
-const advice: Readonly<Record<Method, Advice>> = {
+const advice: Readonly<Record<keyof IsolatableCalls, Advice>> = {
   analyze: query,
   explain: query,
   query,
@@ -59,8 +61,16 @@ const advice: Readonly<Record<Method, Advice>> = {
   branches: list,
 };
 
+const isRead = (method: Method): method is keyof IsolatableCalls => Object.hasOwn(advice, method);
+
+export const isWrite = (method: Method): boolean => !isRead(method);
+
+/** The error of a call that has not run, because the service stops. */
+export const stopping = (): ServiceError =>
+  new ServiceError(17, { message: "the service is stopping; retry", retryAfter: 1 });
+
 /**
- * The error of a call whose worker ended while it ran no other call.
+ * The error of a call whose worker ended while it ran no other call. A write may have been committed before.
  *
  * A query that crashes its worker would crash the next one too, so its code is 13, which no client retries. Where a
  * retry may succeed, the code is 17.
@@ -70,6 +80,7 @@ export const exitToError = (
   { deadlineSeconds, memoryBytes }: WorkerLimits,
   method: Method,
 ): ServiceError => {
+  if (!isRead(method)) return outcomeUnknown();
   const { name, ...advised } = advice[method];
   switch (reason) {
     case "deadline":
@@ -84,7 +95,7 @@ export const exitToError = (
     case "crash":
       return new ServiceError(13, { message: `${name} crashed its worker process: ${advised.crash}` });
     case "stopped":
-      return new ServiceError(17, { message: "the service is stopping; retry", retryAfter: 1 });
+      return stopping();
     case "killed":
     case "start":
     case "recycled":

@@ -1,11 +1,14 @@
 import type { Database, DatabaseConfig, IsolatableCalls } from "../lance/database.ts";
+import { forgetAfter, type WriteCalls, writeMethods } from "../lance/write-calls.ts";
+import { groupAppends } from "./group-commit.ts";
 import { type ExitReport, Pool, type PoolConfig, type PoolReading } from "./pool.ts";
+import type { Call } from "./protocol.ts";
 import { shareResults } from "./share-results.ts";
 import { workerEntry } from "./worker-process.ts";
 
 export type { ExitReport, PoolConfig, PoolReading } from "./pool.ts";
 
-export type PoolName = "analyze" | "plan";
+export type PoolName = "analyze" | "plan" | "write";
 
 export interface IsolationConfig {
   /** The configuration of each worker's own database: the service's, with smaller caches. */
@@ -13,6 +16,8 @@ export interface IsolationConfig {
   readonly analyze: PoolConfig;
   /** Absent: explain runs in the service's process. */
   readonly plan?: PoolConfig;
+  /** Absent: no write runs in a worker. */
+  readonly write?: PoolConfig;
 }
 
 export interface Isolation {
@@ -24,6 +29,17 @@ export interface Isolation {
   /** Resident memory of all workers of a pool, in bytes. */
   readonly workerBytes: Readonly<Partial<Record<PoolName, number>>>;
 }
+
+/** The writes, each run by a worker. */
+const inWorkers = (pool: Pool): WriteCalls => {
+  const call =
+    (method: keyof WriteCalls) =>
+    (...values: never[]) =>
+      pool.run({ method, values } as unknown as Call);
+  return Object.fromEntries(writeMethods.map((method) => [method, call(method)])) as unknown as WriteCalls;
+};
+
+const grouped = (writes: WriteCalls): WriteCalls => ({ ...writes, insertRows: groupAppends(writes.insertRows) });
 
 /**
  * The database whose isolatable calls run in worker processes. The others stay in this process: their cost is bounded,
@@ -38,7 +54,16 @@ export const openIsolated = (
     new Pool(pool, workerEntry, config.database, (report) => onExit(name, report));
   const analyze = open("analyze", config.analyze);
   const plan = config.plan === undefined ? undefined : open("plan", config.plan);
-  const share = shareResults(config.database.consistencySeconds);
+  const write = config.write === undefined ? undefined : open("write", config.write);
+  const pools = Object.entries({ analyze, plan, write }).filter(
+    (entry): entry is [PoolName, Pool] => entry[1] !== undefined,
+  );
+  const { share, forget: forgetResults } = shareResults(config.database.consistencySeconds);
+  const forget = (tableKey: string): void => {
+    inProcess.forget(tableKey);
+    forgetResults(tableKey);
+    for (const [, pool] of pools) pool.forget(tableKey);
+  };
   const isolated: IsolatableCalls = {
     analyze: (...values) => analyze.run({ method: "analyze", values }),
     explain: (...values) =>
@@ -54,19 +79,25 @@ export const openIsolated = (
     branches: share((table) => analyze.run({ method: "branches", values: [table] })),
   };
   const close = async (): Promise<void> => {
-    await Promise.all([analyze.close(), plan?.close()]);
+    await Promise.all(pools.map(([, pool]) => pool.close()));
     await inProcess.close();
   };
   return {
-    database: { ...inProcess, ...isolated, close },
+    database: {
+      ...inProcess,
+      ...isolated,
+      ...(write === undefined ? {} : grouped(forgetAfter(inWorkers(write), forget))),
+      forget,
+      close,
+    },
     get available() {
-      return analyze.available && (plan?.available ?? true);
+      return pools.every(([, pool]) => pool.available);
     },
     get workers() {
-      return { analyze: analyze.reading, ...(plan === undefined ? {} : { plan: plan.reading }) };
+      return Object.fromEntries(pools.map(([name, pool]) => [name, pool.reading]));
     },
     get workerBytes() {
-      return { analyze: analyze.residentBytes, ...(plan === undefined ? {} : { plan: plan.residentBytes }) };
+      return Object.fromEntries(pools.map(([name, pool]) => [name, pool.residentBytes]));
     },
   };
 };

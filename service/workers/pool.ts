@@ -1,7 +1,7 @@
 import { ServiceError } from "../errors.ts";
 import type { DatabaseConfig } from "../lance/database.ts";
 import { Backoff } from "./backoff.ts";
-import { type ExitReason, exitToError, type WorkerLimits } from "./exit-reason.ts";
+import { type ExitReason, exitToError, isWrite, stopping, type WorkerLimits } from "./exit-reason.ts";
 import { type Call, type CallOutcome, fromFailure, type Method, type Result } from "./protocol.ts";
 import { measureEveryMs } from "./resident-memory.ts";
 import { type WorkerExit, WorkerProcess } from "./worker-process.ts";
@@ -85,13 +85,18 @@ export class Pool {
 
   /** @throws ServiceError the worker's error, or that of its exit. */
   run<M extends Method>(call: Call<M>): Promise<Result<M>> {
-    if (this.#closed) return Promise.reject(exitToError("stopped", this.#config, call.method));
+    if (this.#closed) return Promise.reject(stopping());
     return new Promise((resolve, reject) => {
       const settle = (outcome: unknown): void =>
         outcome instanceof ServiceError ? reject(outcome) : resolve(outcome as Result<M>);
       this.#enqueue({ call: call as Call, settle, alone: false, timer: undefined }, "last");
       this.#dispatch();
     });
+  }
+
+  /** Removes a table's cached handles in every worker, before any later call. */
+  forget(tableKey: string): void {
+    for (const worker of this.#workers.keys()) worker.forget(tableKey);
   }
 
   get reading(): PoolReading {
@@ -116,8 +121,7 @@ export class Pool {
     this.#closed = true;
     clearInterval(this.#measuring);
     clearTimeout(this.#restart);
-    for (const task of this.#waiting.splice(0))
-      this.#settle(task, exitToError("stopped", this.#config, task.call.method));
+    for (const task of this.#waiting.splice(0)) this.#settle(task, stopping());
     const workers = [...this.#workers.keys()];
     for (const worker of workers) worker.end("stopped");
     await Promise.all(workers.map((worker) => worker.ended));
@@ -226,7 +230,8 @@ export class Pool {
     const isUnknown = calls > 1 || reason === "killed" || (reason === "memory" && worker.completed > 0);
     for (const task of tasks.reverse()) {
       clearTimeout(task.timer);
-      if (isUnknown && !this.#closed && !task.alone) {
+      // A write may have been committed: it never runs twice.
+      if (isUnknown && !this.#closed && !task.alone && !isWrite(task.call.method)) {
         task.alone = true;
         this.#enqueue(task, "first");
       } else this.#settle(task, exitToError(reason, this.#config, task.call.method));

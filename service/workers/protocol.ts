@@ -1,23 +1,28 @@
-import { type Dependency, type ErrorCode, ServiceError } from "../errors.ts";
+import { type Dependency, type ErrorCode, ServiceError, type transportStatuses } from "../errors.ts";
 import type { DatabaseConfig, IsolatableCalls } from "../lance/database.ts";
+import type { WriteCalls } from "../lance/write-calls.ts";
 
 /**
  * Messages between the service and a worker process, sent by structured clone. A worker gets the database's
  * configuration when it starts and verified calls afterwards, but nothing else of the requests (no token, no header).
  */
 
-export type Method = keyof IsolatableCalls;
+export type WorkerCalls = IsolatableCalls & WriteCalls;
 
-export type Result<M extends Method> = Awaited<ReturnType<IsolatableCalls[M]>>;
+export type Method = keyof WorkerCalls;
+
+export type Result<M extends Method> = Awaited<ReturnType<WorkerCalls[M]>>;
 
 /** One call: a method and its arguments. */
 export type Call<M extends Method = Method> = {
-  readonly [N in M]: { readonly method: N; readonly values: Parameters<IsolatableCalls[N]> };
+  readonly [N in M]: { readonly method: N; readonly values: Parameters<WorkerCalls[N]> };
 }[M];
 
 export type ToWorker =
   | { readonly kind: "open"; readonly database: DatabaseConfig }
-  | { readonly kind: "call"; readonly id: number; readonly call: Call };
+  | { readonly kind: "call"; readonly id: number; readonly call: Call }
+  /** Another process has changed the table: its cached handles are outdated. */
+  | { readonly kind: "forget"; readonly tableKey: string };
 
 /** The outcome of a call. */
 export type CallOutcome =
@@ -32,6 +37,7 @@ export interface Failure {
   readonly message: string;
   readonly detail?: string;
   readonly dependency?: Dependency;
+  readonly transport?: keyof typeof transportStatuses;
   readonly headers: Readonly<Record<string, string>>;
   /** Text of the error that caused it, for the log. */
   readonly cause?: string;
@@ -46,6 +52,7 @@ export const toFailure = (error: unknown): Failure => {
     message: known.message,
     ...(known.detail === undefined ? {} : { detail: known.detail }),
     ...(known.dependency === undefined ? {} : { dependency: known.dependency }),
+    ...(known.transport === undefined ? {} : { transport: known.transport }),
     headers: known.headers,
     ...(known.cause === undefined ? {} : { cause: textOf(known.cause) }),
   };
@@ -57,5 +64,5 @@ export const fromFailure = ({ code, cause, ...failure }: Failure): ServiceError 
     ...(cause === undefined ? {} : { cause: new Error(cause) }),
   });
 
-export const perform = (database: IsolatableCalls, { method, values }: Call): Promise<unknown> =>
+export const perform = (database: WorkerCalls, { method, values }: Call): Promise<unknown> =>
   (database[method] as (...values: unknown[]) => Promise<unknown>)(...values);

@@ -15,9 +15,11 @@ type StateOf = (table: TableId) => Promise<object | undefined>;
  */
 export const shareResults = (consistencySeconds: number) => {
   const ttlMs = consistencySeconds * 1000 * resultShare;
+  const evictions: ((tableKey: string) => void)[] = [];
   /** @param stateOf an object that stays the same while the result of the table does not change. */
-  return <T>(run: (table: TableId, branch?: string) => Promise<T>, stateOf?: StateOf): typeof run => {
+  const share = <T>(run: (table: TableId, branch?: string) => Promise<T>, stateOf?: StateOf): typeof run => {
     const results = new Memoizer<string, T>({ max: maxResults, ttlMs });
+    evictions.push((tableKey) => results.evict((key) => JSON.parse(key)[0] === tableKey));
     return async (table, branch) => {
       const key = JSON.stringify([table.key, branch ?? null]);
       const load = (): Promise<T> => run(table, branch);
@@ -28,4 +30,7 @@ export const shareResults = (consistencySeconds: number) => {
       return results.get(key, load, { stamp, ttlMs: Number.POSITIVE_INFINITY });
     };
   };
+  /** Removes the results of a table, because its content has changed. */
+  const forget = (tableKey: string): void => evictions.forEach((evict) => void evict(tableKey));
+  return { share, forget };
 };

@@ -30,6 +30,10 @@ process.on("message", async (message: ToWorker) => {
     send({ kind: "ready" });
     return;
   }
+  if (message.kind === "forget") {
+    database?.forget(message.tableKey);
+    return;
+  }
   const { id, call } = message;
   try {
     if (database === undefined) throw new Error("a call was received before the configuration of the database");

@@ -127,6 +127,10 @@ export class WorkerProcess {
     this.#send({ kind: "call", id, call });
   }
 
+  forget(tableKey: string): void {
+    this.#send({ kind: "forget", tableKey });
+  }
+
   /** Measures resident memory, in bytes; 0 if the process has ended. */
   async measure(): Promise<number> {
     this.#residentBytes = (this.pid === undefined ? undefined : await residentBytes(this.pid)) ?? 0;
@@ -134,7 +138,7 @@ export class WorkerProcess {
     return this.#residentBytes;
   }
 
-  /** Kills the process: it only reads, so it has no state to save. The first reason is the one that counts. */
+  /** Kills the process: a write is committed completely or not at all. The first reason is the one that counts. */
   end(reason: ExitReason): void {
     this.#exitReason ??= reason;
     this.#child.kill("SIGKILL");

@@ -12,7 +12,7 @@ export interface CallOptions {
   readonly query?: string;
   readonly trailingSlash?: boolean;
   /** The body as sent, instead of the JSON of `body`. */
-  readonly rawBody?: string;
+  readonly rawBody?: string | Uint8Array<ArrayBuffer>;
 }
 
 export interface Answer {

@@ -3,6 +3,7 @@ import { describe, expect, test, vi } from "vitest";
 import { type Authenticator, compileTablePatterns, scopes } from "../../../service/auth/index.ts";
 import { readConfig } from "../../../service/config/config.ts";
 import type { Database } from "../../../service/lance/database.ts";
+import { readOperations } from "../../../service/operations/index.ts";
 import type { Tools } from "../../../service/operations/operation.ts";
 import { AdmissionLimit } from "../../../service/server/admission.ts";
 import { createApp } from "../../../service/server/app.ts";
@@ -299,8 +300,10 @@ describe("an operation", () => {
 
   const serve = (database: Partial<Database>, { max = 10, deadlineSeconds = 1 } = {}) => {
     const open = () => new AdmissionLimit({ ...config, queue: 0 });
-    const admission = { analyze: open(), plan: open(), metadata: new AdmissionLimit({ ...config, concurrency: 10 }) };
+    const metadata = new AdmissionLimit({ ...config, concurrency: 10 });
+    const admission = { analyze: open(), plan: open(), metadata, write: open(), append: open() };
     const { router } = createApp({
+      operations: readOperations,
       tools: { database, deadlineSeconds, verifyBranch: () => undefined } as unknown as Tools,
       authenticator,
       limits,

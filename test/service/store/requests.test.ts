@@ -93,6 +93,7 @@ describe("lists of the root namespace", () => {
       pinnedSeconds: 60,
       maxHandles: 10,
       caches: { indexBytes: 2 ** 20, metadataBytes: 2 ** 20 },
+      maxWriteBytes: 2 ** 20,
       maxResultBytes: 2 ** 20,
       showLocations: true,
     });

@@ -40,6 +40,7 @@ const open = (changes: Partial<PoolConfig> = {}, entry = workerEntry): Pool => {
     pinnedSeconds: 60,
     maxHandles: 10,
     caches: { indexBytes: 2 ** 20, metadataBytes: 2 ** 20 },
+    maxWriteBytes: 2 ** 20,
     maxResultBytes: 2 ** 20,
     showLocations: false,
   };

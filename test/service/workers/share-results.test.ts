@@ -7,7 +7,7 @@ const other = { key: "plain", name: "plain", namespace: [], parts: ["plain"] };
 /** Counts runs; each takes a turn of the event loop and returns its number. */
 const counted = (consistencySeconds: number) => {
   let runs = 0;
-  const run = shareResults(consistencySeconds)(async () => {
+  const run = shareResults(consistencySeconds).share(async () => {
     const number = ++runs;
     await new Promise((resolve) => setImmediate(resolve));
     return number;
@@ -37,7 +37,7 @@ test("with strong consistency, no caller gets a result that was read before its 
 
 test("a failure is not kept", async () => {
   let attempts = 0;
-  const run = shareResults(60)(async () => {
+  const run = shareResults(60).share(async () => {
     attempts++;
     if (attempts === 1) throw new Error("no worker");
     return attempts;

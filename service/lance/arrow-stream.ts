@@ -1,0 +1,145 @@
+import { invalid } from "../errors.ts";
+import { type Block, head, type SchemaSource, writeFooter } from "./arrow-footer.ts";
+import { fieldAt, follow, longAt, structsAt, viewOf } from "./flatbuffer.ts";
+
+/** The messages of an Arrow IPC stream, without their values. */
+export interface StreamOutline {
+  readonly schema: SchemaSource;
+  /** Positions in the stream. */
+  readonly dictionaries: readonly Block[];
+  readonly batches: readonly Block[];
+  /** Bytes up to the end of the last message. */
+  readonly length: number;
+  readonly rows: number;
+  /** Bytes of all values when decompressed. */
+  readonly decodedBytes: number;
+}
+
+/** Kinds of message headers. */
+const kinds = { schema: 1, dictionary: 2, batch: 3 } as const;
+const messageFields = { version: 0, kind: 1, header: 2, bodyLength: 3 } as const;
+const batchFields = { length: 0, buffers: 2, compression: 3 } as const;
+const dictionaryFields = { data: 1, isDelta: 2 } as const;
+
+const continuation = 0xffffffff;
+const prefixBytes = 8;
+const bufferBytes = 16;
+/** A compressed buffer starts with its decompressed length; -1: it is not compressed. */
+const lengthBytes = 8;
+
+const malformed = (why: string) =>
+  invalid(`the body is not a valid Arrow IPC stream: ${why}; write it with an Arrow library`);
+
+/** Decompressed bytes of a batch. @throws ServiceError if a buffer is outside the message's body. */
+const decodedBytesOf = (metadata: DataView, batch: number, body: DataView): number => {
+  const isCompressed = fieldAt(metadata, batch, batchFields.compression) !== undefined;
+  let total = 0;
+  for (const at of structsAt(metadata, fieldAt(metadata, batch, batchFields.buffers), bufferBytes)) {
+    const offset = longAt(metadata, at);
+    const length = longAt(metadata, at + 8);
+    if (offset < 0 || length < 0 || offset + length > body.byteLength)
+      throw malformed("a buffer is outside of its message");
+    if (!isCompressed || length === 0) total += length;
+    else {
+      if (length < lengthBytes) throw malformed("a compressed buffer has no length");
+      const decoded = longAt(body, offset);
+      total += decoded === -1 ? length - lengthBytes : decoded;
+      if (decoded < -1) throw malformed("a compressed buffer has a negative length");
+    }
+  }
+  return total;
+};
+
+const readMessages = (bytes: Uint8Array): StreamOutline => {
+  const view = viewOf(bytes);
+  let schema: SchemaSource | undefined;
+  const dictionaries: Block[] = [];
+  const batches: Block[] = [];
+  let rows = 0;
+  let decodedBytes = 0;
+  let at = 0;
+  while (at < bytes.byteLength) {
+    if (view.getUint32(at, true) !== continuation) throw malformed("a message does not start with its marker");
+    const size = view.getInt32(at + 4, true);
+    if (size === 0) break;
+    const metadataBytes = prefixBytes + size;
+    if (size < 0 || metadataBytes % 8 !== 0 || at + metadataBytes > bytes.byteLength)
+      throw malformed("a message is longer than the body");
+    const metadata = bytes.subarray(at + prefixBytes, at + metadataBytes);
+    const flat = viewOf(metadata);
+    const message = follow(flat, 0);
+    const bodyBytes = longAt(flat, fieldAt(flat, message, messageFields.bodyLength));
+    if (bodyBytes < 0 || bodyBytes % 8 !== 0 || at + metadataBytes + bodyBytes > bytes.byteLength)
+      throw malformed("a message is longer than the body");
+    const kindAt = fieldAt(flat, message, messageFields.kind);
+    const headerAt = fieldAt(flat, message, messageFields.header);
+    const kind = kindAt === undefined ? 0 : flat.getUint8(kindAt);
+    if (headerAt === undefined || (kind === kinds.schema) !== (schema === undefined))
+      throw malformed("its first message, and no other, must be a schema");
+    const header = follow(flat, headerAt);
+    const body = viewOf(bytes.subarray(at + metadataBytes, at + metadataBytes + bodyBytes));
+    const block = { offset: at, metadataBytes, bodyBytes };
+    if (kind === kinds.schema) {
+      const versionAt = fieldAt(flat, message, messageFields.version);
+      schema = {
+        bytes: metadata,
+        formatVersion: versionAt === undefined ? 0 : flat.getInt16(versionAt, true),
+        schemaAt: header,
+      };
+    } else if (kind === kinds.batch) {
+      batches.push(block);
+      rows += longAt(flat, fieldAt(flat, header, batchFields.length));
+      decodedBytes += decodedBytesOf(flat, header, body);
+    } else if (kind === kinds.dictionary) {
+      const dataAt = fieldAt(flat, header, dictionaryFields.data);
+      if (dataAt === undefined) throw malformed("a dictionary has no values");
+      dictionaries.push(block);
+      decodedBytes += decodedBytesOf(flat, follow(flat, dataAt), body);
+    } else throw malformed("it has a message that is neither schema, dictionary nor batch");
+    at += metadataBytes + bodyBytes;
+  }
+  if (schema === undefined) throw malformed("it is empty");
+  if (rows < 0) throw malformed("a batch has a negative number of rows");
+  return { schema, dictionaries, batches, length: at, rows, decodedBytes };
+};
+
+/**
+ * Reads the outline of an Arrow IPC stream, whose bytes a caller sent.
+ * @throws ServiceError code 13 if a message or a buffer is outside of the stream.
+ */
+export const outlineOf = (stream: Uint8Array): StreamOutline => {
+  try {
+    return readMessages(stream);
+  } catch (error) {
+    // Bounds of a DataView, and of an integer.
+    if (error instanceof RangeError) throw malformed("a message is damaged");
+    throw error;
+  }
+};
+
+export interface Stream {
+  readonly bytes: Uint8Array;
+  readonly outline: StreamOutline;
+}
+
+/**
+ * Converts Arrow IPC streams of one schema into a file with all their batches: the SDK reads files only. No value is decoded.
+ * @param streams several only if none has dictionaries.
+ */
+export const toArrowFile = (streams: readonly [Stream, ...Stream[]]): Buffer => {
+  const { schema } = streams[0].outline;
+  const parts: Uint8Array[] = [head];
+  const dictionaries: Block[] = [];
+  const batches: Block[] = [];
+  let at = head.byteLength;
+  for (const [index, { bytes, outline }] of streams.entries()) {
+    // The schema's message stays in the first stream only.
+    const from = index === 0 ? 0 : Math.min(outline.length, ...outline.batches.map(({ offset }) => offset));
+    const moved = (block: Block): Block => ({ ...block, offset: block.offset - from + at });
+    dictionaries.push(...outline.dictionaries.map(moved));
+    batches.push(...outline.batches.map(moved));
+    parts.push(bytes.subarray(from, outline.length));
+    at += outline.length - from;
+  }
+  return Buffer.concat([...parts, writeFooter(schema, dictionaries, batches)]);
+};

@@ -1,0 +1,289 @@
+import { readFile } from "node:fs/promises";
+import type { Connection, Table } from "@lancedb/lancedb";
+import { ServiceError } from "../errors.ts";
+import type { TableId } from "../guard/table-id.ts";
+import { outlineOf, type Stream, toArrowFile } from "./arrow-stream.ts";
+import { classify, isGone } from "./classify.ts";
+import { classifyWrite } from "./classify-write.ts";
+import type { LazyConnection } from "./connection.ts";
+import { buildIndex } from "./index-types.ts";
+import { describeNamespace } from "./lists.ts";
+import type { Commit, CommitOfRows, RowCounts, RowData, WriteCalls, WriteTarget } from "./write-calls.ts";
+
+/** Native calls that take Arrow data as it was sent. The SDK's own methods decode it and encode it again. */
+interface NativeConnection {
+  createTable(
+    name: string,
+    file: Buffer,
+    mode: string,
+    namespace: string[],
+    storageOptions: Record<string, string>,
+  ): Promise<unknown>;
+}
+
+interface NativeMerge {
+  whenMatchedUpdateAll(condition?: string): NativeMerge;
+  whenNotMatchedInsertAll(): NativeMerge;
+  whenNotMatchedBySourceDelete(filter?: string): NativeMerge;
+  useIndex(use: boolean): NativeMerge;
+  execute(file: Buffer): Promise<{
+    readonly version: number;
+    readonly numInsertedRows: number;
+    readonly numUpdatedRows: number;
+    readonly numDeletedRows: number;
+    readonly numAttempts: number;
+  }>;
+}
+
+interface NativeTable {
+  add(file: Buffer, mode: string): Promise<{ readonly version: number }>;
+  mergeInsert(on: string[]): NativeMerge;
+  alterColumns(
+    alterations: { path: string; rename?: string; nullable?: boolean; dataType?: string }[],
+  ): Promise<{ readonly version: number }>;
+}
+
+const nativeOf = <T>(wrapper: Connection | Table): T => (wrapper as unknown as { readonly inner: T }).inner;
+
+const noRows: RowCounts = { inserted: 0, updated: 0, deleted: 0 };
+
+export interface WriteLimits {
+  /** Maximum bytes of the values of one write when decompressed. */
+  readonly maxWriteBytes: number;
+}
+
+/** @throws ServiceError code 13 for a malformed stream, 413 for one that is too large when decompressed. */
+const readStream = async (data: RowData, { maxWriteBytes }: WriteLimits): Promise<Stream> => {
+  const bytes = data.kind === "bytes" ? data.bytes : await readFile(data.path);
+  const outline = outlineOf(bytes);
+  if (outline.decodedBytes > maxWriteBytes)
+    throw new ServiceError(13, {
+      transport: "bodyTooLarge",
+      message: `the rows have more than ${maxWriteBytes} bytes when decompressed: send them in several requests, or ask the operator to raise LAKEHEAD_MAX_WRITE_BYTES`,
+    });
+  return { bytes, outline };
+};
+
+/**
+ * Writes with handles of their own: a cached handle may be older than the table, for instance if the table was dropped and
+ * created again, and would then commit to a table that no longer exists.
+ */
+export const openWrites = (connection: LazyConnection, limits: WriteLimits): WriteCalls => {
+  const connected = async (): Promise<Connection> => {
+    try {
+      return await connection.get();
+    } catch (error) {
+      throw classify(error);
+    }
+  };
+
+  const open = async ({ table, branch }: WriteTarget): Promise<Table> => {
+    try {
+      const main = await connection.openTable(table.name, table.namespace);
+      return branch === undefined ? main : await (await main.branches()).checkout(branch);
+    } catch (error) {
+      throw classify(error, branch === undefined ? 4 : 22);
+    }
+  };
+
+  /** Commits to a handle. Only errors of `write` itself may have an unknown outcome. */
+  const commit = async <T extends object>(
+    target: WriteTarget,
+    write: (table: Table) => Promise<T>,
+  ): Promise<T & { readonly before: number; readonly version: number }> => {
+    const table = await open(target);
+    try {
+      const before = await table.version();
+      const result = await write(table).catch((error: unknown) => {
+        throw classifyWrite(error);
+      });
+      // Some calls return no version.
+      const version = "version" in result ? (result.version as number) : await table.version();
+      return { ...result, before, version };
+    } finally {
+      table.close();
+    }
+  };
+
+  const plain = async (target: WriteTarget, write: (table: Table) => Promise<unknown>): Promise<Commit> =>
+    commit(target, async (table) => {
+      const result = await write(table);
+      return typeof result === "object" && result !== null && "version" in result
+        ? { version: result.version as number }
+        : {};
+    });
+
+  const existing = async (table: TableId): Promise<CommitOfRows | undefined> => {
+    try {
+      const handle = await open({ table });
+      const version = await handle.version();
+      handle.close();
+      return { before: version, version, rows: noRows };
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === 4) return undefined;
+      throw error;
+    }
+  };
+
+  return {
+    async createTable(table, data, mode) {
+      const stream = await readStream(data, limits);
+      const found = await existing(table);
+      if (found !== undefined && mode === "exist_ok") return found;
+      if (found !== undefined && mode === "create") throw new ServiceError(5);
+      const to = await connected();
+      // The SDK creates the table also in a namespace that does not exist.
+      if (table.namespace.length > 0) await describeNamespace(to, table.namespace);
+      try {
+        await nativeOf<NativeConnection>(to).createTable(
+          table.name,
+          toArrowFile([stream]),
+          mode,
+          [...table.namespace],
+          connection.storageOptions,
+        );
+      } catch (error) {
+        throw classifyWrite(error);
+      }
+      const created = await existing(table);
+      return {
+        ...(found === undefined ? {} : { before: found.version }),
+        version: created?.version ?? 1,
+        rows: { ...noRows, inserted: stream.outline.rows },
+      };
+    },
+    async insertRows(target, data, mode) {
+      const streams = (await Promise.all(data.map((each) => readStream(each, limits)))) as [Stream, ...Stream[]];
+      const inserted = streams.reduce((total, { outline }) => total + outline.rows, 0);
+      return commit(target, async (table) => ({
+        version: (await nativeOf<NativeTable>(table).add(toArrowFile(streams), mode)).version,
+        rows: { ...noRows, inserted },
+      }));
+    },
+    async mergeRows(target, data, clauses) {
+      const stream = await readStream(data, limits);
+      return commit(target, async (table) => {
+        let merge = nativeOf<NativeTable>(table).mergeInsert([...clauses.on]);
+        if (clauses.updateMatched) merge = merge.whenMatchedUpdateAll(clauses.updateMatchedIf);
+        if (clauses.insertNotMatched) merge = merge.whenNotMatchedInsertAll();
+        if (clauses.deleteNotMatchedBySource)
+          merge = merge.whenNotMatchedBySourceDelete(clauses.deleteNotMatchedBySourceIf);
+        if (!clauses.useIndex) merge = merge.useIndex(false);
+        const merged = await merge.execute(toArrowFile([stream]));
+        return {
+          version: merged.version,
+          attempts: merged.numAttempts,
+          rows: {
+            inserted: merged.numInsertedRows,
+            updated: merged.numUpdatedRows,
+            deleted: merged.numDeletedRows,
+          },
+        };
+      });
+    },
+    updateRows: (target, predicate, updates) =>
+      commit(target, async (table) => {
+        const { rowsUpdated, version } = await table.update({
+          valuesSql: Object.fromEntries(updates),
+          ...(predicate === undefined ? {} : { where: predicate }),
+        });
+        return { version, rows: { ...noRows, updated: rowsUpdated } };
+      }),
+    deleteRows: (target, predicate) =>
+      commit(target, async (table) => {
+        const { numDeletedRows, version } = await table.delete(predicate);
+        return { version, rows: { ...noRows, deleted: numDeletedRows } };
+      }),
+    addColumns: (target, columns) =>
+      plain(target, (table) => table.addColumns(columns.map(([name, valueSql]) => ({ name, valueSql })))),
+    alterColumns: (target, alterations) =>
+      plain(target, (table) =>
+        nativeOf<NativeTable>(table).alterColumns(
+          alterations.map(({ path, rename, nullable, dataType }) => ({
+            path,
+            ...(rename === undefined ? {} : { rename }),
+            ...(nullable === undefined ? {} : { nullable }),
+            ...(dataType === undefined ? {} : { dataType: JSON.stringify(dataType) }),
+          })),
+        ),
+      ),
+    dropColumns: (target, columns) => plain(target, (table) => table.dropColumns([...columns])),
+    updateFieldMetadata: (target, updates) =>
+      plain(target, (table) =>
+        table.updateFieldMetadata(
+          updates.map(({ path, metadata, replace }) => ({ path, metadata: { ...metadata }, replace })),
+        ),
+      ),
+    restoreVersion: (target, version) =>
+      plain(target, async (table) => {
+        try {
+          await table.checkout(version);
+        } catch (error) {
+          throw classify(error, 11);
+        }
+        await table.restore();
+      }),
+    createIndex: (target, specification) =>
+      plain(target, (table) =>
+        table.createIndex(specification.column, {
+          config: buildIndex(specification),
+          ...(specification.name === undefined ? {} : { name: specification.name }),
+        }),
+      ),
+    dropIndex: (target, name) =>
+      plain(target, async (table) => {
+        if (!(await table.listIndices()).some((index) => index.name === name)) throw new ServiceError(6);
+        await table.dropIndex(name);
+      }),
+    async dropTable(table) {
+      const to = await connected();
+      try {
+        await to.dropTable(table.name, [...table.namespace]);
+      } catch (error) {
+        throw classifyWrite(error);
+      }
+    },
+    // The SDK ignores the modes.
+    async createNamespace({ parts }, mode, properties) {
+      const to = await connected();
+      try {
+        const created = await to.createNamespace([...parts], { mode: "create", properties: { ...properties } });
+        return created.properties ?? {};
+      } catch (error) {
+        const failure = classifyWrite(error);
+        if (failure.code === 2 && mode === "exist_ok") return describeNamespace(to, parts);
+        throw failure;
+      }
+    },
+    async dropNamespace({ parts }, mustExist) {
+      const to = await connected();
+      try {
+        await to.dropNamespace([...parts]);
+      } catch (error) {
+        const failure = classifyWrite(error);
+        if (failure.code !== 1 || mustExist) throw failure;
+      }
+    },
+    async createBranch(table, name, { branch, version }) {
+      const handle = await open({ table });
+      try {
+        const branches = await handle.branches();
+        // The SDK fails with an internal error for a branch that exists.
+        const existing = await branches.list();
+        if (Object.hasOwn(existing, name)) throw new ServiceError(23);
+        if (branch !== undefined && !Object.hasOwn(existing, branch)) throw new ServiceError(22);
+        await branches.create(name, branch, version);
+      } catch (error) {
+        throw isGone(error) ? new ServiceError(11, { cause: error }) : classifyWrite(error);
+      }
+    },
+    async deleteBranch(table, name) {
+      const handle = await open({ table });
+      try {
+        await (await handle.branches()).delete(name);
+      } catch (error) {
+        throw classifyWrite(error);
+      }
+    },
+  };
+};

@@ -1,0 +1,57 @@
+import { z } from "zod";
+import { ServiceError } from "../../errors.ts";
+import type { Commit, CommitOfRows, RowData } from "../../lance/write-calls.ts";
+import { branchName, columnName, natural } from "../../query/fields.ts";
+import { Answer, type Call, type Tools } from "../operation.ts";
+import { versionHeader } from "./headers.ts";
+
+/** The rows of a write. The pipeline receives them; they are not JSON. */
+export const rowsBody = z.custom<RowData>();
+
+/** A word in any case, with or without underscores: `exist_ok`, `ExistOk`. */
+const word = <const T extends string>(...words: readonly [T, ...T[]]) =>
+  z
+    .string()
+    .transform((value) => words.find((each) => each.replace("_", "") === value.replaceAll("_", "").toLowerCase()))
+    .refine((value) => value !== undefined, { error: `must be one of ${words.join(", ")}` })
+    .transform((value) => value as T)
+    .meta({ enum: words });
+
+export const createMode = word("create", "exist_ok", "overwrite");
+export const insertMode = word("append", "overwrite");
+export const dropMode = word("fail", "skip");
+export const dropBehavior = word("restrict", "cascade");
+
+/** A branch in the address, for operations whose body is not JSON. */
+export const branchParameters = z.object({
+  branch: branchName.optional().describe("A branch; absent for main"),
+});
+
+export const columnPath = columnName.describe("Path of the column");
+
+export const versionAnswer = z.object({ version: natural.describe("The version of the commit") });
+export const count = z.int().min(0);
+
+/** A write's target. @throws ServiceError code 13 for an invalid branch name. */
+export const branchOf = ({ verifyBranch }: Tools, branch: string | undefined): { readonly branch?: string } => {
+  const name = verifyBranch(branch);
+  return name === undefined ? {} : { branch: name };
+};
+
+/** A response with the commit's version in its headers and, for the log, the commit. */
+export const committed = (
+  content: unknown,
+  commit: Commit | CommitOfRows,
+  headers: Readonly<Record<string, string>> = {},
+) => new Answer(content, { ...headers, ...versionHeader(commit.version) }, commit);
+
+/** "Already exists" as the client family recognizes it. */
+export const forDialect = async <T>(dialect: Call["dialect"], write: () => Promise<T>): Promise<T> => {
+  try {
+    return await write();
+  } catch (error) {
+    if (dialect === "lancedb" && error instanceof ServiceError && error.code === 5)
+      throw new ServiceError(5, { transport: "tableExists", message: error.message, cause: error.cause });
+    throw error;
+  }
+};

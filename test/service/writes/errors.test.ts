@@ -1,0 +1,251 @@
+import { readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Field, Int64, Schema, Utf8 } from "apache-arrow";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { scopes } from "../../../service/auth/index.ts";
+import { type ErrorCode, errorKinds } from "../../../service/errors.ts";
+import { writeOperations } from "../../../service/operations/index.ts";
+import { addressOf, type Operation } from "../../../service/operations/operation.ts";
+import { possible } from "../../support/matrix.ts";
+import { Bucket } from "../../support/object-store-content.ts";
+import { respond } from "../../support/object-store-protocol.ts";
+import { labelOf } from "../../support/openapi.ts";
+import type { Answer, CallOptions } from "../../support/request.ts";
+import { startTestService, type TestService } from "../../support/service.ts";
+import { staticToken } from "../../support/static-token.ts";
+import { type StoredService, startStoredService } from "../store/support.ts";
+import { asRows, plainStream, streamOf, writesOn } from "./support.ts";
+
+/** Provokes every error code of every operation that writes. A code that no test provokes fails the run. */
+let service: TestService;
+let crowded: TestService;
+let issuerAway: TestService;
+let readOnly: TestService;
+let contended: StoredService;
+/** Whether each commit to a table of `contended` finds that another writer was faster. */
+let isContended = false;
+
+const nothing = "token-for-nothing";
+
+beforeAll(async () => {
+  const tokens = [
+    ...scopes.map((scope) => staticToken(`only ${scope}`, `token-${scope.replace(":", "-")}`, [scope])),
+    staticToken("nowhere", nothing, scopes, []),
+  ];
+  const bucket = new Bucket();
+  bucket.seed(inject("tables"), "tables");
+  const answer = respond(bucket);
+  [service, crowded, issuerAway, readOnly, contended] = await Promise.all([
+    startTestService({ tokens, environment: writesOn }),
+    startTestService({ environment: { ...writesOn, LAKEHEAD_MAX_IN_FLIGHT_PER_PRINCIPAL: "1" } }),
+    startTestService({
+      environment: {
+        ...writesOn,
+        // No process listens there.
+        LAKEHEAD_AUTH_ISSUER: "http://127.0.0.1:9/",
+        LAKEHEAD_AUTH_AUDIENCE: "lakehead",
+      },
+    }),
+    startTestService(),
+    startStoredService({
+      consistencySeconds: 1,
+      environment: writesOn,
+      behind: (ask) =>
+        isContended && ask.method === "PUT" && ask.key.includes("/_versions/")
+          ? { status: 412, headers: { "content-type": "application/xml" }, body: Buffer.from(preconditionFailed) }
+          : answer(ask),
+    }),
+  ]);
+  const versions = join(service.directory, "docs.lance", "_versions");
+  for (const file of await readdir(versions)) await writeFile(join(versions, file), "not a manifest");
+  const created = await service.ask("/v1/namespace/full/create");
+  const filled = await service.call("create", "full$table", undefined, asRows(plainStream([1])));
+  const indexed = await service.call("create_index", "plain", { column: "id", index_type: "BTREE" });
+  const branched = await service.call("branches/create", "plain", { name: "parent" });
+  const child = await service.call("branches/create", "plain", { name: "child", from_branch: "parent" });
+  for (const answer of [created, filled, indexed, branched, child])
+    expect(answer, JSON.stringify(answer.body)).toMatchObject({ status: 200 });
+  const prepared = await contended.service.call("create_index", "plain", { column: "id", index_type: "BTREE" });
+  expect(prepared.status).toBe(200);
+  isContended = true;
+}, 120_000);
+afterAll(() => Promise.all([service, crowded, issuerAway, readOnly, contended].map((each) => each.stop())));
+
+const preconditionFailed = "<Error><Code>PreconditionFailed</Code></Error>";
+
+const byLabel = new Map(writeOperations.map((operation) => [labelOf(addressOf(operation)), operation]));
+
+const operationOf = (label: string): Operation => {
+  const found = byLabel.get(label);
+  if (found === undefined) throw new Error(`no operation ${label}`);
+  return found;
+};
+
+interface Wanted {
+  readonly table?: string;
+  readonly namespace?: string;
+  readonly index?: string;
+  readonly fields?: object;
+  readonly query?: string;
+  readonly rows?: Uint8Array<ArrayBuffer>;
+  readonly options?: CallOptions;
+}
+
+const mergeQuery = "on=id&when_matched_update_all=true";
+
+const send = (to: TestService, label: string, wanted: Wanted = {}): Promise<Answer> => {
+  const { table = "plain", namespace = "full", index = "id_idx", fields, query, rows, options } = wanted;
+  const operation = operationOf(label);
+  const path = addressOf(operation)
+    .replace("{id}", operation.target === "table" ? table : namespace)
+    .replace("{index_name}", index);
+  const search = [label === "merge_insert" && !query?.startsWith("on=") ? mergeQuery : "", query ?? ""]
+    .filter((part) => part !== "")
+    .join("&");
+  const sent = search === "" ? {} : { query: `?${search}` };
+  return operation.input === "arrow"
+    ? to.ask(path, undefined, asRows(rows ?? plainStream([1]), { ...sent, ...options }))
+    : to.ask(path, { ...operation.example, ...fields }, { ...sent, ...options });
+};
+
+const isArrow = (label: string): boolean => operationOf(label).input === "arrow";
+
+type Provoke = (label: string) => Promise<Answer>;
+
+const ask =
+  (wanted: Wanted): Provoke =>
+  (label) =>
+    send(service, label, wanted);
+
+const onBranch: Provoke = (label) => {
+  if (label === "branches/delete") return send(service, label, { fields: { name: "no-such-branch" } });
+  const inAddress = isArrow(label) || label.startsWith("index/");
+  return send(
+    service,
+    label,
+    inAddress
+      ? { query: "branch=no-such-branch" }
+      : {
+          fields: {
+            branch: "no-such-branch",
+            ...(label === "branches/create" ? { from_branch: "no-such-branch" } : {}),
+          },
+        },
+  );
+};
+
+const missingColumn: Readonly<Record<string, Wanted>> = {
+  merge_insert: { query: "on=no_such_column&when_matched_update_all=true" },
+  update: { fields: { updates: [["no_such_column", "1"]] } },
+  delete: { fields: { predicate: "no_such_column = 1" } },
+  add_columns: { fields: { new_columns: [{ name: "more", expression: "no_such_column" }] } },
+  alter_columns: { fields: { alterations: [{ path: "no_such_column", rename: "other" }] } },
+  drop_columns: { fields: { columns: ["no_such_column"] } },
+  update_field_metadata: { fields: { updates: [{ path: "no_such_column", metadata: {} }] } },
+  create_index: { fields: { column: "no_such_column" } },
+  create_scalar_index: { fields: { column: "no_such_column" } },
+};
+
+const otherSchema = streamOf([{ id: "word" }], new Schema([new Field("id", new Utf8(), true)]));
+const unknownColumn = streamOf(
+  [{ id: 1n, other: 1n }],
+  new Schema([new Field("id", new Int64(), true), new Field("other", new Int64(), true)]),
+);
+
+const wrongSchema: Readonly<Record<string, Wanted>> = {
+  create: { table: "new", rows: duplicateNames() },
+  insert: { rows: otherSchema },
+  merge_insert: { rows: unknownColumn },
+  update: { fields: { updates: [["id", "'word'"]] } },
+  add_columns: { fields: { new_columns: [{ name: "id", expression: "1" }] } },
+  alter_columns: { fields: { alterations: [{ path: "text", data_type: { type: "int32" } }] } },
+  create_index: { fields: { column: "text", index_type: "LABEL_LIST" } },
+  create_scalar_index: { fields: { column: "text", index_type: "LABEL_LIST" } },
+};
+
+/** A stream whose schema has two columns of one name. */
+function duplicateNames(): Uint8Array<ArrayBuffer> {
+  const bytes = Buffer.from(
+    streamOf(
+      [{ aa: 1n, ab: 1n }],
+      new Schema([new Field("aa", new Int64(), true), new Field("ab", new Int64(), true)]),
+    ),
+  );
+  for (let at = bytes.indexOf("ab"); at !== -1; at = bytes.indexOf("ab", at)) bytes.write("aa", at);
+  return new Uint8Array(bytes);
+}
+
+const provokeThrottling: Provoke = async (label) => {
+  for (let round = 0; round < 50; round++) {
+    const answers = await Promise.all(Array.from({ length: 24 }, () => send(crowded, label, { table: "missing" })));
+    const throttled = answers.find(({ status }) => status === 429);
+    if (throttled !== undefined) return throttled;
+  }
+  throw new Error("no burst was throttled");
+};
+
+const provocations: Readonly<Record<number, Provoke>> = {
+  0: ask({ options: { method: "PUT" } }),
+  1: (label) =>
+    ask({ table: "nowhere$at$all", namespace: label === "namespace/{id}/create" ? "no$way" : "nowhere" })(label),
+  2: ask({ namespace: "full" }),
+  3: ask({ namespace: "full" }),
+  4: ask({ table: "missing" }),
+  5: ask({ table: "plain" }),
+  6: ask({ index: "no-such-index" }),
+  7: ask({ fields: { column: "text", name: "id_idx" } }),
+  11: (label) => ask({ fields: label === "restore" ? { version: 4711 } : { name: "late", from_version: 4711 } })(label),
+  12: (label) => send(service, label, missingColumn[label]),
+  13: (label) =>
+    send(service, label, {
+      query: "delimiter=",
+      ...(isArrow(label) ? {} : { options: { rawBody: "{" } }),
+    }),
+  14: (label) => send(contended.service, label, label === "create" ? { query: "mode=overwrite" } : {}),
+  15: ask({ options: { token: nothing } }),
+  16: ask({ options: { token: null } }),
+  17: (label) => send(issuerAway, label, { options: { token: fakeJwt } }),
+  18: (label) =>
+    operationOf(label).target === "table" ? ask({ table: "docs" })(label) : send(service, label, { namespace: "docs" }),
+  19: (label) =>
+    label === "branches/delete"
+      ? send(service, label, { fields: { name: "parent" } })
+      : send(service, label, { fields: { column: "vector", index_type: "IVF_PQ" } }),
+  20: (label) => send(service, label, wrongSchema[label]),
+  21: provokeThrottling,
+  22: onBranch,
+  23: ask({ fields: { name: "parent" } }),
+};
+
+const fakeJwt = ["eyJhbGciOiJSUzI1NiIsImtpZCI6IngifQ", "eyJzdWIiOiJ4In0", "c2ln"].join(".");
+
+const codesOf = writeOperations.map((operation) => {
+  const label = labelOf(addressOf(operation));
+  return [label, (possible[label] ?? []).filter((code) => code !== "ok")] as const;
+});
+
+describe.each(codesOf)("%s", (label, codes) => {
+  test.concurrent.each(codes)(
+    "answers code %i",
+    async (code) => {
+      const provoke = provocations[code];
+      if (provoke === undefined) throw new Error(`nothing provokes code ${code}`);
+      const answer = await provoke(label);
+      expect(answer.body).toMatchObject({ code });
+      expect(answer.status).toBe(code === 0 ? 405 : errorKinds[code as ErrorCode].status);
+      expect(JSON.stringify(answer.body)).not.toMatch(/cargo|lance-\d|\.rs:|lakehead-test-|\/tmp\//);
+    },
+    60_000,
+  );
+
+  test("is refused without LAKEHEAD_WRITES", async () => {
+    expect(await send(readOnly, label)).toMatchObject({ status: 406, body: { code: 0 } });
+  });
+
+  test.each(scopes)("asks for its scope of a token with %s", async (granted) => {
+    const token = `token-${granted.replace(":", "-")}`;
+    const answer = await send(service, label, { table: "missing", namespace: "no$way", options: { token } });
+    if (operationOf(label).scope === granted) expect(answer.status).not.toBe(403);
+    else expect(answer).toMatchObject({ status: 403, body: { code: 15 } });
+  });
+});
