@@ -18,17 +18,48 @@ export interface StreamOutline {
 /** Kinds of message headers. */
 const kinds = { schema: 1, dictionary: 2, batch: 3 } as const;
 const messageFields = { version: 0, kind: 1, header: 2, bodyLength: 3 } as const;
-const batchFields = { length: 0, buffers: 2, compression: 3 } as const;
-const dictionaryFields = { data: 1, isDelta: 2 } as const;
+const schemaFields = { fields: 1 } as const;
+const fieldFields = { children: 5 } as const;
+const batchFields = { length: 0, nodes: 1, buffers: 2, compression: 3 } as const;
+const dictionaryFields = { data: 1 } as const;
 
 const continuation = 0xffffffff;
 const prefixBytes = 8;
 const bufferBytes = 16;
+const nodeBytes = 16;
+const offsetBytes = 4;
+/** Fields may share children in a flatbuffer, so that a small one may have any number of them. */
+const maxFields = 10_000;
+/** The database's own limit is similar; deeper schemas overflow the stack of some readers. */
+const maxDepth = 50;
 /** A compressed buffer starts with its decompressed length; -1: it is not compressed. */
 const lengthBytes = 8;
 
 const malformed = (why: string) =>
   invalid(`the body is not a valid Arrow IPC stream: ${why}; write it with an Arrow library`);
+
+/** @throws ServiceError if the fields of a schema are nested too deep, or too many. */
+const verifySchema = (flat: DataView, schema: number): void => {
+  let count = 0;
+  const visit = (vectorAt: number | undefined, depth: number): void => {
+    for (const at of structsAt(flat, vectorAt, offsetBytes)) {
+      count++;
+      if (count > maxFields) throw malformed(`its schema has more than ${maxFields} fields`);
+      if (depth > maxDepth) throw malformed(`its schema is nested deeper than ${maxDepth} fields`);
+      visit(fieldAt(flat, follow(flat, at), fieldFields.children), depth + 1);
+    }
+  };
+  visit(fieldAt(flat, schema, schemaFields.fields), 1);
+};
+
+/** The lengths of a batch and of its arrays. A value takes one bit or more, except null. */
+const verifyLengths = (metadata: DataView, batch: number, decodedBytes: number): void => {
+  const lengths = structsAt(metadata, fieldAt(metadata, batch, batchFields.nodes), nodeBytes).map((at) =>
+    longAt(metadata, at),
+  );
+  for (const length of [longAt(metadata, fieldAt(metadata, batch, batchFields.length)), ...lengths])
+    if (length < 0 || length > decodedBytes * 8) throw malformed("an array has more values than its buffers");
+};
 
 /** Decompressed bytes of a batch. @throws ServiceError if a buffer is outside the message's body. */
 const decodedBytesOf = (metadata: DataView, batch: number, body: DataView): number => {
@@ -47,6 +78,7 @@ const decodedBytesOf = (metadata: DataView, batch: number, body: DataView): numb
       if (decoded < -1) throw malformed("a compressed buffer has a negative length");
     }
   }
+  verifyLengths(metadata, batch, total);
   return total;
 };
 
@@ -80,6 +112,7 @@ const readMessages = (bytes: Uint8Array): StreamOutline => {
     const body = viewOf(bytes.subarray(at + metadataBytes, at + metadataBytes + bodyBytes));
     const block = { offset: at, metadataBytes, bodyBytes };
     if (kind === kinds.schema) {
+      verifySchema(flat, header);
       const versionAt = fieldAt(flat, message, messageFields.version);
       schema = {
         bytes: metadata,
@@ -99,7 +132,6 @@ const readMessages = (bytes: Uint8Array): StreamOutline => {
     at += metadataBytes + bodyBytes;
   }
   if (schema === undefined) throw malformed("it is empty");
-  if (rows < 0) throw malformed("a batch has a negative number of rows");
   return { schema, dictionaries, batches, length: at, rows, decodedBytes };
 };
 

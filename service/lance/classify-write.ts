@@ -8,11 +8,13 @@ const named = (name: string, before: string, after: string): string =>
  * Native errors of writes. `test/service/lance/classify-write.test.ts` provokes each row on the real database. All of them
  * are found before the commit, so the table is unchanged.
  */
-const meanings: readonly Meaning[] = [
+export const writeMeanings: readonly Meaning[] = [
   { pattern: /^Table '[^']*' already exists/, code: 5 },
   { pattern: /^Namespace already exists/, code: 2 },
   { pattern: /^Namespace not empty/, code: 3 },
   { pattern: /^Dataset already exists: \S*\/tree\//, code: 23 },
+  // Another writer created the table or namespace.
+  { pattern: /^Concurrent modification: Object /, code: 14 },
   { pattern: /^Lance index not found/, code: 6 },
   {
     pattern: /^Ref conflict error: Branch/,
@@ -69,7 +71,6 @@ const meanings: readonly Meaning[] = [
     code: 20,
     say: (name) => named(name, "the column", "would exist twice: choose another name"),
   },
-  { pattern: /^Field {2}not found/, code: 13, say: () => "the name of a column is empty" },
   {
     pattern: /^Cannot cast column "(.+?)" from/,
     code: 20,
@@ -136,18 +137,22 @@ const meanings: readonly Meaning[] = [
     code: 13,
     say: () => "base_tokenizer is not known: use simple, whitespace, raw or ngram",
   },
+  // The SDK decodes rows before it writes any.
   {
-    pattern: /^Invalid table name/,
-    code: 13,
-    say: () => "the name of a table has letters, digits, '_', '-' and '.' only",
-  },
-  {
-    pattern:
-      /^(?:Failed to read IPC file|Arrow error: |Parser error: |Invalid argument error: |C Data interface error: |Memory error: |Ipc error: )/,
+    pattern: /^Failed to read (?:IPC file|record batch)/,
     code: 13,
     say: () => "the rows are not valid Arrow data: write them with an Arrow library",
   },
-  { pattern: /^(?:Schema|LanceError\(Schema\))/, code: 20, say: () => "the schema of the rows is not supported" },
+  {
+    pattern: /^vector dimension must be divisible by 8/,
+    code: 20,
+    say: () => "IVF_RQ needs vectors whose number of dimensions is a multiple of 8: use another type of index",
+  },
+  {
+    pattern: /^(?:Schema(?! error: No field named)|LanceError\(Schema\))/,
+    code: 20,
+    say: () => "the schema of the rows is not supported",
+  },
   { pattern: /^Cast error: /, code: 20, say: () => "a value cannot be cast to the type of its column" },
 ];
 
@@ -166,7 +171,7 @@ export const outcomeUnknown = (cause?: unknown): ServiceError =>
  */
 export const classifyWrite = (error: unknown): ServiceError => {
   if (error instanceof ServiceError) return error;
-  const known = findMeaning(error, meanings) ?? classify(error);
+  const known = findMeaning(error, writeMeanings) ?? classify(error);
   if (known.code === 18) return outcomeUnknown(error);
   // A full disk refuses the write.
   if (known.code === 17 && known.dependency === "store") return outcomeUnknown(error);

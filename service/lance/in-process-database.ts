@@ -18,7 +18,7 @@ import { listBranches, type OnInvalidTags, Tags } from "./refs.ts";
 import { toJsonSchema, type Vocabulary } from "./schema.ts";
 import { readStatistics } from "./statistics.ts";
 import { listVersions } from "./versions.ts";
-import { forgetAfter } from "./write-calls.ts";
+import { createInTurn, forgetAfter } from "./write-calls.ts";
 import { openWrites } from "./writes.ts";
 
 const onBranch = (branch: string | undefined): Snapshot => (branch === undefined ? {} : { branch });
@@ -127,7 +127,7 @@ export const openInProcess = (config: DatabaseConfig, onInvalidTags: OnInvalidTa
     namespaces: shareLists(async (namespace) => listNamespaces(await connected(), namespace)),
     describeNamespace: async ({ parts }) => describeNamespace(await connected(), parts),
     stateOf: (id) => handles.stateOf(id),
-    ...forgetAfter(openWrites(connection, config), (tableKey) => handles.evict(tableKey)),
+    ...forgetAfter(createInTurn(openWrites(connection, config)), (tableKey) => handles.evict(tableKey)),
     forget: (tableKey) => handles.evict(tableKey),
     connect: () => connection.check(),
     close: () => connection.close(),

@@ -128,6 +128,28 @@ export const forgetAfter = (calls: WriteCalls, forget: (tableKey: string) => voi
   return Object.fromEntries(Object.entries(calls).map(([name, call]) => [name, after(call)])) as unknown as WriteCalls;
 };
 
+/**
+ * Runs creations of one table one after another: of concurrent ones, the SDK commits several, and each replaces the rows of
+ * the one before it.
+ */
+export const createInTurn = (calls: WriteCalls): WriteCalls => {
+  const last = new Map<string, Promise<unknown>>();
+  return {
+    ...calls,
+    async createTable(table, data, mode) {
+      const before = last.get(table.key) ?? Promise.resolve();
+      const creation = before.then(() => calls.createTable(table, data, mode));
+      const settled = creation.catch(() => undefined);
+      last.set(table.key, settled);
+      try {
+        return await creation;
+      } finally {
+        if (last.get(table.key) === settled) last.delete(table.key);
+      }
+    },
+  };
+};
+
 /** All methods of {@link WriteCalls}. */
 export const writeMethods = Object.keys({
   createTable: true,

@@ -6,9 +6,10 @@ import { outlineOf, type Stream, toArrowFile } from "./arrow-stream.ts";
 import { classify, isGone } from "./classify.ts";
 import { classifyWrite } from "./classify-write.ts";
 import type { LazyConnection } from "./connection.ts";
+import { openDecodeCheck } from "./decode-check.ts";
 import { buildIndex } from "./index-types.ts";
 import { describeNamespace } from "./lists.ts";
-import type { Commit, CommitOfRows, RowCounts, RowData, WriteCalls, WriteTarget } from "./write-calls.ts";
+import type { Commit, CommitOfRows, CreateMode, RowCounts, RowData, WriteCalls, WriteTarget } from "./write-calls.ts";
 
 /** Native calls that take Arrow data as it was sent. The SDK's own methods decode it and encode it again. */
 interface NativeConnection {
@@ -18,7 +19,7 @@ interface NativeConnection {
     mode: string,
     namespace: string[],
     storageOptions: Record<string, string>,
-  ): Promise<unknown>;
+  ): Promise<{ version(): Promise<number> }>;
 }
 
 interface NativeMerge {
@@ -45,6 +46,16 @@ interface NativeTable {
 
 const nativeOf = <T>(wrapper: Connection | Table): T => (wrapper as unknown as { readonly inner: T }).inner;
 
+/** The version of a new table. */
+const firstVersion = 1;
+
+/** Whether another writer was faster. */
+const isLost = ({ code }: ServiceError): boolean => code === 2 || code === 5 || code === 14;
+
+const rowsOf = ({ outline }: Stream): RowCounts => ({ ...noRows, inserted: outline.rows });
+
+const isPanic = (error: unknown): boolean => error instanceof Error && error.message.startsWith("Panic in ");
+
 const noRows: RowCounts = { inserted: 0, updated: 0, deleted: 0 };
 
 export interface WriteLimits {
@@ -69,6 +80,8 @@ const readStream = async (data: RowData, { maxWriteBytes }: WriteLimits): Promis
  * created again, and would then commit to a table that no longer exists.
  */
 export const openWrites = (connection: LazyConnection, limits: WriteLimits): WriteCalls => {
+  const checkDecoding = openDecodeCheck();
+
   const connected = async (): Promise<Connection> => {
     try {
       return await connection.get();
@@ -77,12 +90,19 @@ export const openWrites = (connection: LazyConnection, limits: WriteLimits): Wri
     }
   };
 
+  /** @throws ServiceError code 1 if the namespace of a table does not exist. */
+  const requireNamespace = async ({ namespace }: TableId): Promise<void> => {
+    if (namespace.length > 0) await describeNamespace(await connected(), namespace);
+  };
+
   const open = async ({ table, branch }: WriteTarget): Promise<Table> => {
     try {
       const main = await connection.openTable(table.name, table.namespace);
       return branch === undefined ? main : await (await main.branches()).checkout(branch);
     } catch (error) {
-      throw classify(error, branch === undefined ? 4 : 22);
+      const failure = classify(error, branch === undefined ? 4 : 22);
+      if (failure.code === 4) await requireNamespace(table);
+      throw failure;
     }
   };
 
@@ -125,43 +145,80 @@ export const openWrites = (connection: LazyConnection, limits: WriteLimits): Wri
     }
   };
 
+  /** The outcome for a table that exists. @throws ServiceError code 5. */
+  const keep = (found: CommitOfRows, mode: CreateMode): CommitOfRows => {
+    if (mode === "create") throw new ServiceError(5);
+    return found;
+  };
+
+  const write = async (
+    to: Connection,
+    { name, namespace }: TableId,
+    file: Buffer,
+    mode: "create" | "overwrite",
+  ): Promise<Partial<CommitOfRows> & { version: number; rows: RowCounts }> => {
+    const table = await nativeOf<NativeConnection>(to).createTable(
+      name,
+      file,
+      mode,
+      [...namespace],
+      connection.storageOptions,
+    );
+    return { version: await table.version(), rows: noRows };
+  };
+
+  const restore = (target: WriteTarget, version: number): Promise<Commit> =>
+    plain(target, async (table) => {
+      try {
+        await table.checkout(version);
+      } catch (error) {
+        throw classify(error, 11);
+      }
+      await table.restore();
+    });
+
   return {
     async createTable(table, data, mode) {
       const stream = await readStream(data, limits);
+      const file = toArrowFile([stream]);
+      await checkDecoding(file);
       const found = await existing(table);
-      if (found !== undefined && mode === "exist_ok") return found;
-      if (found !== undefined && mode === "create") throw new ServiceError(5);
-      const to = await connected();
+      if (found !== undefined && mode !== "overwrite") return keep(found, mode);
       // The SDK creates the table also in a namespace that does not exist.
-      if (table.namespace.length > 0) await describeNamespace(to, table.namespace);
-      try {
-        await nativeOf<NativeConnection>(to).createTable(
-          table.name,
-          toArrowFile([stream]),
-          mode,
-          [...table.namespace],
-          connection.storageOptions,
-        );
-      } catch (error) {
-        throw classifyWrite(error);
-      }
-      const created = await existing(table);
-      return {
-        ...(found === undefined ? {} : { before: found.version }),
-        version: created?.version ?? 1,
-        rows: { ...noRows, inserted: stream.outline.rows },
-      };
+      await requireNamespace(table);
+      const to = await connected();
+      const created = await write(to, table, file, mode === "overwrite" ? mode : "create").catch(async (error) => {
+        const failure = classifyWrite(error);
+        const other = isLost(failure) && mode !== "overwrite" ? await existing(table) : undefined;
+        if (other === undefined) throw failure;
+        return other;
+      });
+      if (created.before !== undefined) return keep(created, mode);
+      const { version } = created;
+      if (mode === "overwrite") return { ...(found && { before: found.version }), version, rows: rowsOf(stream) };
+      if (version === firstVersion) return { version, rows: rowsOf(stream) };
+      // Of concurrent creations, the SDK commits several, and each replaces the rows of the one before it.
+      const restored = await restore({ table }, version - 1);
+      return keep({ before: version, version: restored.version, rows: noRows }, mode);
     },
     async insertRows(target, data, mode) {
       const streams = (await Promise.all(data.map((each) => readStream(each, limits)))) as [Stream, ...Stream[]];
       const inserted = streams.reduce((total, { outline }) => total + outline.rows, 0);
-      return commit(target, async (table) => ({
-        version: (await nativeOf<NativeTable>(table).add(toArrowFile(streams), mode)).version,
-        rows: { ...noRows, inserted },
-      }));
+      const file = toArrowFile(streams);
+      return commit(target, async (table) => {
+        try {
+          const { version } = await nativeOf<NativeTable>(table).add(file, mode);
+          return { version, rows: { ...noRows, inserted } };
+        } catch (error) {
+          // The call decodes all rows before it writes any. A panic has no text that tells one from the other.
+          if (isPanic(error)) await checkDecoding(file);
+          throw error;
+        }
+      });
     },
     async mergeRows(target, data, clauses) {
-      const stream = await readStream(data, limits);
+      const file = toArrowFile([await readStream(data, limits)]);
+      await checkDecoding(file);
       return commit(target, async (table) => {
         let merge = nativeOf<NativeTable>(table).mergeInsert([...clauses.on]);
         if (clauses.updateMatched) merge = merge.whenMatchedUpdateAll(clauses.updateMatchedIf);
@@ -169,7 +226,7 @@ export const openWrites = (connection: LazyConnection, limits: WriteLimits): Wri
         if (clauses.deleteNotMatchedBySource)
           merge = merge.whenNotMatchedBySourceDelete(clauses.deleteNotMatchedBySourceIf);
         if (!clauses.useIndex) merge = merge.useIndex(false);
-        const merged = await merge.execute(toArrowFile([stream]));
+        const merged = await merge.execute(file);
         return {
           version: merged.version,
           attempts: merged.numAttempts,
@@ -214,15 +271,7 @@ export const openWrites = (connection: LazyConnection, limits: WriteLimits): Wri
           updates.map(({ path, metadata, replace }) => ({ path, metadata: { ...metadata }, replace })),
         ),
       ),
-    restoreVersion: (target, version) =>
-      plain(target, async (table) => {
-        try {
-          await table.checkout(version);
-        } catch (error) {
-          throw classify(error, 11);
-        }
-        await table.restore();
-      }),
+    restoreVersion: restore,
     createIndex: (target, specification) =>
       plain(target, (table) =>
         table.createIndex(specification.column, {
@@ -240,7 +289,9 @@ export const openWrites = (connection: LazyConnection, limits: WriteLimits): Wri
       try {
         await to.dropTable(table.name, [...table.namespace]);
       } catch (error) {
-        throw classifyWrite(error);
+        const failure = classifyWrite(error);
+        if (failure.code === 4) await requireNamespace(table);
+        throw failure;
       }
     },
     // The SDK ignores the modes.
@@ -251,8 +302,10 @@ export const openWrites = (connection: LazyConnection, limits: WriteLimits): Wri
         return created.properties ?? {};
       } catch (error) {
         const failure = classifyWrite(error);
-        if (failure.code === 2 && mode === "exist_ok") return describeNamespace(to, parts);
-        throw failure;
+        if (!isLost(failure)) throw failure;
+        const properties = await describeNamespace(to, parts);
+        if (mode === "exist_ok") return properties;
+        throw new ServiceError(2, { cause: error });
       }
     },
     async dropNamespace({ parts }, mustExist) {

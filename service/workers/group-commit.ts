@@ -9,6 +9,8 @@ interface Append {
   readonly target: WriteTarget;
   readonly data: RowData & { readonly kind: "bytes" };
   readonly rows: number;
+  /** Bytes of the rows, as sent or decompressed, whichever are more. */
+  readonly bytes: number;
   readonly settle: (outcome: CommitOfRows | ServiceError) => void;
 }
 
@@ -52,8 +54,8 @@ export const groupAppends = (insert: Insert): Insert => {
 
   const take = (queue: Append[]): readonly Append[] => {
     let bytes = 0;
-    const end = queue.findIndex(({ data }, index) => {
-      bytes += data.bytes.byteLength;
+    const end = queue.findIndex((append, index) => {
+      bytes += append.bytes;
       return index > 0 && (bytes > maxBytes || index >= maxAppends);
     });
     return queue.splice(0, end === -1 ? queue.length : end);
@@ -72,7 +74,8 @@ export const groupAppends = (insert: Insert): Insert => {
     const group = groupOf(target, outline);
     if (group === undefined) return insert(target, data, mode);
     const outcome = await new Promise<CommitOfRows | ServiceError>((settle) => {
-      const append: Append = { target, data: only, rows: outline.rows, settle };
+      const bytes = Math.max(only.bytes.byteLength, outline.decodedBytes);
+      const append: Append = { target, data: only, rows: outline.rows, bytes, settle };
       const queue = waiting.get(group);
       if (queue !== undefined) queue.push(append);
       else {

@@ -1,5 +1,5 @@
 import type { Database, DatabaseConfig, IsolatableCalls } from "../lance/database.ts";
-import { forgetAfter, type WriteCalls, writeMethods } from "../lance/write-calls.ts";
+import { createInTurn, forgetAfter, type WriteCalls, writeMethods } from "../lance/write-calls.ts";
 import { groupAppends } from "./group-commit.ts";
 import { type ExitReport, Pool, type PoolConfig, type PoolReading } from "./pool.ts";
 import type { Call } from "./protocol.ts";
@@ -86,7 +86,7 @@ export const openIsolated = (
     database: {
       ...inProcess,
       ...isolated,
-      ...(write === undefined ? {} : grouped(forgetAfter(inWorkers(write), forget))),
+      ...(write === undefined ? {} : grouped(forgetAfter(createInTurn(inWorkers(write)), forget))),
       forget,
       close,
     },

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { operations } from "../../service/operations/index.ts";
 import { addressOf } from "../../service/operations/operation.ts";
+import { plainSchema, streamOf } from "../service/writes/support.ts";
 import { testToken } from "../support/request.ts";
 import { type ServiceProcess, startReadyServiceProcess } from "../support/service-process.ts";
 import { canaryRequests, fraction, whole, word } from "./support/canary.ts";
@@ -47,33 +48,40 @@ const receiveTraces = async (into: string[]): Promise<string> => {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/traces`;
 };
 
+/** Operations that remove the table or the namespace of all requests come last. */
+const ordered = [...operations].sort((one, other) => Number(one.path === "drop") - Number(other.path === "drop"));
+
 const everyRequest = () =>
-  operations.flatMap((operation) =>
+  ordered.flatMap((operation) =>
     operation.methods.flatMap((method) =>
       [...canaryRequests(addressOf(operation), method.toLowerCase(), testToken)].map((request) => ({
         ...request,
         operation: operation.name,
+        rows: operation.input === "arrow" ? canaryRows : undefined,
       })),
     ),
   );
 
+/** Rows of the test table `plain` with canary values. */
+const canaryRows = streamOf([{ id: BigInt(whole), text: word, vector: [fraction, 0, 0, 1] }], plainSchema);
+
 const ask = async (
   service: ServiceProcess,
-  { method, address, body, operation }: ReturnType<typeof everyRequest>[number],
+  { method, address, body, operation, rows }: ReturnType<typeof everyRequest>[number],
   token: string,
 ): Promise<Failure | undefined> => {
   const response = await fetch(service.base + address, {
     method,
     headers: {
       authorization: `Bearer ${token}`,
-      "content-type": "application/json",
+      "content-type": rows === undefined ? "application/json" : "application/vnd.apache.arrow.stream",
       cookie: `session=${word}`,
       "x-api-key": wrongToken,
       "user-agent": word,
       "x-lance-ctx-token": word,
       "x-lance-ctx-note": `Bearer ${word}`,
     },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(rows === undefined ? (body === undefined ? {} : { body: JSON.stringify(body) }) : { body: rows }),
   });
   const text = await response.text();
   if (response.ok) return undefined;
@@ -89,6 +97,7 @@ const drive = async (environment: Readonly<Record<string, string>>): Promise<See
     copyOf: inject("tables"),
     environment: {
       LAKEHEAD_LOG_LEVEL: "debug",
+      LAKEHEAD_WRITES: "on",
       LAKEHEAD_OTLP_ENDPOINT: await receiveTraces(traces),
       OTEL_BSP_SCHEDULE_DELAY: "200",
       ...environment,

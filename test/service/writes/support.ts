@@ -1,5 +1,4 @@
-import { makeArrowTable } from "@lancedb/lancedb";
-import { Field, FixedSizeList, Float32, Int64, Schema, tableToIPC, Utf8 } from "apache-arrow";
+import { Field, FixedSizeList, Float32, Int64, Schema, Table, tableToIPC, Utf8, vectorFromArray } from "apache-arrow";
 import type { CallOptions } from "../../support/request.ts";
 
 /** The columns of the test table `plain`. */
@@ -19,7 +18,23 @@ export const plainStream = (ids: readonly number[], text?: string): Uint8Array<A
   );
 
 export const streamOf = (rows: readonly Record<string, unknown>[], schema: Schema): Uint8Array<ArrayBuffer> =>
-  new Uint8Array(tableToIPC(makeArrowTable([...rows], { schema }), "stream"));
+  new Uint8Array(
+    tableToIPC(
+      new Table(
+        schema,
+        Object.fromEntries(
+          schema.fields.map(({ name, type }) => [
+            name,
+            vectorFromArray(
+              rows.map((row) => row[name] ?? null),
+              type,
+            ),
+          ]),
+        ),
+      ),
+      "stream",
+    ),
+  );
 
 /** Options of a call whose body is an Arrow IPC stream. */
 export const asRows = (stream: Uint8Array<ArrayBuffer>, options: CallOptions = {}): CallOptions => ({

@@ -1,0 +1,120 @@
+import { describe, expect, test } from "vitest";
+import { ServiceError } from "../../../service/errors.ts";
+import { outcomeUnknown } from "../../../service/lance/classify-write.ts";
+import type { CommitOfRows, InsertMode, RowData, WriteTarget } from "../../../service/lance/write-calls.ts";
+import { groupAppends } from "../../../service/workers/group-commit.ts";
+import { dictionary } from "../writes/streams.ts";
+import { plainSchema, plainStream, streamOf } from "../writes/support.ts";
+
+const target: WriteTarget = { table: { key: "t", name: "t", namespace: [], parts: ["t"] } };
+const rows = (...ids: number[]): readonly [RowData] => [{ kind: "bytes", bytes: plainStream(ids) }];
+
+/** An insert that records its calls; each is one version and takes a turn of the event loop. */
+const recorded = (fail?: (data: readonly RowData[]) => ServiceError | undefined) => {
+  const commits: { readonly target: WriteTarget; readonly size: number; readonly mode: InsertMode }[] = [];
+  const insert = async (to: WriteTarget, data: readonly RowData[], mode: InsertMode): Promise<CommitOfRows> => {
+    await new Promise((resolve) => setImmediate(resolve));
+    commits.push({ target: to, size: data.length, mode });
+    const failure = fail?.(data);
+    if (failure !== undefined) throw failure;
+    return { before: commits.length, version: commits.length + 1, rows: { inserted: 99, updated: 0, deleted: 0 } };
+  };
+  return { commits, append: groupAppends(insert) };
+};
+
+const sizes = ({ commits }: ReturnType<typeof recorded>): number[] => commits.map(({ size }) => size);
+
+describe("appends to one table", () => {
+  test("that arrive during a commit share the next one, and each is answered with its own rows", async () => {
+    const recording = recorded();
+    const answers = await Promise.all(
+      Array.from({ length: 64 }, (_, index) => recording.append(target, rows(...Array(index + 1).keys()), "append")),
+    );
+    expect(sizes(recording)).toEqual([1, 63]);
+    expect(answers.map(({ version }) => version)).toEqual([2, ...Array(63).fill(3)]);
+    expect(answers.map((answer) => answer.rows.inserted)).toEqual(Array.from({ length: 64 }, (_, index) => index + 1));
+  });
+
+  test("that arrive one after another are a commit each", async () => {
+    const recording = recorded();
+    for (let id = 0; id < 3; id++) await recording.append(target, rows(id), "append");
+    expect(sizes(recording)).toEqual([1, 1, 1]);
+  });
+
+  test("share no commit with other branches, other schemas, overwrites, files or dictionaries", async () => {
+    const recording = recorded();
+    const onBranch = { ...target, branch: "b" };
+    const otherSchema = streamOf([{ id: 1n, text: "a" }], plainSchema.select(["id", "text"]));
+    await Promise.all([
+      recording.append(target, rows(1), "append"),
+      recording.append(onBranch, rows(1), "append"),
+      recording.append(target, [{ kind: "bytes", bytes: otherSchema }], "append"),
+      recording.append(target, rows(1), "overwrite"),
+      recording.append(target, [{ kind: "bytes", bytes: dictionary }], "append"),
+      recording.append(target, [{ kind: "file", path: "/nowhere" }], "append"),
+    ]);
+    expect(sizes(recording)).toEqual([1, 1, 1, 1, 1, 1]);
+    expect(recording.commits.filter(({ mode }) => mode === "overwrite")).toHaveLength(1);
+    expect(recording.commits.filter((commit) => commit.target.branch === "b")).toHaveLength(1);
+  });
+
+  test("with more decompressed bytes than a commit takes are split", async () => {
+    const recording = recorded();
+    const large = streamOf([{ id: 1n, text: "x".repeat(6 * 2 ** 20), vector: [0, 0, 0, 0] }], plainSchema);
+    await Promise.all(
+      Array.from({ length: 6 }, () => recording.append(target, [{ kind: "bytes", bytes: large }], "append")),
+    );
+    expect(sizes(recording)).toEqual([1, 2, 2, 1]);
+  });
+});
+
+describe("when a shared commit fails", () => {
+  const nullIds = streamOf([{ id: null, text: "invalid", vector: [0, 0, 0, 0] }], plainSchema);
+  const isInvalid = (each: RowData): boolean => each.kind === "bytes" && each.bytes === nullIds;
+
+  test("because of the rows of one append, the others are committed", async () => {
+    const recording = recorded((data) => (data.some(isInvalid) ? new ServiceError(20) : undefined));
+    const outcomes = await Promise.allSettled([
+      recording.append(target, rows(1), "append"),
+      recording.append(target, rows(2), "append"),
+      recording.append(target, [{ kind: "bytes", bytes: nullIds }], "append"),
+      recording.append(target, rows(3), "append"),
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected", "fulfilled"]);
+    expect(outcomes[2]).toMatchObject({ reason: { code: 20, status: 400 } });
+    expect(sizes(recording)).toEqual([1, 3, 1, 1, 1]);
+  });
+
+  test.each([
+    ["an unknown outcome", outcomeUnknown()],
+    ["a conflict", new ServiceError(14)],
+    ["an unavailable store", new ServiceError(17)],
+  ])("with %s, every append gets it, and none is sent again", async (_, failure) => {
+    const recording = recorded((data) => (data.length > 1 ? failure : undefined));
+    const outcomes = await Promise.allSettled([1, 2, 3].map((id) => recording.append(target, rows(id), "append")));
+    expect(outcomes.map((outcome) => (outcome.status === "rejected" ? outcome.reason : "ok"))).toEqual([
+      "ok",
+      failure,
+      failure,
+    ]);
+    expect(sizes(recording)).toEqual([1, 2]);
+  });
+
+  test("with an error that is no ServiceError, every append gets code 18, and the table takes appends again", async () => {
+    let broken = true;
+    const append = groupAppends(async (): Promise<CommitOfRows> => {
+      if (broken) throw new TypeError("a fault of the service");
+      return { version: 2, rows: { inserted: 1, updated: 0, deleted: 0 } };
+    });
+    await expect(append(target, rows(1), "append")).rejects.toMatchObject({ code: 18 });
+    broken = false;
+    await expect(append(target, rows(1), "append")).resolves.toMatchObject({ version: 2 });
+  });
+
+  test("malformed rows are refused before they wait for a commit", async () => {
+    const recording = recorded();
+    const malformed = { kind: "bytes", bytes: new Uint8Array(16) } as const;
+    await expect(recording.append(target, [malformed], "append")).rejects.toMatchObject({ code: 13 });
+    expect(recording.commits).toEqual([]);
+  });
+});

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { scopes } from "../../../service/auth/index.ts";
+import type { CallOptions } from "../../support/request.ts";
+import { startTestService, type TestService } from "../../support/service.ts";
+import { staticToken } from "../../support/static-token.ts";
+import { asRows, plainStream, writesOn } from "./support.ts";
+
+const token = "token-of-a-team";
+let service: TestService;
+beforeAll(async () => {
+  const tokens = [staticToken("team", token, scopes, ["team$**", "shared$t*"])];
+  service = await startTestService({ tokens, environment: writesOn });
+  for (const namespace of ["team", "shared", "other"])
+    expect((await service.ask(`/v1/namespace/${namespace}/create`)).status).toBe(200);
+  for (const table of ["team$mine", "shared$theirs", "shared$secret", "other$table"])
+    expect((await service.call("create", table, undefined, asRows(plainStream([1])))).status).toBe(200);
+});
+afterAll(() => service.stop());
+
+const asTeam = (options: CallOptions = {}): CallOptions => ({ ...options, token });
+const rows = (): CallOptions => asRows(plainStream([2]), { token });
+const merge = (): CallOptions => ({ ...rows(), query: "?on=id&when_matched_update_all=true" });
+
+/** Every operation that changes an existing table. */
+const changes: readonly [operation: string, body: object | undefined, options: () => CallOptions][] = [
+  ["insert", undefined, rows],
+  ["merge_insert", undefined, merge],
+  ["update", { updates: [["text", "'changed'"]] }, asTeam],
+  ["delete", { predicate: "id = 4711" }, asTeam],
+  ["add_columns", { new_columns: [{ name: "more", expression: "id" }] }, asTeam],
+  ["alter_columns", { alterations: [{ path: "more", rename: "less" }] }, asTeam],
+  ["drop_columns", { columns: ["less"] }, asTeam],
+  ["update_field_metadata", { updates: [{ path: "id", metadata: { key: "value" } }] }, asTeam],
+  ["create_index", { column: "id", index_type: "BTREE" }, asTeam],
+  ["create_scalar_index", { column: "id", index_type: "BITMAP", name: "bits" }, asTeam],
+  ["index/bits/drop", {}, asTeam],
+  ["branches/create", { name: "side" }, asTeam],
+  ["branches/delete", { name: "side" }, asTeam],
+  ["restore", { version: 1 }, asTeam],
+  ["drop", {}, asTeam],
+];
+
+describe("a caller whose patterns match some tables", () => {
+  test.each(changes)("changes them by %s", async (operation, body, options) => {
+    const answer = await service.call(operation, "team$mine", body, options());
+    expect(answer, JSON.stringify(answer.body)).toMatchObject({ status: 200 });
+  });
+
+  test.each(changes)("does not change others by %s, whether they exist or not", async (operation, body, options) => {
+    for (const table of ["other$table", "other$missing", "shared$secret", "plain"])
+      expect(await service.call(operation, table, body, options())).toMatchObject({ status: 403, body: { code: 15 } });
+  });
+
+  test("creates tables whose id matches, and no others", async () => {
+    expect((await service.call("create", "team$new", undefined, rows())).status).toBe(200);
+    expect((await service.call("create", "shared$table", undefined, rows())).status).toBe(200);
+    for (const table of ["shared$new", "other$new", "new"])
+      expect((await service.call("create", table, undefined, rows())).status).toBe(403);
+  });
+
+  test("creates and drops namespaces beneath its own, and no others", async () => {
+    const ask = (namespace: string, action: string) =>
+      service.ask(`/v1/namespace/${namespace}/${action}`, {}, asTeam());
+    expect((await ask("team$inner", "create")).status).toBe(200);
+    expect((await ask("team$inner", "drop")).status).toBe(200);
+    for (const namespace of ["other$inner", "new"]) expect((await ask(namespace, "create")).status).toBe(403);
+    expect((await ask("other", "drop")).status).toBe(403);
+  });
+
+  test("does not drop a namespace in which only some tables match", async () => {
+    await service.call("drop", "shared$secret");
+    expect((await service.ask("/v1/namespace/shared/drop", {}, asTeam())).status).not.toBe(200);
+    expect((await service.ask("/v1/namespace/shared/exists", {}, asTeam())).status).toBe(200);
+  });
+});
+
+test("the table's name in a body or an encoded address reaches no other table", async () => {
+  const ask = (path: string) => service.ask(path, undefined, rows());
+  expect((await ask("/v1/table/other%24table/insert")).status).toBe(403);
+  expect((await ask("/v1/table/other.table/insert?delimiter=.")).status).toBe(403);
+  const named = await service.call("delete", "team$new", { id: ["other", "table"], predicate: "true" }, asTeam());
+  expect(named).toMatchObject({ status: 400, body: { code: 13 } });
+});
