@@ -117,6 +117,7 @@ export const startService = async (config: Config, log: Log, version: string): P
     workerBytes: isolation.workerBytes,
     ready: isReady(readiness()),
     storeAnswers: store.answers,
+    uploadBytes: uploads?.bytes ?? 0,
   }));
   const healthApp = createHealthApp(metrics, readiness);
 

@@ -52,11 +52,13 @@ const service = await serveUntilSignal({
   LAKEHEAD_DRAIN_SECONDS: "0",
   LAKEHEAD_DOCS: "on",
   LAKEHEAD_CONSOLE: "on",
+  LAKEHEAD_WRITES: "on",
   ...environment,
 });
 const shown = {
   api: environment.LAKEHEAD_DOCS === "off" ? paths.openapi : paths.docs,
   console: environment.LAKEHEAD_CONSOLE !== "off",
   samples: environment.LAKEHEAD_DATABASE === undefined,
+  writes: environment.LAKEHEAD_WRITES !== "off",
 };
 process.stdout.write(welcome(service, token, shown));

@@ -16,6 +16,8 @@ interface Shown {
   readonly api: string;
   readonly console: boolean;
   readonly samples: boolean;
+  /** Whether clients may change tables. */
+  readonly writes: boolean;
 }
 
 /** The output of `npm start` once the service listens: addresses, token and three commands. */
@@ -44,6 +46,7 @@ export const welcome = ({ api, health }: Service, token: string, shown: Shown): 
     ...(shown.console ? [`  console                  ${console}`] : []),
     `  Lakehead table service   ${base}   (health: ${readiness}, API: ${base}${shown.api})`,
     `  token for local use      ${token}`,
+    ...(shown.writes ? ["  writes                   on: LanceDB's clients may create and change tables (LAKEHEAD_WRITES=off refuses it)"] : []),
     "",
     ...(shown.samples ? examples.flatMap(([title, line]) => [`  # ${title}`, line, ""]) : []),
     "",

@@ -1,4 +1,4 @@
-import type { Log } from "../telemetry/log.ts";
+import type { Log, WriteLine } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { scrub } from "../telemetry/scrub.ts";
 import { annotate, inSpan, traceIdOf } from "../telemetry/tracing.ts";
@@ -24,10 +24,23 @@ const conclude = (metrics: Metrics, record: RequestRecord, method: string, statu
     ...(record.table === undefined ? {} : { table: record.table }),
     ...(record.principal === undefined ? {} : { principal: record.principal }),
     durationMs,
-    ...(record.bytes === undefined ? {} : { bytes: record.bytes }),
-    ...(record.commit === undefined ? {} : { commit: record.commit }),
     ...(record.context === undefined || Object.keys(record.context).length === 0 ? {} : { context: record.context }),
     ...(hasCause ? { cause: scrub(failure.cause, record.body) } : {}),
+  };
+};
+
+/** The audit line of a write; undefined for other requests, and for a write that was refused. */
+const writeOf = ({ writes, failure, ...record }: RequestRecord, status: number): WriteLine | undefined => {
+  const isUnknown = failure?.transport === "outcomeUnknown";
+  if (!writes || (status !== 200 && !isUnknown)) return undefined;
+  return {
+    requestId: record.id,
+    operation: record.operation,
+    ...(record.principal === undefined ? {} : { principal: record.principal }),
+    ...(record.table === undefined ? {} : { table: record.table }),
+    outcome: isUnknown ? "unknown" : "committed",
+    ...record.commit,
+    ...(record.bytes === undefined ? {} : { bytes: record.bytes }),
   };
 };
 
@@ -42,11 +55,16 @@ export const observe = <T extends { readonly status: number }>(
   inSpan("request", header, async (span) => {
     const reply = await run();
     const line = conclude(metrics, record, method, reply.status);
-    const { context: entries, commit, ...rest } = line;
-    const facts = commit === undefined ? rest : { ...rest, version: commit.version };
+    const { context: entries, ...facts } = line;
     annotate(span, facts, entries);
     span.updateName(record.operation);
     const traceId = traceIdOf(span);
-    log.request(traceId === undefined ? line : { ...line, traceId });
+    const traced = traceId === undefined ? {} : { traceId };
+    log.request({ ...line, ...traced });
+    const write = writeOf(record, reply.status);
+    if (write !== undefined) {
+      log.write({ ...write, ...traced });
+      metrics.write(write.rows, write.bytes);
+    }
     return reply;
   });

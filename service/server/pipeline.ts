@@ -21,6 +21,7 @@ import {
 import {
   type AdmissionClass,
   Answer,
+  isWrite,
   type Media,
   type Operation,
   prefixes,
@@ -150,9 +151,11 @@ export const pipeline = (operation: Operation, parts: PipelineParts): Serve => {
       : () => parts.admission[admission];
   const known = keysOf(operation);
   const before = prefixes[kind].slice(0, prefixes[kind].indexOf(":id"));
+  const changes = isWrite(operation);
   const fixed = { ...mediaTypes[media], ...operation.headers };
   return async (request, record) => {
     record.operation = operation.name;
+    record.writes = changes;
     const { headers, url } = request;
     const principal = await authenticator.authenticate(readCredentials(headers));
     record.principal = principal.subject;

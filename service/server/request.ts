@@ -12,6 +12,8 @@ export interface RequestRecord {
   context?: Record<string, string>;
   body?: unknown;
   failure?: ServiceError;
+  /** Whether the operation changes tables or namespaces. */
+  writes: boolean;
   /** Bytes of the rows of a write. */
   bytes?: number;
   /** The commit of a write. */
@@ -31,6 +33,7 @@ export const newRecord = (sent: string | null | undefined): RequestRecord => ({
   id: typeof sent === "string" && usable.test(sent) ? sent : randomUUID(),
   startedAt: performance.now(),
   operation: "unknown",
+  writes: false,
 });
 
 /** A response. */

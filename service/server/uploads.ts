@@ -69,6 +69,11 @@ export class Uploads {
     mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
   }
 
+  /** Bytes of all bodies that are received or written at the moment. */
+  get bytes(): number {
+    return this.#received;
+  }
+
   close(): void {
     rmSync(this.#directory, { recursive: true, force: true });
   }

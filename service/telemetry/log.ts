@@ -14,18 +14,32 @@ export interface RequestLine {
   readonly table?: string;
   readonly principal?: string;
   readonly durationMs: number;
-  /** Bytes of the rows of a write. */
-  readonly bytes?: number;
-  /** Versions and rows of a write. */
-  readonly commit?: object;
   readonly context?: Readonly<Record<string, string>>;
   readonly traceId?: string;
   /** Scrubbed text of the error behind a failure of the service. */
   readonly cause?: string;
 }
 
+/** The audit line of a write that was committed, or may have been. Like a request's line, it has no content of rows. */
+export interface WriteLine {
+  readonly requestId: string;
+  readonly operation: string;
+  readonly principal?: string;
+  readonly table?: string;
+  readonly outcome: "committed" | "unknown";
+  /** The version that the write replaced. */
+  readonly before?: number;
+  readonly version?: number;
+  readonly rows?: { readonly inserted: number; readonly updated: number; readonly deleted: number };
+  /** Bytes of the rows as sent. */
+  readonly bytes?: number;
+  readonly traceId?: string;
+}
+
 export interface Log {
   request(line: RequestLine): void;
+  /** Written at every log level. */
+  write(line: WriteLine): void;
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
@@ -86,7 +100,9 @@ export const createLog = (level: string, destination: Destination = standardOutp
     },
     destination as never,
   );
+  const audit = logger.child({}, { level: "info" });
   return {
+    write: (line) => audit.info(line, "write"),
     request: (line) => logger[line.status >= 500 ? "error" : "info"](line, "request"),
     debug: (fields, message) => logger.debug(fields, message),
     info: (fields, message) => logger.info(fields, message),

@@ -20,7 +20,7 @@ export const metricDefinitions = {
   lakehead_native_calls_in_flight: {
     type: "gauge",
     labels: ["gate"],
-    help: "Calls of the database that run, by admission class: analyze, plan, metadata",
+    help: "Calls of the database that run, by admission class: analyze, plan, metadata, write, append",
   },
   lakehead_calls_waiting: {
     type: "gauge",
@@ -35,7 +35,7 @@ export const metricDefinitions = {
   lakehead_workers: {
     type: "gauge",
     labels: ["pool", "state"],
-    help: "Worker processes, by pool (analyze, plan) and state (starting, idle, busy)",
+    help: "Worker processes, by pool (analyze, plan, write) and state (starting, idle, busy)",
   },
   lakehead_worker_resident_bytes: {
     type: "gauge",
@@ -46,6 +46,21 @@ export const metricDefinitions = {
     type: "counter",
     labels: ["pool", "reason"],
     help: "Ended worker processes, by reason: deadline, memory, crash, killed, start, recycled",
+  },
+  lakehead_written_rows_total: {
+    type: "counter",
+    labels: ["change"],
+    help: "Rows of committed writes, by change: inserted, updated, deleted",
+  },
+  lakehead_written_bytes_total: {
+    type: "counter",
+    labels: [],
+    help: "Bytes of the rows of committed writes, as sent",
+  },
+  lakehead_upload_bytes: {
+    type: "gauge",
+    labels: [],
+    help: "Bytes of the rows of writes in flight; the limit is LAKEHEAD_MAX_UPLOAD_BYTES",
   },
   lakehead_table_handles: {
     type: "gauge",

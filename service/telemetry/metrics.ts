@@ -7,6 +7,8 @@ export interface Metrics {
   request(operation: string, status: number, seconds: number): void;
   refusal(admissionClass: string, reason: string): void;
   workerEnd(pool: string, reason: string): void;
+  /** Counts the rows of a committed write. @param rows by change. @param bytes of the rows as sent. */
+  write(rows: Readonly<Record<string, number>> | undefined, bytes: number | undefined): void;
   /** Sets the source of the values that are read at each scrape. */
   watch(read: () => Readings): void;
   render(): Promise<{ readonly contentType: string; readonly text: string }>;
@@ -26,6 +28,8 @@ export interface Readings {
   readonly workers: Readonly<Record<string, Readonly<Record<"starting" | "idle" | "busy", number>>>>;
   /** Resident memory, by pool. */
   readonly workerBytes: Readonly<Record<string, number>>;
+  /** Bytes of the rows of writes in flight. */
+  readonly uploadBytes: number;
   readonly ready: boolean;
   readonly storeAnswers: boolean;
 }
@@ -52,6 +56,7 @@ const readAtScrape: Partial<Record<MetricName, (readings: Readings) => readonly 
   lakehead_table_handles: ({ handles }) => [[{}, handles.kept]],
   lakehead_table_handle_lookups_total: ({ handles }) => labelled("result", { hit: handles.hits, miss: handles.misses }),
   lakehead_table_handle_evictions_total: ({ handles }) => labelled("reason", handles.evictions),
+  lakehead_upload_bytes: ({ uploadBytes }) => [[{}, uploadBytes]],
   lakehead_ready: ({ ready }) => [[{}, ready ? 1 : 0]],
   lakehead_store_answers: ({ storeAnswers }) => [[{}, storeAnswers ? 1 : 0]],
 };
@@ -99,6 +104,8 @@ export const createMetrics = (version: string): Metrics => {
   const requests = new Counter(described("lakehead_requests_total"));
   const duration = new Histogram({ ...described("lakehead_request_duration_seconds"), buckets: latencyBuckets });
   const refusals = new Counter(described("lakehead_gate_refusals_total"));
+  const writtenRows = new Counter(described("lakehead_written_rows_total"));
+  const writtenBytes = new Counter(described("lakehead_written_bytes_total"));
   const workerEnds = new Counter(described("lakehead_worker_ends_total"));
 
   return {
@@ -107,6 +114,10 @@ export const createMetrics = (version: string): Metrics => {
       duration.observe({ operation }, seconds);
     },
     refusal: (gate, reason) => refusals.inc({ gate, reason }),
+    write(rows = {}, bytes = 0) {
+      for (const [change, count] of Object.entries(rows)) writtenRows.inc({ change }, count);
+      writtenBytes.inc(bytes);
+    },
     workerEnd: (pool, reason) => workerEnds.inc({ pool, reason }),
     watch(reader) {
       read = reader;

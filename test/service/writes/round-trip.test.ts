@@ -1,5 +1,6 @@
 import { tableFromIPC } from "apache-arrow";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createLog } from "../../../service/telemetry/log.ts";
 import { sendRequest } from "../../support/request.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
 import { dictionary, lz4, uncompressed, zstd } from "./streams.ts";
@@ -147,18 +148,49 @@ describe("a table that exists", () => {
   });
 });
 
-test("the line of a write has its caller, versions, rows and bytes, and not their content", async () => {
-  const rows = plainStream([1, 2], "secret words");
-  await send("create", "audited", rows);
-  await send("insert", "audited", rows);
-  const line = service.log.find(({ operation, table }) => operation === "insert" && table === "audited");
-  expect(line).toMatchObject({
-    principal: "tester",
-    status: 200,
-    bytes: rows.byteLength,
-    commit: { before: 1, version: 2, rows: { inserted: 2, updated: 0, deleted: 0 } },
+describe("a write has an audit line", () => {
+  const linesOf = (of: string, log = service.log) => log.filter(({ msg, table }) => msg === "write" && table === of);
+
+  test("with its caller, versions, rows and bytes, and not their content", async () => {
+    const rows = plainStream([1, 2], "secret words");
+    await send("create", "audited", rows);
+    await send("insert", "audited", rows);
+    await call("delete", "audited", { predicate: "text = 'secret words'" });
+    await call("drop", "audited");
+    expect(linesOf("audited")).toMatchObject([
+      { operation: "create_table", version: 1, rows: { inserted: 2, updated: 0, deleted: 0 } },
+      {
+        operation: "insert",
+        principal: "tester",
+        outcome: "committed",
+        before: 1,
+        version: 2,
+        rows: { inserted: 2, updated: 0, deleted: 0 },
+        bytes: rows.byteLength,
+      },
+      { operation: "delete", before: 2, version: 3, rows: { inserted: 0, updated: 0, deleted: 4 } },
+      { operation: "drop_table", outcome: "committed" },
+    ]);
+    expect(JSON.stringify(service.log)).not.toContain("secret words");
+    const metrics = await (await fetch(`${service.operationsBase}/metrics`)).text();
+    expect(metrics).toMatch(/^lakehead_written_rows_total\{change="deleted"\} [1-9]/m);
+    expect(metrics).toMatch(/^lakehead_written_bytes_total [1-9]/m);
+    expect(metrics).toMatch(/^lakehead_upload_bytes 0$/m);
   });
-  expect(JSON.stringify(service.log)).not.toContain("secret words");
+
+  test("unless it was refused, and reads have none", async () => {
+    await send("insert", "missing", plainStream([1]));
+    await service.call("describe", "plain");
+    expect([...linesOf("missing"), ...linesOf("plain").filter(({ operation }) => operation === "describe")]).toEqual([]);
+  });
+
+  test("at every log level", async () => {
+    const lines: Record<string, unknown>[] = [];
+    const log = createLog("error", { write: (line: string) => lines.push(JSON.parse(line)) });
+    log.request({ requestId: "1", operation: "insert", method: "POST", status: 200, durationMs: 1 });
+    log.write({ requestId: "1", operation: "insert", outcome: "committed", version: 2 });
+    expect(lines).toMatchObject([{ msg: "write", level: "info", version: 2 }]);
+  });
 });
 
 describe("expressions pass the guard", () => {
