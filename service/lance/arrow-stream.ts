@@ -13,6 +13,7 @@ export interface StreamOutline {
   readonly rows: number;
   /** Bytes of all values when decompressed. */
   readonly decodedBytes: number;
+  readonly isCompressed: boolean;
 }
 
 /** Kinds of message headers. */
@@ -89,6 +90,7 @@ const readMessages = (bytes: Uint8Array): StreamOutline => {
   const batches: Block[] = [];
   let rows = 0;
   let decodedBytes = 0;
+  let isCompressed = false;
   let at = 0;
   while (at < bytes.byteLength) {
     if (view.getUint32(at, true) !== continuation) throw malformed("a message does not start with its marker");
@@ -122,6 +124,7 @@ const readMessages = (bytes: Uint8Array): StreamOutline => {
     } else if (kind === kinds.batch) {
       batches.push(block);
       rows += longAt(flat, fieldAt(flat, header, batchFields.length));
+      isCompressed ||= fieldAt(flat, header, batchFields.compression) !== undefined;
       decodedBytes += decodedBytesOf(flat, header, body);
     } else if (kind === kinds.dictionary) {
       const dataAt = fieldAt(flat, header, dictionaryFields.data);
@@ -132,7 +135,7 @@ const readMessages = (bytes: Uint8Array): StreamOutline => {
     at += metadataBytes + bodyBytes;
   }
   if (schema === undefined) throw malformed("it is empty");
-  return { schema, dictionaries, batches, length: at, rows, decodedBytes };
+  return { schema, dictionaries, batches, length: at, rows, decodedBytes, isCompressed };
 };
 
 /**

@@ -1,6 +1,6 @@
 import { type Connection, connect, type Table } from "@lancedb/lancedb";
 import { Field, Int8, Schema } from "apache-arrow";
-import { invalid } from "../errors.ts";
+import { ServiceError } from "../errors.ts";
 
 /** The native call of {@link Table.add} decodes all rows, then refuses a mode that does not exist. */
 interface NativeTable {
@@ -11,10 +11,12 @@ const noMode = "check";
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-const undecodable = (_cause: unknown) =>
-  invalid(
-    "the rows are not valid Arrow data: a value is damaged, or outside of its buffer; write them with an Arrow library",
-  );
+const undecodable = (cause: string): ServiceError =>
+  new ServiceError(13, {
+    message:
+      "the rows are not valid Arrow data: a value is damaged or outside of its buffer; write them with an Arrow library",
+    cause: new Error(cause),
+  });
 
 /**
  * Decodes rows without writing them. The SDK decodes the batches of a new table while it writes them, and a panic at a damaged

@@ -56,8 +56,12 @@ const shareLists = (list: (namespace: readonly string[]) => Promise<Names>) => {
   return ({ key, parts }: NamespaceId): Promise<Names> => lists.renew(key, () => list(parts));
 };
 
-/** Opens the database in this process. */
-export const openInProcess = (config: DatabaseConfig, onInvalidTags: OnInvalidTags = () => undefined): Database => {
+/** Opens the database in this process. @param beforeCommit is awaited before each call that may commit. */
+export const openInProcess = (
+  config: DatabaseConfig,
+  onInvalidTags: OnInvalidTags = () => undefined,
+  beforeCommit?: () => Promise<void>,
+): Database => {
   const { consistencySeconds } = config;
   const connection = new LazyConnection(config, config.caches, consistencySeconds > 0 ? consistencySeconds : undefined);
   const handles = new TableHandles(connection, config);
@@ -127,7 +131,7 @@ export const openInProcess = (config: DatabaseConfig, onInvalidTags: OnInvalidTa
     namespaces: shareLists(async (namespace) => listNamespaces(await connected(), namespace)),
     describeNamespace: async ({ parts }) => describeNamespace(await connected(), parts),
     stateOf: (id) => handles.stateOf(id),
-    ...forgetAfter(createInTurn(openWrites(connection, config)), (tableKey) => handles.evict(tableKey)),
+    ...forgetAfter(createInTurn(openWrites(connection, config, beforeCommit)), (tableKey) => handles.evict(tableKey)),
     forget: (tableKey) => handles.evict(tableKey),
     connect: () => connection.check(),
     close: () => connection.close(),

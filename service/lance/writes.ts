@@ -78,8 +78,13 @@ const readStream = async (data: RowData, { maxWriteBytes }: WriteLimits): Promis
 /**
  * Writes with handles of their own: a cached handle may be older than the table, for instance if the table was dropped and
  * created again, and would then commit to a table that no longer exists.
+ * @param beforeCommit is awaited before each call that may commit. Until then, the tables are as they were.
  */
-export const openWrites = (connection: LazyConnection, limits: WriteLimits): WriteCalls => {
+export const openWrites = (
+  connection: LazyConnection,
+  limits: WriteLimits,
+  beforeCommit: () => Promise<void> = async () => undefined,
+): WriteCalls => {
   const checkDecoding = openDecodeCheck();
 
   const connected = async (): Promise<Connection> => {
@@ -114,6 +119,7 @@ export const openWrites = (connection: LazyConnection, limits: WriteLimits): Wri
     const table = await open(target);
     try {
       const before = await table.version();
+      await beforeCommit();
       const result = await write(table).catch((error: unknown) => {
         throw classifyWrite(error);
       });
@@ -157,6 +163,7 @@ export const openWrites = (connection: LazyConnection, limits: WriteLimits): Wri
     file: Buffer,
     mode: "create" | "overwrite",
   ): Promise<Partial<CommitOfRows> & { version: number; rows: RowCounts }> => {
+    await beforeCommit();
     const table = await nativeOf<NativeConnection>(to).createTable(
       name,
       file,
@@ -205,6 +212,8 @@ export const openWrites = (connection: LazyConnection, limits: WriteLimits): Wri
       const streams = (await Promise.all(data.map((each) => readStream(each, limits)))) as [Stream, ...Stream[]];
       const inserted = streams.reduce((total, { outline }) => total + outline.rows, 0);
       const file = toArrowFile(streams);
+      // A small body may decompress to more than it says, and more than the process has.
+      if (streams.some(({ outline }) => outline.isCompressed)) await checkDecoding(file);
       return commit(target, async (table) => {
         try {
           const { version } = await nativeOf<NativeTable>(table).add(file, mode);
@@ -286,6 +295,7 @@ export const openWrites = (connection: LazyConnection, limits: WriteLimits): Wri
       }),
     async dropTable(table) {
       const to = await connected();
+      await beforeCommit();
       try {
         await to.dropTable(table.name, [...table.namespace]);
       } catch (error) {
@@ -297,6 +307,7 @@ export const openWrites = (connection: LazyConnection, limits: WriteLimits): Wri
     // The SDK ignores the modes.
     async createNamespace({ parts }, mode, properties) {
       const to = await connected();
+      await beforeCommit();
       try {
         const created = await to.createNamespace([...parts], { mode: "create", properties: { ...properties } });
         return created.properties ?? {};
@@ -310,6 +321,7 @@ export const openWrites = (connection: LazyConnection, limits: WriteLimits): Wri
     },
     async dropNamespace({ parts }, mustExist) {
       const to = await connected();
+      await beforeCommit();
       try {
         await to.dropNamespace([...parts]);
       } catch (error) {
@@ -325,6 +337,7 @@ export const openWrites = (connection: LazyConnection, limits: WriteLimits): Wri
         const existing = await branches.list();
         if (Object.hasOwn(existing, name)) throw new ServiceError(23);
         if (branch !== undefined && !Object.hasOwn(existing, branch)) throw new ServiceError(22);
+        await beforeCommit();
         await branches.create(name, branch, version);
       } catch (error) {
         throw isGone(error) ? new ServiceError(11, { cause: error }) : classifyWrite(error);
@@ -333,7 +346,9 @@ export const openWrites = (connection: LazyConnection, limits: WriteLimits): Wri
     async deleteBranch(table, name) {
       const handle = await open({ table });
       try {
-        await (await handle.branches()).delete(name);
+        const branches = await handle.branches();
+        await beforeCommit();
+        await branches.delete(name);
       } catch (error) {
         throw classifyWrite(error);
       }

@@ -46,7 +46,11 @@ export const welcome = ({ api, health }: Service, token: string, shown: Shown): 
     ...(shown.console ? [`  console                  ${console}`] : []),
     `  Lakehead table service   ${base}   (health: ${readiness}, API: ${base}${shown.api})`,
     `  token for local use      ${token}`,
-    ...(shown.writes ? ["  writes                   on: LanceDB's clients may create and change tables (LAKEHEAD_WRITES=off refuses it)"] : []),
+    ...(shown.writes
+      ? [
+          "  writes                   on: LanceDB's clients may create and change tables (LAKEHEAD_WRITES=off refuses it)",
+        ]
+      : []),
     "",
     ...(shown.samples ? examples.flatMap(([title, line]) => [`  # ${title}`, line, ""]) : []),
     "",

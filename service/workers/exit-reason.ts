@@ -1,5 +1,4 @@
 import { ServiceError } from "../errors.ts";
-import { outcomeUnknown } from "../lance/classify-write.ts";
 import type { IsolatableCalls } from "../lance/database.ts";
 import type { Method } from "./protocol.ts";
 
@@ -52,6 +51,13 @@ const list: Advice = {
   crash: "clean up old versions",
 };
 
+const write: Advice = {
+  name: "the write",
+  deadline: "send fewer rows at a time, or ask the operator to raise LAKEHEAD_WRITE_DEADLINE_SECONDS",
+  memory: "send fewer rows at a time",
+  crash: "write the rows with an Arrow library, and send fewer at a time",
+};
+
 const advice: Readonly<Record<keyof IsolatableCalls, Advice>> = {
   analyze: query,
   explain: query,
@@ -63,14 +69,12 @@ const advice: Readonly<Record<keyof IsolatableCalls, Advice>> = {
 
 const isRead = (method: Method): method is keyof IsolatableCalls => Object.hasOwn(advice, method);
 
-export const isWrite = (method: Method): boolean => !isRead(method);
-
 /** The error of a call that has not run, because the service stops. */
 export const stopping = (): ServiceError =>
   new ServiceError(17, { message: "the service is stopping; retry", retryAfter: 1 });
 
 /**
- * The error of a call whose worker ended while it ran no other call. A write may have been committed before.
+ * The error of a call whose worker ended while it ran no other call, before the call could commit anything.
  *
  * A query that crashes its worker would crash the next one too, so its code is 13, which no client retries. Where a
  * retry may succeed, the code is 17.
@@ -80,8 +84,7 @@ export const exitToError = (
   { deadlineSeconds, memoryBytes }: WorkerLimits,
   method: Method,
 ): ServiceError => {
-  if (!isRead(method)) return outcomeUnknown();
-  const { name, ...advised } = advice[method];
+  const { name, ...advised } = isRead(method) ? advice[method] : write;
   switch (reason) {
     case "deadline":
       return new ServiceError(17, {

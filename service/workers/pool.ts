@@ -1,7 +1,8 @@
 import { ServiceError } from "../errors.ts";
+import { outcomeUnknown } from "../lance/classify-write.ts";
 import type { DatabaseConfig } from "../lance/database.ts";
 import { Backoff } from "./backoff.ts";
-import { type ExitReason, exitToError, isWrite, stopping, type WorkerLimits } from "./exit-reason.ts";
+import { type ExitReason, exitToError, stopping, type WorkerLimits } from "./exit-reason.ts";
 import { type Call, type CallOutcome, fromFailure, type Method, type Result } from "./protocol.ts";
 import { measureEveryMs } from "./resident-memory.ts";
 import { type WorkerExit, WorkerProcess } from "./worker-process.ts";
@@ -38,6 +39,8 @@ interface Task {
    * with most of its memory free, so that a second exit is certainly caused by this call.
    */
   alone: boolean;
+  /** Whether it is a write that may have been committed. It never runs twice. */
+  mayHaveCommitted: boolean;
   timer: NodeJS.Timeout | undefined;
 }
 
@@ -76,6 +79,10 @@ export class Pool {
           this.#replenish();
           this.#dispatch();
         },
+        onCommitting: (worker, id) => {
+          const task = this.#workers.get(worker)?.get(id);
+          if (task !== undefined) task.mayHaveCommitted = true;
+        },
         onOutcome: (worker, id, outcome) => this.#complete(worker, id, outcome),
         onExit: (worker, exit) => this.#onWorkerExit(worker, exit),
       });
@@ -89,7 +96,7 @@ export class Pool {
     return new Promise((resolve, reject) => {
       const settle = (outcome: unknown): void =>
         outcome instanceof ServiceError ? reject(outcome) : resolve(outcome as Result<M>);
-      this.#enqueue({ call: call as Call, settle, alone: false, timer: undefined }, "last");
+      this.#enqueue({ call: call as Call, settle, alone: false, mayHaveCommitted: false, timer: undefined }, "last");
       this.#dispatch();
     });
   }
@@ -213,7 +220,7 @@ export class Pool {
     // The other calls of the worker run again with a new deadline, so the current one must not expire meanwhile.
     for (const other of tasks?.values() ?? []) clearTimeout(other.timer);
     worker.end("deadline");
-    void worker.ended.then(() => this.#settle(task, exitToError("deadline", this.#config, task.call.method)));
+    void worker.ended.then(() => this.#settle(task, this.#exitToError("deadline", task)));
   }
 
   #onWorkerExit(worker: WorkerProcess, exit: WorkerExit): void {
@@ -230,14 +237,17 @@ export class Pool {
     const isUnknown = calls > 1 || reason === "killed" || (reason === "memory" && worker.completed > 0);
     for (const task of tasks.reverse()) {
       clearTimeout(task.timer);
-      // A write may have been committed: it never runs twice.
-      if (isUnknown && !this.#closed && !task.alone && !isWrite(task.call.method)) {
+      if (isUnknown && !this.#closed && !task.alone && !task.mayHaveCommitted) {
         task.alone = true;
         this.#enqueue(task, "first");
-      } else this.#settle(task, exitToError(reason, this.#config, task.call.method));
+      } else this.#settle(task, this.#exitToError(reason, task));
     }
     this.#replenish();
     this.#dispatch();
+  }
+
+  #exitToError(reason: ExitReason, { call, mayHaveCommitted }: Task): ServiceError {
+    return mayHaveCommitted ? outcomeUnknown() : exitToError(reason, this.#config, call.method);
   }
 
   #replenish(): void {

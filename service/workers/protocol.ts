@@ -29,7 +29,13 @@ export type CallOutcome =
   | { readonly kind: "result"; readonly id: number; readonly result: unknown }
   | { readonly kind: "failure"; readonly id: number; readonly failure: Failure };
 
-export type FromWorker = { readonly kind: "ready" } | CallOutcome;
+/** The call may commit from now on. */
+export interface Committing {
+  readonly kind: "committing";
+  readonly id: number;
+}
+
+export type FromWorker = { readonly kind: "ready" } | Committing | CallOutcome;
 
 /** A ServiceError in a form that can be cloned. */
 export interface Failure {

@@ -1,4 +1,5 @@
 /** Entry point of a worker process: opens its own database, runs the calls of its supervisor, which also ends it. */
+import { AsyncLocalStorage } from "node:async_hooks";
 import { mkdirSync, rmSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import type { Database } from "../lance/database.ts";
@@ -17,17 +18,26 @@ process.env.TMPDIR = temporary;
  */
 const raiseOomScore = (): Promise<void> => writeFile("/proc/self/oom_score_adj", "1000").catch(() => undefined);
 
-const send = (message: FromWorker): void => {
-  // An error means that the supervisor has ended: there is no receiver.
-  process.send?.(message, undefined, undefined, () => undefined);
+/** Resolves when the message is on its way: the supervisor gets it even if this process is killed next. */
+const send = (message: FromWorker): Promise<void> =>
+  new Promise((resolve) => {
+    // An error means that the supervisor has ended: there is no receiver.
+    process.send?.(message, undefined, undefined, () => resolve());
+  });
+
+const currentCall = new AsyncLocalStorage<number>();
+
+const beforeCommit = async (): Promise<void> => {
+  const id = currentCall.getStore();
+  if (id !== undefined) await send({ kind: "committing", id });
 };
 
 let database: Database | undefined;
 
 process.on("message", async (message: ToWorker) => {
   if (message.kind === "open") {
-    database = openInProcess(message.database);
-    send({ kind: "ready" });
+    database = openInProcess(message.database, undefined, beforeCommit);
+    void send({ kind: "ready" });
     return;
   }
   if (message.kind === "forget") {
@@ -36,10 +46,12 @@ process.on("message", async (message: ToWorker) => {
   }
   const { id, call } = message;
   try {
-    if (database === undefined) throw new Error("a call was received before the configuration of the database");
-    send({ kind: "result", id, result: await perform(database, call) });
+    const opened = database;
+    if (opened === undefined) throw new Error("a call was received before the configuration of the database");
+    const result = await currentCall.run(id, () => perform(opened, call));
+    void send({ kind: "result", id, result });
   } catch (error) {
-    send({ kind: "failure", id, failure: toFailure(error) });
+    void send({ kind: "failure", id, failure: toFailure(error) });
   }
 });
 

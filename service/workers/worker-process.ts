@@ -13,6 +13,8 @@ export const workerEntry: string = fileURLToPath(new URL("./worker-entry.ts", im
 
 export interface WorkerEvents {
   onReady(worker: WorkerProcess): void;
+  /** The call may commit from now on. */
+  onCommitting(worker: WorkerProcess, id: number): void;
   onOutcome(worker: WorkerProcess, id: number, outcome: CallOutcome): void;
   /** Called once, when the process has ended. */
   onExit(worker: WorkerProcess, exit: WorkerExit): void;
@@ -74,6 +76,10 @@ export class WorkerProcess {
         clearTimeout(this.#startTimer);
         this.#ready = true;
         if (this.#exitReason === undefined) events.onReady(this);
+        return;
+      }
+      if (message.kind === "committing") {
+        events.onCommitting(this, message.id);
         return;
       }
       this.#completed++;

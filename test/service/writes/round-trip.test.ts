@@ -181,7 +181,9 @@ describe("a write has an audit line", () => {
   test("unless it was refused, and reads have none", async () => {
     await send("insert", "missing", plainStream([1]));
     await service.call("describe", "plain");
-    expect([...linesOf("missing"), ...linesOf("plain").filter(({ operation }) => operation === "describe")]).toEqual([]);
+    expect([...linesOf("missing"), ...linesOf("plain").filter(({ operation }) => operation === "describe")]).toEqual(
+      [],
+    );
   });
 
   test("at every log level", async () => {
@@ -221,7 +223,7 @@ describe("expressions pass the guard", () => {
 test("without LAKEHEAD_WRITES, the OpenAPI document has no operation that writes", async () => {
   const readOnly = await startTestService();
   try {
-    const { paths } = await (await fetch(`${readOnly.base}/openapi.json`)).json();
+    const { paths } = (await (await fetch(`${readOnly.base}/openapi.json`)).json()) as { paths: object };
     expect(Object.keys(paths)).not.toContain("/v1/table/{id}/insert");
     expect(Object.keys(paths)).toContain("/v1/table/{id}/query");
     expect(await sendRequest(readOnly.base, "/v1/table/plain/count_rows")).toMatchObject({ status: 200 });

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { asRows, plainStream } from "../service/writes/support.ts";
+import { type ServiceProcess, startReadyServiceProcess } from "../support/service-process.ts";
+import { type HostileBody, hostileBodies, mutations } from "./support/arrow-bodies.ts";
+
+/**
+ * Sends Arrow streams that no library writes to every operation that takes rows. Each is refused or written completely, and
+ * neither the service nor a worker process crashes.
+ */
+
+let service: ServiceProcess;
+beforeAll(async () => {
+  service = await startReadyServiceProcess({
+    copyOf: inject("tables"),
+    environment: { LAKEHEAD_WRITES: "on", LAKEHEAD_MAX_WRITE_BYTES: String(2 ** 24), LAKEHEAD_LOG_LEVEL: "error" },
+  });
+  expect((await service.call("create", "target", undefined, asRows(plainStream([1])))).status).toBe(200);
+}, 60_000);
+afterAll(() => service.kill());
+
+const operations = [
+  ["insert", "target", ""],
+  ["merge_insert", "target", "?on=id&when_matched_update_all=true&when_not_matched_insert_all=true"],
+  ["create", "created", "?mode=overwrite"],
+] as const;
+
+const seed = 20_261_122;
+const rows = async (): Promise<number> => (await service.call("count_rows", "target", {})).body;
+
+/** Ends of workers by a fault. One that decompresses a gigabyte may exceed its memory, which the supervisor ends. */
+const workerEnds = async (): Promise<string[]> => {
+  const text = await (await fetch(`${service.operationsBase}/metrics`)).text();
+  return [
+    ...text.matchAll(/^lakehead_worker_ends_total\{.*reason="(?:crash|killed|deadline|start)".*\} [1-9].*$/gm),
+  ].map(([line]) => line);
+};
+
+/** Sends each body to an operation; the statuses by their number, and what was wrong. */
+const sendAll = async ([operation, table, query]: (typeof operations)[number], bodies: readonly HostileBody[]) => {
+  const statuses: Record<string, number> = {};
+  const wrong: string[] = [];
+  for (const { title, bytes, status: expected } of bodies) {
+    const { status, body } = await service.call(operation, table, undefined, asRows(bytes, { query }));
+    statuses[status] = (statuses[status] ?? 0) + 1;
+    const isRight = expected === undefined ? [200, 400, 413].includes(status) : status === expected;
+    if (!isRight) wrong.push(`${title}: ${status} ${JSON.stringify(body)}`);
+  }
+  process.stdout.write(`hostile Arrow streams to ${operation}: ${JSON.stringify(statuses)}\n`);
+  return wrong;
+};
+
+describe.each(operations)("%s", (...operation) => {
+  test("refuses sizes that overflow, texts and dictionaries that lie, deep schemas and compressed gigabytes", async () => {
+    expect(await sendAll(operation, hostileBodies())).toEqual([]);
+    expect(await workerEnds()).toEqual([]);
+  }, 240_000);
+
+  test("refuses streams with changed bytes, or writes them completely", async () => {
+    expect(await sendAll(operation, mutations(250, seed))).toEqual([]);
+    expect(await workerEnds()).toEqual([]);
+  }, 240_000);
+
+  test("takes valid rows afterwards, and the table can be read", async () => {
+    const before = await rows();
+    expect((await service.call("insert", "target", undefined, asRows(plainStream([7])))).status).toBe(200);
+    expect(await rows()).toBe(before + 1);
+    const every = await service.call("analyze_plan", "target", {
+      k: 1,
+      vector: [0, 0, 0, 0],
+      bypass_vector_index: true,
+    });
+    expect(every.status).toBe(200);
+    expect(service.ended()).toBeNull();
+  });
+});
