@@ -1,9 +1,9 @@
 /**
  * `npm run test:e2e [-- stack…]`: the program on Pulumi's engine and a Kubernetes API server, from preview to destroy.
  *
- * `local` runs on the cluster of KUBECONFIG with the `pulumi` of PATH. Without KUBECONFIG, engine and control plane are built
- * from their Go modules into a cache, once. If that is impossible, the suite prints one line and does not fail. With
- * `--built` it runs only if the cache has them: building takes twenty minutes.
+ * Nodes and pods are simulated: `npm run test:nodes` has real ones. Engine and control plane are built from their Go modules into
+ * a cache, once. If that is impossible, the suite prints one line and does not fail. With `--built` it runs only if the cache
+ * has them: building takes twenty minutes.
  */
 
 import { parseArgs } from "node:util";

@@ -3,9 +3,12 @@
 import { once } from "node:events";
 import { parseArgs } from "node:util";
 import { MissingPart } from "../../tools/parts/control-plane/go.ts";
+import { counted, openStack } from "../e2e/local/lifecycle.ts";
+import { leftBehind } from "../e2e/support/left-behind.ts";
 import { Report } from "../e2e/support/report.ts";
 import { checkAvailability } from "./checks/availability.ts";
 import { checkGeneva } from "./checks/geneva.ts";
+import { checkLifecycle } from "./checks/lifecycle.ts";
 import { checkLimits } from "./checks/limits.ts";
 import { checkNetworkPolicies } from "./checks/network-policies.ts";
 import { checkOrphanCleanup } from "./checks/orphan-cleanup.ts";
@@ -13,10 +16,10 @@ import { checkRay, checkRayToken } from "./checks/ray.ts";
 import { checkTableService } from "./checks/table-service.ts";
 import { checkVerification } from "./checks/verification.ts";
 import { type Store, startStore } from "./cluster/object-store.ts";
-import { elsewhere, kubectlOf, openElsewhere, type Subject } from "./support.ts";
-import { openStack, openSurroundings } from "./surroundings.ts";
+import { closeElsewhere, kubectlOf, openElsewhere, type Subject } from "./support.ts";
+import { groundOf, openSurroundings, type Surroundings } from "./surroundings.ts";
 
-/** In this order: what changes the stack comes last. */
+/** In this order: what changes the stack comes later, and what deletes it last. */
 const subjects: Readonly<Record<string, (subject: Subject) => Promise<void>>> = {
   "table-service": checkTableService,
   limits: checkLimits,
@@ -27,7 +30,10 @@ const subjects: Readonly<Record<string, (subject: Subject) => Promise<void>>> = 
   "ray-token": checkRayToken,
   geneva: overAnObjectStore("geneva", checkGeneva),
   availability: overAnObjectStore("availability", checkAvailability),
+  lifecycle: checkLifecycle,
 };
+
+const pods = ["get", "pods", "-A", "-o", "wide"];
 
 /** Geneva's client is a gigabyte of packages, and its job takes minutes. */
 const byNameAlone = new Set(["geneva"]);
@@ -48,7 +54,10 @@ function overAnObjectStore(name: string, check: (subject: Subject, store: Store)
   };
 }
 
-const { values: options, positionals } = parseArgs({ options: { keep: { type: "boolean" } }, allowPositionals: true });
+const { values: options, positionals } = parseArgs({
+  options: { keep: { type: "boolean" }, empty: { type: "boolean" } },
+  allowPositionals: true,
+});
 const unknown = positionals.filter((name) => !(name in subjects));
 if (unknown.length > 0) {
   process.stderr.write(`no subject ${unknown.join(", ")}: choose from ${Object.keys(subjects).join(", ")}\n`);
@@ -67,29 +76,11 @@ try {
   const surroundings = await openSurroundings(report.log);
   try {
     report.log(`${surroundings.title}, after ${seconds()}`);
-    const stack = await openStack(surroundings);
-    const subject: Subject = { surroundings, stack, report, kubectl: kubectlOf(surroundings) };
-    const up = await report.check("pulumi up creates the stack", async () => {
-      const { changes, seconds: took } = await stack.up();
-      const counted = Object.entries(changes).map(([op, count]) => `${count} ${op}`);
-      return `${counted.join(", ")} in ${took.toFixed(0)} s`;
-    });
-    if (up && wanted.length > 0) {
-      await openElsewhere(subject);
-      for (const name of wanted) await checkSubject(name, subject);
-      process.stdout.write(await subject.kubectl(["get", "pods", "-A", "-o", "wide"]));
-    }
+    if (options.empty !== true) await runOn(surroundings);
     if (options.keep === true) {
       report.log(`KUBECONFIG=${surroundings.kubeconfig}; Ctrl-C ends the cluster`);
       await once(process, "SIGINT");
     }
-    // A cluster of the suite's own is gone with the suite.
-    if (surroundings.own === undefined && options.keep !== true)
-      await report.check("pulumi destroy deletes the stack", async () => {
-        const { changes } = await stack.destroy();
-        await subject.kubectl(["delete", "namespace", elsewhere, "metrics", "--ignore-not-found"]);
-        return `${changes.delete} deleted`;
-      });
     report.summarize(`${surroundings.title}: ${seconds()}`);
   } finally {
     await surroundings.close();
@@ -99,6 +90,30 @@ try {
   report.skip("all", error.message);
 }
 process.exit(report.end());
+
+async function runOn(surroundings: Surroundings): Promise<void> {
+  const before = await leftBehind(surroundings.api);
+  const stack = await openStack(groundOf(surroundings, report));
+  const subject: Subject = { surroundings, stack, before, report, kubectl: kubectlOf(surroundings) };
+  const up = await report.check("pulumi up creates the stack", async () => {
+    const outcome = await stack.up();
+    return `${counted(outcome)} in ${outcome.seconds.toFixed(0)} s`;
+  });
+  if (up && wanted.length > 0) {
+    await openElsewhere(subject);
+    for (const name of wanted) {
+      if (subjects[name] === checkLifecycle) process.stdout.write(await subject.kubectl(pods));
+      await checkSubject(name, subject);
+    }
+    process.stdout.write(await subject.kubectl(pods));
+  }
+  // A cluster of the suite's own is gone with the suite.
+  if (surroundings.own === undefined && options.keep !== true && !wanted.includes("lifecycle"))
+    await report.check("pulumi destroy deletes the stack", async () => {
+      await closeElsewhere(subject);
+      return counted(await stack.destroy());
+    });
+}
 
 /** Runs one subject and says how long it took. */
 async function checkSubject(name: string, subject: Subject): Promise<void> {

@@ -1,9 +1,12 @@
 /**
- * `npm run test:nodes [-- [--built] [--keep] [subject…]]`: the stack `local` on real nodes, whose pods run.
+ * `npm run test:nodes [-- [--built] [--keep [--empty]] [--local-chart] [subject…]]`: the stack `local` on real nodes, whose pods
+ * run.
  *
  * With KUBECONFIG it runs on that cluster. Without, it makes one on this machine, in namespaces of its own: control plane,
  * containerd, kubelets, network. A missing part is one line and no failure. `--built` runs only if the parts from Go modules
- * are in the cache. `--keep` leaves the cluster with the stack running until Ctrl-C.
+ * are in the cache. `--keep` leaves the cluster with the stack running until Ctrl-C, and with `--empty` the cluster alone.
+ * `--local-chart`, for KUBECONFIG, takes KubeRay's chart and definitions from its Go module, as a cluster of the suite's own
+ * does, in place of the released ones.
  */
 
 import { existsSync } from "node:fs";
@@ -12,6 +15,7 @@ import { parseArgs } from "node:util";
 import { goPart, MissingPart, unbuilt } from "../../tools/parts/control-plane/go.ts";
 import { requirePrograms } from "../../tools/parts/nodes/programs.ts";
 import { pythonWith } from "../../tools/parts/python.ts";
+import { operatorChart } from "../e2e/support/operator-chart.ts";
 import { Report } from "../e2e/support/report.ts";
 import { checkAbandoned } from "./abandoned.ts";
 import { prepareGeneva } from "./checks/geneva.ts";
@@ -19,10 +23,14 @@ import { goPartsOfNodes } from "./cluster/cluster.ts";
 import { imageRoot } from "./cluster/containerd.ts";
 import { allImages } from "./cluster/images.ts";
 import { runInside } from "./cluster/isolation.ts";
-import { operatorChart } from "./cluster/operator-chart.ts";
 
 const { values: options, positionals } = parseArgs({
-  options: { built: { type: "boolean" }, keep: { type: "boolean" } },
+  options: {
+    built: { type: "boolean" },
+    keep: { type: "boolean" },
+    empty: { type: "boolean" },
+    "local-chart": { type: "boolean" },
+  },
   allowPositionals: true,
 });
 const log = (line: string): void => void process.stdout.write(`  … ${line}\n`);
@@ -47,7 +55,13 @@ async function prepare(): Promise<NodeJS.ProcessEnv> {
 }
 
 const { KUBECONFIG } = process.env;
-const own = KUBECONFIG === undefined || KUBECONFIG === "" || !existsSync(KUBECONFIG);
+const own = KUBECONFIG === undefined || KUBECONFIG === "";
+if (!own && !existsSync(KUBECONFIG)) {
+  process.stderr.write(
+    `KUBECONFIG=${KUBECONFIG}: there is no such file; name one, or unset it for a cluster of this suite's own\n`,
+  );
+  process.exit(2);
+}
 const started = performance.now();
 try {
   const env = own ? await prepare() : {};
@@ -57,10 +71,12 @@ try {
     if (report.end() !== 0) process.exit(1);
   }
   log(`parts ready after ${Math.round((performance.now() - started) / 1000)} s`);
-  const args = [...(options.keep === true ? ["--keep"] : []), ...positionals];
+  const flags = (["keep", "empty"] as const).filter((name) => options[name] === true).map((name) => `--${name}`);
+  const args = [...flags, ...positionals];
   const entered = (command: string) => options.keep === true && log(`to enter: ${command} kubectl get pods -A`);
   if (own) process.exitCode = await runInside([process.execPath, inside, ...args], env, entered);
   else {
+    if (options["local-chart"] === true) process.env.LAKEHEAD_NODES_OPERATOR = JSON.stringify(await operatorChart());
     process.argv = [process.argv[0] ?? "", inside, ...args];
     await import("./inside.ts");
   }

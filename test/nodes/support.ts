@@ -14,6 +14,8 @@ const exec = promisify(execFile);
 export interface Subject {
   readonly surroundings: Surroundings;
   readonly stack: Stack;
+  /** What the cluster had before the stack. */
+  readonly before: readonly string[];
   readonly report: Report;
   readonly kubectl: Kubectl;
 }
@@ -44,7 +46,7 @@ const isReady = ({ status }: KubernetesObject): boolean =>
 export const readyPods = (
   surroundings: Surroundings,
   selector: string,
-  { count = 1, seconds = 180 }: { count?: number; seconds?: number } = {},
+  { count = 1, seconds = 400 }: { count?: number; seconds?: number } = {},
 ): Promise<readonly [KubernetesObject, ...KubernetesObject[]]> =>
   until(
     `${count} ready pods of ${selector}`,
@@ -97,17 +99,24 @@ export async function callerPod(
     },
   };
   await kubectl(["apply", "-f", "-"], { input: JSON.stringify(pod) });
-  await kubectl(["-n", place, "wait", "--for=condition=Ready", `pod/${name}`, "--timeout=120s"]);
+  await kubectl(["-n", place, "wait", "--for=condition=Ready", `pod/${name}`, "--timeout=300s"]);
 }
 
 /** The namespace of callers that do not belong to the stack. */
 export const elsewhere = "callers";
+/** The namespace of callers that may read metrics. */
+export const metricsReaders = "metrics";
 
 /** Makes the namespace of callers and one caller in it. */
 export async function openElsewhere(subject: Pick<Subject, "kubectl" | "surroundings">): Promise<void> {
   const object = { apiVersion: "v1", kind: "Namespace", metadata: { name: elsewhere } };
   await subject.kubectl(["apply", "-f", "-"], { input: JSON.stringify(object) });
   await callerPod(subject, elsewhere, "caller");
+}
+
+/** Deletes the callers, also those of the stack's namespaces. */
+export async function closeElsewhere({ kubectl }: Pick<Subject, "kubectl">): Promise<void> {
+  await kubectl(["delete", "namespace", elsewhere, metricsReaders, "--ignore-not-found"]);
 }
 
 export interface Answer {
@@ -141,7 +150,7 @@ try {
 export async function askFrom(
   { kubectl }: Pick<Subject, "kubectl">,
   [place, pod]: readonly [string, string],
-  { url, body, token: bearer = token, seconds = 20 }: Request,
+  { url, body, token: bearer = token, seconds = 60 }: Request,
 ): Promise<Answer> {
   const request = JSON.stringify({ url, body, token: bearer, seconds });
   const node = ["node", "--input-type=module", "-e", askProgram, request];

@@ -1,13 +1,15 @@
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { scopes } from "../../service/auth/index.ts";
 import { MissingPart } from "../../tools/parts/control-plane/go.ts";
+import type { Ground } from "../e2e/local/lifecycle.ts";
+import { namespace, stackName, tableService } from "../e2e/local/stack.ts";
 import { Api } from "../e2e/support/api.ts";
 import { contextName } from "../e2e/support/cluster.ts";
-import { type Engine, isPulumiInstalled, openEngine, type Stack } from "../e2e/support/engine.ts";
+import { type Engine, isPulumiInstalled, openEngine } from "../e2e/support/engine.ts";
 import { readKubeconfig } from "../e2e/support/kubeconfig.ts";
 import { findKubernetesProvider } from "../e2e/support/kubernetes-provider.ts";
+import type { Report } from "../e2e/support/report.ts";
 import { type RealCluster, startRealCluster } from "./cluster/cluster.ts";
 
 /** The cluster and the engine: the caller's, or this suite's own. */
@@ -26,30 +28,9 @@ export interface Surroundings {
   close(): Promise<void>;
 }
 
-export const stackName = "local";
-export const namespace = "lancedb";
+export { namespace, stackName, tableService };
 /** Bearer token of the table service: that of the caller, who can then ask a cluster that is kept. */
 export const token = process.env.LAKEHEAD_TOKEN ?? randomBytes(24).toString("hex");
-
-/** Static tokens, each named. */
-export const tokensOf = (tokens: Readonly<Record<string, string>>): string =>
-  JSON.stringify(
-    Object.entries(tokens).map(([name, one]) => ({
-      name,
-      sha256: createHash("sha256").update(one).digest("hex"),
-      scopes,
-      tables: ["**"],
-    })),
-  );
-
-/** The stack's table service, with static tokens because the suite has no issuer. */
-export const tableService = {
-  image: "lakehead:0.1.0",
-  cpus: 0.5,
-  memory: "1Gi",
-  replicas: { min: 1, max: 1 },
-  exposure: { mode: "cluster" },
-} as const;
 
 /** @throws MissingPart */
 export async function openSurroundings(log: (line: string) => void): Promise<Surroundings> {
@@ -59,35 +40,40 @@ export async function openSurroundings(log: (line: string) => void): Promise<Sur
   const provider = charts
     ? `Pulumi's Kubernetes provider (${kubernetesProvider === undefined ? "as the CLI installs it" : "of PATH or the plugin folder"})`
     : "this project's stand-in for the Kubernetes provider";
-  const { LAKEHEAD_NODES_IMAGES: images, LAKEHEAD_NODES_OPERATOR: operator, WORK: work, KUBECONFIG } = process.env;
-  if (images === undefined || operator === undefined || work === undefined) {
-    if (!installed) throw new MissingPart("there is no pulumi on PATH for the cluster of KUBECONFIG");
-    const engine = await openEngine({ log, installed });
-    const kubeconfig = KUBECONFIG ?? "";
-    const api = new Api(readKubeconfig(kubeconfig));
+  const { LAKEHEAD_NODES_IMAGES: images, LAKEHEAD_NODES_OPERATOR: operator, WORK: work, KUBECONFIG = "" } = process.env;
+  const chart = operator === undefined ? {} : { "lakehead:operator": JSON.parse(operator) as object };
+  const openOwnEngine = (kubeconfig: string) =>
+    openEngine({ log, installed, kubernetesProvider, env: { KUBECONFIG: kubeconfig } });
+  if (images === undefined || work === undefined) {
+    if (!charts)
+      throw new MissingPart(
+        "Pulumi's Kubernetes provider or CLI: without it nothing installs KubeRay in the cluster of KUBECONFIG",
+      );
+    const engine = await openOwnEngine(KUBECONFIG);
+    const api = new Api(readKubeconfig(KUBECONFIG));
     const close = async () => {
       api.close();
       await engine.close();
     };
     const title = `Pulumi ${engine.version} with ${provider} on the cluster of KUBECONFIG`;
-    return { engine, api, kubeconfig, own: undefined, charts, overrides: {}, title, close };
+    return { engine, api, kubeconfig: KUBECONFIG, own: undefined, charts, overrides: chart, title, close };
   }
   const own = await startRealCluster({ log, folder: join(work, "cluster"), images, operatorAsPod: charts });
   const { api, kubeconfig } = own.cluster;
   await symlink(kubeconfig, join(work, "kubeconfig"));
-  const engine = await openEngine({ log, installed, kubernetesProvider, env: { KUBECONFIG: kubeconfig } });
+  const engine = await openOwnEngine(kubeconfig);
   const close = async () => {
     await engine.close();
     await own.close();
   };
   const title = `Pulumi ${engine.version} with ${provider} on a cluster of this suite's own`;
-  const overrides = { "lakehead:context": contextName, "lakehead:operator": JSON.parse(operator) as object };
+  const overrides = { "lakehead:context": contextName, ...chart };
   return { engine, api, kubeconfig, own, charts, overrides, title, close };
 }
 
 /** The configuration of the stack with these keys in place of the defaults of this suite. */
 export const configured = (
-  { overrides }: Surroundings,
+  { overrides }: Pick<Surroundings, "overrides">,
   more: Readonly<Record<string, unknown>> = {},
 ): Record<string, unknown> => ({
   ...overrides,
@@ -97,9 +83,8 @@ export const configured = (
   ...more,
 });
 
-/** Creates the stack, not yet up. */
-export const openStack = (surroundings: Surroundings): Promise<Stack> =>
-  surroundings.engine.stack(stackName, {
-    overrides: configured(surroundings),
-    secrets: { "lakehead:staticTokens": tokensOf({ nodes: token }) },
-  });
+/** Where the stack's life goes on. */
+export const groundOf = (surroundings: Surroundings, report: Report): Ground => {
+  const { engine, api, kubeconfig } = surroundings;
+  return { engine, api, kubeconfig, report, overrides: configured(surroundings), token };
+};

@@ -1,28 +1,20 @@
 import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { promisify } from "node:util";
 import { nodeLabels, nodeTaints } from "../../../infra/model/roles.ts";
 import { MissingPart } from "../../../tools/parts/control-plane/go.ts";
-import { Api } from "../support/api.ts";
 import { contextName, startCluster } from "../support/cluster.ts";
-import { kuberayCrdBase, operatorVersion } from "../support/crds.ts";
-import { type Engine, isPulumiInstalled, openEngine } from "../support/engine.ts";
-import { readKubeconfig } from "../support/kubeconfig.ts";
+import { isPulumiInstalled, openEngine } from "../support/engine.ts";
 import { findKubernetesProvider } from "../support/kubernetes-provider.ts";
 import type { NodeSpec } from "../support/nodes.ts";
-import { writeOperatorChart } from "./chart.ts";
+import { operatorChart } from "../support/operator-chart.ts";
+import type { Report } from "../support/report.ts";
+import type { Ground } from "./lifecycle.ts";
+import { tableService } from "./stack.ts";
 
-/** The cluster and engine of the suite: those of the caller, or a control plane with simulated nodes. */
+/** A control plane with simulated nodes, and the engine. */
 export interface Surroundings {
-  readonly engine: Engine;
-  readonly api: Api;
-  /** Path of the kubeconfig; undefined for kubectl's own choice. */
-  readonly kubeconfig: string | undefined;
-  /** kwok simulates the nodes: pods become ready and run nothing. */
-  readonly simulated: boolean;
-  /** Helm releases are rendered: Pulumi's own provider runs, not this project's stand-in. */
-  readonly charts: boolean;
-  /** What the stack's configuration needs in these surroundings. */
-  readonly overrides: Readonly<Record<string, unknown>>;
+  readonly ground: Ground;
   readonly title: string;
   close(): Promise<void>;
 }
@@ -53,6 +45,7 @@ const nodes: readonly NodeSpec[] = [
 
 /** Every group starts with a pod, because no autoscaler runs in a simulated head. */
 const simulatedOverrides = {
+  "lakehead:tableService": tableService,
   "lakehead:context": contextName,
   "lakehead:nodes": sizes,
   "lakehead:devicePlugin": { mode: "existing" },
@@ -64,53 +57,36 @@ const simulatedOverrides = {
   "lakehead:quota": { cpus: 16, memory: "32Gi", gpus: 1, rayClusters: 4 },
 } as const;
 
-/** The cluster of KUBECONFIG with the `pulumi` of PATH, or a control plane of its own. @throws MissingPart */
-export async function openSurroundings(log: (line: string) => void): Promise<Surroundings> {
+/** @throws MissingPart */
+export async function openSurroundings(report: Report): Promise<Surroundings> {
   await promisify(execFile)("kubectl", ["version", "--client"]).catch(() => {
     throw new MissingPart("kubectl is not on PATH");
   });
+  const { log } = report;
   const installed = await isPulumiInstalled();
-  const path = process.env.KUBECONFIG;
-  if (path === undefined || path === "") {
-    const cluster = await startCluster({ log, nodes });
-    try {
-      const kubernetesProvider = installed ? undefined : await findKubernetesProvider();
-      const engine = await openEngine({ log, installed, kubernetesProvider, env: { KUBECONFIG: cluster.kubeconfig } });
-      const close = async () => {
-        await engine.close();
-        await cluster.close();
-      };
-      const charts = installed || kubernetesProvider !== undefined;
-      const provider = charts
+  const cluster = await startCluster({ log, nodes });
+  try {
+    const kubernetesProvider = installed ? undefined : await findKubernetesProvider();
+    const { api, kubeconfig } = cluster;
+    const engine = await openEngine({ log, installed, kubernetesProvider, env: { KUBECONFIG: kubeconfig } });
+    const provider =
+      installed || kubernetesProvider !== undefined
         ? `Pulumi's Kubernetes provider (${kubernetesProvider ?? "as the CLI installs it"})`
         : "this project's stand-in for the Kubernetes provider";
-      const title = `Pulumi ${engine.version} with ${provider} on a control plane of its own`;
-      const { api, kubeconfig } = cluster;
-      const overrides = {
-        ...simulatedOverrides,
-        "lakehead:operator": {
-          mode: "helm",
-          version: operatorVersion,
-          chart: { repository: "", name: await writeOperatorChart(engine.folder, operatorVersion) },
-          crds: await kuberayCrdBase(),
-        },
-      };
-      return { engine, api, kubeconfig, simulated: true, charts, overrides, title, close };
-    } catch (error) {
+    const overrides = { ...simulatedOverrides, "lakehead:operator": await operatorChart() };
+    const close = async () => {
+      await engine.close();
       await cluster.close();
-      throw error;
-    }
+    };
+    const title = `Pulumi ${engine.version} with ${provider} on a control plane with simulated nodes`;
+    log(title);
+    return {
+      ground: { engine, api, kubeconfig, report, overrides, token: randomBytes(24).toString("hex") },
+      title,
+      close,
+    };
+  } catch (error) {
+    await cluster.close();
+    throw error;
   }
-  if (!installed)
-    throw new MissingPart(
-      "there is no pulumi on PATH for the cluster of KUBECONFIG; without KUBECONFIG both are built",
-    );
-  const engine = await openEngine({ log, installed });
-  const api = new Api(readKubeconfig(path));
-  const close = async () => {
-    api.close();
-    await engine.close();
-  };
-  const title = `Pulumi ${engine.version} with its released Kubernetes provider on the cluster of KUBECONFIG`;
-  return { engine, api, kubeconfig: undefined, simulated: false, charts: true, overrides: {}, title, close };
 }

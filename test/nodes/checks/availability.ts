@@ -1,4 +1,4 @@
-/** Two replicas over an object store: rollouts and drains under load. */
+/** Two replicas over an object store: rollouts, drains and the autoscaler under load. */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -18,7 +18,10 @@ import {
 } from "../support.ts";
 import { configured, namespace, tableService, token } from "../surroundings.ts";
 
-const replicas = { min: 2, max: 3, targetCpuPercent: 50 };
+/** The autoscaler keeps two replicas while others check what happens to them. */
+const replicas = { min: 2, max: 2 };
+/** A tenth of the requested CPU is less than any load takes, and more than an idle service. */
+const scaling = { min: 2, max: 3, targetCpuPercent: 10 };
 
 export async function checkAvailability(subject: Subject, store: Store): Promise<void> {
   const { surroundings, stack, report, kubectl } = subject;
@@ -45,11 +48,16 @@ export async function checkAvailability(subject: Subject, store: Store): Promise
     underLoad(subject, async () => {
       await stack.configure(settings({ logLevel: "debug" }));
       await stack.up();
-      await kubectl(["-n", namespace, "rollout", "status", "deployment/table-service", "--timeout=180s"]);
+      await kubectl(["-n", namespace, "rollout", "status", "deployment/table-service", "--timeout=500s"]);
       await readyPods(surroundings, tableServicePods, { count: 2 });
     }),
   );
   await report.check("a node's drain moves its pods one at a time, and loses no request", () => drain(subject));
+  await report.check("the autoscaler adds a replica under load", async () => {
+    await stack.configure(settings({ replicas: scaling }));
+    await stack.up();
+    return scaleOut(subject);
+  });
 }
 
 /** What load met: how often each status, and each failure to connect. */
@@ -117,7 +125,7 @@ async function drain(subject: Subject): Promise<string> {
       "--ignore-daemonsets",
       "--delete-emptydir-data",
       "--force",
-      "--timeout=240s",
+      "--timeout=500s",
     ]);
     let over = false;
     void drained.finally(() => {
@@ -134,7 +142,7 @@ async function drain(subject: Subject): Promise<string> {
         least = Math.min(least, deployment?.status?.readyReplicas ?? 0);
         return over ? true : undefined;
       },
-      { seconds: 260 },
+      { seconds: 520 },
     );
     await drained;
     await readyPods(surroundings, tableServicePods, { count: 2 });
@@ -143,4 +151,42 @@ async function drain(subject: Subject): Promise<string> {
   const left = (await podsOf(surroundings, tableServicePods)).filter(({ spec }) => spec.nodeName === node);
   holds(left.length === 0, `${left.length} pods are still on ${node}`);
   return `${node}: ${said}, never fewer than ${least} ready`;
+}
+
+interface Autoscaler {
+  readonly desiredReplicas?: number;
+  readonly currentMetrics?: readonly {
+    readonly resource?: { readonly current: { readonly averageUtilization?: number } };
+  }[];
+  readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message: string }[];
+}
+
+/** Load, and the third replica that the autoscaler's metrics ask for. */
+async function scaleOut(subject: Subject): Promise<string> {
+  const { surroundings } = subject;
+  const metadata = { name: "table-service", namespace };
+  const reference = { apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler", metadata };
+  let last: Autoscaler = {};
+  const used = () => last.currentMetrics?.[0]?.resource?.current.averageUtilization;
+  const expect = (what: string, as: () => boolean) =>
+    until(
+      what,
+      async () => {
+        last = ((await surroundings.api.get(reference))?.status ?? {}) as Autoscaler;
+        return as() ? true : undefined;
+      },
+      { seconds: 400, every: 1000 },
+    ).catch((error: Error) => {
+      throw new Error(`${error.message}\nits status: ${JSON.stringify(last)}`);
+    });
+  await expect("an idle service with two replicas", () => last.desiredReplicas === 2 && (used() ?? 100) < 10);
+  const idle = used();
+  const started = performance.now();
+  const counts = await load(subject, { lines: 8, pause: 0 }, async () => {
+    await expect("a third replica", () => last.desiredReplicas === 3);
+    await readyPods(surroundings, tableServicePods, { count: 3 });
+  });
+  const seconds = Math.round((performance.now() - started) / 1000);
+  holds((counts[200] ?? 0) > 50, JSON.stringify(counts));
+  return `${idle} % of the request when idle, ${used()} % under load, a third pod ready after ${seconds} s; ${JSON.stringify(counts)}`;
 }

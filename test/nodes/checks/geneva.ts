@@ -56,8 +56,10 @@ export async function checkGeneva(subject: Subject, store: Store): Promise<void>
     const { code, output, pods } = await runProgram(subject, python, outputs);
     holds(code === 0, `it ended with ${code}:\n${lastLines(output)}`);
     holds(output.includes(`${sampleRows} rows computed on the cluster`), `it read no result:\n${lastLines(output)}`);
-    await until("the end of the client's pods", async () =>
-      (await clientPods(subject)).length === 0 ? true : undefined,
+    await until(
+      "the end of the client's pods",
+      async () => ((await clientPods(subject)).length === 0 ? true : undefined),
+      { seconds: 400 },
     );
     const metadata = { name: cluster, namespace };
     const left = await surroundings.api.get({ apiVersion: "ray.io/v1", kind: "RayCluster", metadata });

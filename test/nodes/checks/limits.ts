@@ -1,4 +1,7 @@
-/** The pod's memory limit: the kernel ends worker processes, and the pod lives. */
+/**
+ * The pod's memory limit: the kernel ends worker processes, and the pod lives. With control groups of version 2 the kernel ends
+ * all of the container at once, unless the kubelet has `singleProcessOOMKill`: then the container starts again.
+ */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { holds } from "../../e2e/support/report.ts";
@@ -15,7 +18,7 @@ import {
   tableServicePods,
 } from "../support.ts";
 import { namespace, token } from "../surroundings.ts";
-import { evaluate } from "./table-service.ts";
+import { evaluate, restarted } from "./table-service.ts";
 
 /** The score and the memory of each process of the container. */
 const processes = `
@@ -39,6 +42,10 @@ fs.writeFileSync("/proc/self/oom_score_adj", "1000");
 const held = [];
 for (;;) held.push(Buffer.alloc(16 * 2 ** 20, 1));`;
 
+/** Whether the kernel ends the container's processes together; the file is of version 2 alone. */
+const together = `
+try { console.log(fs.readFileSync("/sys/fs/cgroup/memory.oom.group", "utf8").trim()); } catch { console.log("0"); }`;
+
 export async function checkLimits(subject: Subject): Promise<void> {
   const { surroundings, report, kubectl } = subject;
   await report.check("the kernel would end a worker process before the service", async () => {
@@ -51,20 +58,24 @@ export async function checkLimits(subject: Subject): Promise<void> {
       holds(score > main.score, `process ${pid} has oom_score_adj ${score}, the service ${main.score}`);
     return `oom_score_adj ${main.score}, and ${workers.map(({ score }) => score).join(", ")} of the workers`;
   });
-  await report.check("a process that takes all memory is ended by the limit, and the pod lives", async () => {
+  await report.check("a process that takes all memory is ended by the limit, and the pod serves on", async () => {
     const [before] = await readyPods(surroundings, tableServicePods);
     const { count } = restarts(before, "table-service");
+    const whole = (await evaluate(subject, together)) === "1";
     const place = ["-n", namespace, "exec", before.metadata.name, "--"];
     const ended = await kubectl([...place, "node", "-e", hog]).then(
       () => "it ended by itself",
       (error: Error) => error.message,
     );
     holds(/exit code 137/.test(ended), ended);
+    const restart = whole ? await restarted(subject, count) : undefined;
+    holds(restart === undefined || restart.reason === "OOMKilled", `the container ended for ${restart?.reason}`);
     const [after] = await readyPods(surroundings, tableServicePods);
     holds(after.metadata.name === before.metadata.name, "there is another pod");
-    holds(restarts(after, "table-service").count === count, "the container was restarted");
+    const now = restarts(after, "table-service").count;
+    holds(now === count + (whole ? 1 : 0), `the container was restarted ${now - count} times`);
     expectStatus(await operation(subject, "stats", {}), 200, "stats");
-    return "exit code 137, no restart";
+    return `exit code 137, ${whole ? "with all of the container, which started again" : "no restart"}`;
   });
   await report.check("a flood of analyses is answered or refused, and the pod lives", () => flood(subject));
 }

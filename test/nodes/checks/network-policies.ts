@@ -5,7 +5,7 @@ import { metricsReaderLabel } from "../../../infra/workloads/network-policy-spec
 import { ports } from "../../../service/contract.ts";
 import { holds } from "../../e2e/support/report.ts";
 import { machineAddress } from "../cluster/isolation.ts";
-import { callerPod, elsewhere, readyPods, type Subject, tableServicePods } from "../support.ts";
+import { callerPod, elsewhere, metricsReaders, readyPods, type Subject, tableServicePods } from "../support.ts";
 import { namespace } from "../surroundings.ts";
 
 /** A pod that connects, and the container and program that it does so with. */
@@ -47,19 +47,18 @@ export async function checkNetworkPolicies(subject: Subject): Promise<void> {
   const { surroundings, report, kubectl } = subject;
   const { own } = surroundings;
   await report.check("what a network policy allows connects, and nothing else does", async () => {
-    const metrics = "metrics";
-    const metadata = { name: metrics, labels: metricsReaderLabel };
+    const metadata = { name: metricsReaders, labels: metricsReaderLabel };
     await kubectl(["apply", "-f", "-"], {
       input: JSON.stringify({ apiVersion: "v1", kind: "Namespace", metadata }),
     });
-    await callerPod(subject, metrics, "caller");
+    await callerPod(subject, metricsReaders, "caller");
     await callerPod(subject, namespace, "neighbour");
     await callerPod(subject, operatorNamespace, "caller", { "app.kubernetes.io/name": "kuberay-operator" });
     await callerPod(subject, operatorNamespace, "stranger");
     const address = async (place: string, pod: string) =>
       (await kubectl(["-n", place, "get", "pod", pod, "-o", "jsonpath={.status.podIP}"])).trim();
     const [service] = await readyPods(surroundings, tableServicePods);
-    const [ray] = await readyPods(surroundings, "ray.io/node-type=head", { seconds: 400 });
+    const [ray] = await readyPods(surroundings, "ray.io/node-type=head", { seconds: 900 });
     const targets = {
       service: service.status.podIP as string,
       head: ray.status.podIP as string,
@@ -70,7 +69,7 @@ export async function checkNetworkPolicies(subject: Subject): Promise<void> {
     };
     const from = (place: string, pod: string): Source => ({ place, pod, language: "node" });
     const outside = from(elsewhere, "caller");
-    const reader = from(metrics, "caller");
+    const reader = from(metricsReaders, "caller");
     const neighbour = from(namespace, "neighbour");
     const operator = from(operatorNamespace, "caller");
     const stranger = from(operatorNamespace, "stranger");

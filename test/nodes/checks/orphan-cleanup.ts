@@ -48,11 +48,13 @@ export async function checkOrphanCleanup({ surroundings, report, kubectl }: Subj
       await kubectl(["apply", "-f", "-"], { input: JSON.stringify(cluster) });
     const job = ["-n", namespace, "create", "job", "cleanup-now", "--from=cronjob/orphan-cleanup"];
     await kubectl(job);
-    await kubectl(["-n", namespace, "wait", "--for=condition=Complete", "job/cleanup-now", "--timeout=120s"]);
+    await kubectl(["-n", namespace, "wait", "--for=condition=Complete", "job/cleanup-now", "--timeout=400s"]);
     const log = await kubectl(["-n", namespace, "logs", "job/cleanup-now"]);
     const names = async () =>
       (await surroundings.api.list("ray.io/v1", "RayCluster", namespace)).map(({ metadata }) => metadata.name).sort();
-    await until("the abandoned cluster's end", async () => ((await names()).includes("abandoned") ? undefined : true));
+    await until("the abandoned cluster's end", async () => ((await names()).includes("abandoned") ? undefined : true), {
+      seconds: 300,
+    });
     const left = await names();
     holds(
       ["geneva", "kept", "recent"].every((name) => left.includes(name)),

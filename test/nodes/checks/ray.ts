@@ -17,7 +17,7 @@ export const python = ({ kubectl }: Pick<Subject, "kubectl">, head: string, prog
 export async function checkRay(subject: Subject): Promise<void> {
   const { surroundings, report } = subject;
   const { api } = surroundings;
-  await report.check("KubeRay reports the RayCluster as ready", () => rayClusterReady(api, namespace, "geneva", 420));
+  await report.check("KubeRay reports the RayCluster as ready", () => rayClusterReady(api, namespace, "geneva", 900));
   await report.check("a task runs on a worker, which the autoscaler adds, and then removes", () => scale(subject));
   await report.check("ray job submit runs a job", async () => {
     const [head] = await readyPods(surroundings, heads);
@@ -43,11 +43,11 @@ ray.init(address="auto", logging_level="error")
 @ray.remote(num_cpus=1)
 def where():
     return socket.gethostname()
-print("ran on", ray.get(where.remote(), timeout=400))`;
+print("ran on", ray.get(where.remote(), timeout=800))`;
 
 async function scale(subject: Subject): Promise<string> {
   const { surroundings } = subject;
-  const [head] = await readyPods(surroundings, heads, { seconds: 400 });
+  const [head] = await readyPods(surroundings, heads, { seconds: 900 });
   const started = performance.now();
   const said = await python(subject, head.metadata.name, task);
   const pod = /ran on (\S+)/.exec(said)?.[1] ?? "";
@@ -65,7 +65,7 @@ async function scale(subject: Subject): Promise<string> {
   await until(
     "the worker's removal",
     async () => ((await podsOf(surroundings, workers)).length === 0 ? true : undefined),
-    { seconds: 300, every: 1000 },
+    { seconds: 600, every: 1000 },
   );
   return `on ${pod} after ${added} s (${placed}), removed ${Math.round((performance.now() - idle) / 1000)} s later`;
 }
@@ -82,11 +82,11 @@ ray.get(Kept.options(name="kept", lifetime="detached").remote().ping.remote())`;
   await python(subject, before.metadata.name, keep);
   await kubectl(["-n", namespace, "delete", "pod", before.metadata.name, "--wait=false"]);
   await sleep(1000);
-  const [after] = await readyPods(surroundings, heads, { seconds: 400 });
+  const [after] = await readyPods(surroundings, heads, { seconds: 900 });
   holds(after.metadata.name !== before.metadata.name, "the head is the same");
   const seen = await python(subject, after.metadata.name, `${mark}print(ray.util.list_named_actors())`);
   holds(seen.includes("[]"), `the new head knows ${seen}`);
-  await rayClusterReady(surroundings.api, namespace, "geneva", 120);
+  await rayClusterReady(surroundings.api, namespace, "geneva", 600);
   return `${before.metadata.name}, then ${after.metadata.name} without the actor of before`;
 }
 
@@ -109,9 +109,9 @@ export async function checkRayToken(subject: Subject): Promise<void> {
         const [pod] = await podsOf(surroundings, heads);
         return pod !== undefined && pod.metadata.name !== before?.metadata.name ? true : undefined;
       },
-      { seconds: 120, every: 1000 },
+      { seconds: 400, every: 1000 },
     );
-    const [head] = await readyPods(surroundings, heads, { seconds: 400 });
+    const [head] = await readyPods(surroundings, heads, { seconds: 900 });
     const ask = (without: boolean) =>
       kubectl(
         ["-n", namespace, "exec", head.metadata.name, "-c", "ray-head", "--"].concat(

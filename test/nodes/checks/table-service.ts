@@ -98,7 +98,7 @@ async function killMain(subject: Subject): Promise<void> {
 }
 
 /** Waits until the container was restarted once more than `count` times, and is ready. */
-async function restarted({ surroundings }: Subject, count: number): Promise<{ count: number; reason: string }> {
+export async function restarted({ surroundings }: Subject, count: number): Promise<{ count: number; reason: string }> {
   const seen = await until(
     "the container's restart",
     async () => {
@@ -106,7 +106,7 @@ async function restarted({ surroundings }: Subject, count: number): Promise<{ co
       const now = restarts(pod, container);
       return now.count > count ? now : undefined;
     },
-    { seconds: 120, every: 500 },
+    { seconds: 300, every: 500 },
   );
   await readyPods(surroundings, tableServicePods);
   return seen;
@@ -154,12 +154,12 @@ async function checkProbes(subject: Subject, pid: number): Promise<string> {
         const ready = pod?.status?.conditions?.find(({ type }: { type: string }) => type === "Ready");
         return ready?.status === "False" ? true : undefined;
       },
-      { seconds: 25, every: 200 },
+      { seconds: 60, every: 200 },
     );
   } finally {
     process.kill(pid, "SIGCONT");
   }
-  const [after] = await readyPods(surroundings, tableServicePods, { seconds: 60 });
+  const [after] = await readyPods(surroundings, tableServicePods, { seconds: 300 });
   holds(restarts(after, container).count === count, "the container was restarted");
   process.kill(pid, "SIGSTOP");
   const { reason } = await restarted(subject, count);

@@ -3,6 +3,8 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { kuberay } from "../../../infra/versions.ts";
+import { kuberayVersion } from "../../../tools/parts/control-plane/table.ts";
 import { until } from "../../e2e/support/daemon.ts";
 import { holds } from "../../e2e/support/report.ts";
 import { operatorOutside, verifyStack } from "../../e2e/support/verification.ts";
@@ -29,7 +31,7 @@ export async function checkVerification(subject: Subject): Promise<void> {
   await report.check("npm run verify finds no fault", () =>
     verifyStack(engine, stackName, args, token, charts ? [] : [operatorOutside]),
   );
-  for (const { title, plant, line, token: other = token } of faultsOf(subject))
+  for (const { title, plant, line, token: other = token } of await faultsOf(subject))
     await report.check(`npm run verify names ${title}`, async () => {
       const undo = await plant();
       try {
@@ -45,7 +47,7 @@ export async function checkVerification(subject: Subject): Promise<void> {
             lines = [...stdout.matchAll(/^WRONG +(.*)$/gm)].map(([, one = ""]) => one);
             return lines.some((one) => line.test(one)) ? true : undefined;
           },
-          { seconds: 60, every: 1000 },
+          { seconds: 240, every: 1000 },
         ).catch(() => undefined);
         const named = lines.find((one) => line.test(one));
         holds(named !== undefined, `no line is like ${line.source}; wrong are\n${lines.join("\n")}`);
@@ -72,7 +74,7 @@ const operatorFaults = (kubectl: Kubectl): readonly Fault[] => {
     {
       title: "a second operator",
       plant: async () => {
-        const image = "--image=quay.io/kuberay/operator:v1.6.1";
+        const image = `--image=${kuberay.image}:${kuberayVersion}`;
         await kubectl(["-n", "default", "create", "deployment", "second-operator", image, "--replicas=0"]);
         return () => kubectl(["-n", "default", "delete", "deployment", "second-operator"]);
       },
@@ -81,7 +83,7 @@ const operatorFaults = (kubectl: Kubectl): readonly Fault[] => {
   ];
 };
 
-function faultsOf({ surroundings, kubectl }: Subject): readonly Fault[] {
+async function faultsOf({ surroundings, kubectl }: Subject): Promise<readonly Fault[]> {
   const inNamespace = ["-n", namespace];
   /** Deletes an object and makes it again as it was. */
   const missing =
@@ -101,11 +103,15 @@ function faultsOf({ surroundings, kubectl }: Subject): readonly Fault[] {
   const deployment = "deployment/table-service";
   const rolledBack = async () => {
     await kubectl([...inNamespace, "rollout", "undo", deployment]);
-    await kubectl([...inNamespace, "rollout", "status", deployment, "--timeout=240s"]);
+    await kubectl([...inNamespace, "rollout", "status", deployment, "--timeout=400s"]);
   };
-  const [head, cpu] =
-    surroundings.own === undefined ? ["lakehead-control-plane", "lakehead-control-plane"] : ["head-1", "cpu-1"];
+  const nodesOf = async (label: string) => {
+    const names = (await kubectl(["get", "nodes", "-l", `${label}=true`, "-o", "name"])).trim().split("\n");
+    return names.map((name) => name.replace("node/", ""));
+  };
   const cpuLabel = "geneva.lancedb.com/ray-worker-cpu";
+  const heads = await nodesOf("geneva.lancedb.com/ray-head");
+  const cpus = await nodesOf(cpuLabel);
   return [
     {
       title: "a missing role binding",
@@ -129,12 +135,12 @@ function faultsOf({ surroundings, kubectl }: Subject): readonly Fault[] {
     },
     {
       title: "a cordoned head node",
-      plant: changed(["cordon", head], ["uncordon", head]),
+      plant: changed(["cordon", ...heads], ["uncordon", ...heads]),
       line: /^nodes ray-head: .*cordoned/,
     },
     {
       title: "a role without a node",
-      plant: changed(["label", "node", cpu, `${cpuLabel}-`], ["label", "node", cpu, `${cpuLabel}=true`]),
+      plant: changed(["label", "nodes", ...cpus, `${cpuLabel}-`], ["label", "nodes", ...cpus, `${cpuLabel}=true`]),
       line: /^nodes ray-worker-cpu: no node has the label/,
     },
     ...(surroundings.charts ? operatorFaults(kubectl) : []),

@@ -107,7 +107,7 @@ export async function startRealCluster({ log, folder, images, operatorAsPod }: S
           const live = await cluster.api.get({ apiVersion: "v1", kind: "Node", metadata: { name } });
           return live !== undefined && hasCondition(live, "Ready") ? true : undefined;
         },
-        { seconds: 120 },
+        { seconds: 300 },
       );
     await addVolumes(cluster, folder);
     await startMetrics({ folder, cluster, config, start, log });
@@ -266,7 +266,7 @@ async function addVolumes({ api }: Cluster, folder: string): Promise<void> {
     },
     { fieldManager },
   );
-  for (const index of [1, 2]) {
+  for (const index of [1, 2, 3, 4]) {
     const path = join(folder, "volumes", String(index));
     await mkdir(path, { recursive: true });
     await run("mount", ["-t", "tmpfs", "-o", "size=256m,mode=755", "volume", path]);

@@ -5,7 +5,7 @@ import { parse, stringify } from "yaml";
 import { cachePath } from "../../../tools/parts/cache.ts";
 import { goModule } from "../../../tools/parts/control-plane/go.ts";
 import { kuberayCrds } from "../../../tools/parts/control-plane/table.ts";
-import { kuberayCrdBase, operatorVersion } from "../../e2e/support/crds.ts";
+import { kuberayCrdBase, operatorVersion } from "./crds.ts";
 
 const rbac = ["role", "role_binding", "service_account", "leader_election_role", "leader_election_role_binding"];
 

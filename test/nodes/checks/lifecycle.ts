@@ -1,0 +1,29 @@
+/** The stack's life on real pods: everything is deleted, made again by another stack, changed, and deleted. */
+
+import {
+  checkAdoption,
+  checkChanges,
+  checkCreation,
+  checkDeletion,
+  checkObjects,
+  openStack,
+  planOf,
+} from "../../e2e/local/lifecycle.ts";
+import { closeElsewhere, type Subject } from "../support.ts";
+import { groundOf } from "../surroundings.ts";
+
+export async function checkLifecycle(subject: Subject): Promise<void> {
+  const { surroundings, stack, report, before } = subject;
+  const ground = groundOf(surroundings, report);
+  const second = await openStack(ground, "second");
+  const plan = await planOf(ground, second);
+  await closeElsewhere(subject);
+  await checkDeletion(ground, stack, plan, before);
+  await checkAdoption(ground, async () => {
+    if (await checkCreation(ground, second, plan)) {
+      await checkObjects(ground, second);
+      await checkChanges(ground, second);
+    }
+    await checkDeletion(ground, second, plan, before);
+  });
+}
