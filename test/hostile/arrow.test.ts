@@ -18,11 +18,13 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => service.kill());
 
-const operations = [
+type Target = readonly [operation: string, table: string, query: string];
+
+const operations: readonly Target[] = [
   ["insert", "target", ""],
   ["merge_insert", "target", "?on=id&when_matched_update_all=true&when_not_matched_insert_all=true"],
   ["create", "created", "?mode=overwrite"],
-] as const;
+];
 
 const seed = 20_261_122;
 const rows = async (): Promise<number> => (await service.call("count_rows", "target", {})).body;
@@ -36,7 +38,7 @@ const workerEnds = async (): Promise<string[]> => {
 };
 
 /** Sends each body to an operation; the statuses by their number, and what was wrong. */
-const sendAll = async ([operation, table, query]: (typeof operations)[number], bodies: readonly HostileBody[]) => {
+const sendAll = async ([operation, table, query]: Target, bodies: readonly HostileBody[]) => {
   const statuses: Record<string, number> = {};
   const wrong: string[] = [];
   for (const { title, bytes, status: expected } of bodies) {

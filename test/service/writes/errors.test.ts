@@ -28,6 +28,8 @@ let contended: StoredService;
 let isContended = false;
 
 const nothing = "token-for-nothing";
+/** Without worker processes, which start slowly. */
+const alone = { ...writesOn, LAKEHEAD_ISOLATION: "off" };
 
 beforeAll(async () => {
   const tokens = [
@@ -42,17 +44,17 @@ beforeAll(async () => {
   await breakTable(join(broken, "__manifest"));
   [service, crowded, issuerAway, readOnly, rootBroken, contended] = await Promise.all([
     startTestService({ tokens, environment: writesOn }),
-    startTestService({ environment: { ...writesOn, LAKEHEAD_MAX_IN_FLIGHT_PER_PRINCIPAL: "1" } }),
+    startTestService({ environment: { ...alone, LAKEHEAD_MAX_IN_FLIGHT_PER_PRINCIPAL: "1" } }),
     startTestService({
       environment: {
-        ...writesOn,
+        ...alone,
         // No process listens there.
         LAKEHEAD_AUTH_ISSUER: "http://127.0.0.1:9/",
         LAKEHEAD_AUTH_AUDIENCE: "lakehead",
       },
     }),
     startTestService(),
-    startTestService({ database: broken, environment: writesOn }),
+    startTestService({ database: broken, environment: alone }),
     startStoredService({
       consistencySeconds: 1,
       environment: writesOn,
