@@ -4,7 +4,7 @@ import { ServiceError } from "../errors.ts";
 import type { TableId } from "../guard/table-id.ts";
 import { outlineOf, type Stream, toArrowFile } from "./arrow-stream.ts";
 import { classify, isGone } from "./classify.ts";
-import { classifyWrite } from "./classify-write.ts";
+import { classifyNamespaceWrite, classifyWrite } from "./classify-write.ts";
 import type { LazyConnection } from "./connection.ts";
 import { openDecodeCheck } from "./decode-check.ts";
 import { buildIndex } from "./index-types.ts";
@@ -312,7 +312,7 @@ export const openWrites = (
         const created = await to.createNamespace([...parts], { mode: "create", properties: { ...properties } });
         return created.properties ?? {};
       } catch (error) {
-        const failure = classifyWrite(error);
+        const failure = classifyNamespaceWrite(error);
         if (!isLost(failure)) throw failure;
         const properties = await describeNamespace(to, parts);
         if (mode === "exist_ok") return properties;
@@ -325,7 +325,7 @@ export const openWrites = (
       try {
         await to.dropNamespace([...parts]);
       } catch (error) {
-        const failure = classifyWrite(error);
+        const failure = classifyNamespaceWrite(error);
         if (failure.code !== 1 || mustExist) throw failure;
       }
     },

@@ -73,7 +73,7 @@ beforeAll(async () => {
   const prepared = await contended.service.call("create_index", "plain", { column: "id", index_type: "BTREE" });
   expect(prepared.status).toBe(200);
   isContended = true;
-}, 120_000);
+}, 300_000);
 afterAll(() => Promise.all([service, crowded, issuerAway, readOnly, rootBroken, contended].map((each) => each.stop())));
 
 /** Corrupts the manifests of a table. */

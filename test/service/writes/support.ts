@@ -43,5 +43,5 @@ export const asRows = (stream: Uint8Array<ArrayBuffer>, options: CallOptions = {
   headers: { "content-type": "application/vnd.apache.arrow.stream", ...options.headers },
 });
 
-/** Environment of a service that takes writes. */
-export const writesOn = { LAKEHEAD_WRITES: "on" } as const;
+/** Environment of a service that takes writes. Its worker processes may need long to start on a busy machine. */
+export const writesOn = { LAKEHEAD_WRITES: "on", LAKEHEAD_QUEUE_SECONDS: "120" } as const;
