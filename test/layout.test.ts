@@ -19,7 +19,7 @@ const rows: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["lance"],
     ["operations"],
     ["server", "workers"],
-    ["console"],
+    ["console", "maintenance"],
     ["start.ts"],
     ["process-lifecycle.ts"],
     ["main.ts", "quickstart"],
@@ -50,7 +50,8 @@ const minimum: Readonly<Record<string, { readonly files: number; readonly import
 
 /** What each half may import from outside itself. The table writer ships no more than the quick start that uses it. */
 const across: Readonly<Record<string, readonly string[]>> = {
-  infra: ["service/contract.ts", "tools/markdown-table.ts"],
+  // The rules of maintenance are one schema for the service's variable and the stack's key.
+  infra: ["service/contract.ts", "service/config/maintenance-policy.ts", "tools/markdown-table.ts"],
   service: ["tools/lance-tables.ts"],
   // The reader of configurations and the decisions of a cloud that both programs share, and no component.
   bootstrap: [

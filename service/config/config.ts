@@ -29,7 +29,8 @@ export interface Config extends Readonly<Omit<Values["server"], "otlpEndpoint">>
   readonly isolation?: IsolationConfig;
 }
 
-const memoryOf = ({ memoryBytes }: Values["load"]): number =>
+/** Memory that the process may use, in bytes. */
+export const memoryOf = ({ memoryBytes }: Pick<Values["load"], "memoryBytes">): number =>
   memoryBytes ?? Math.min(process.constrainedMemory() || totalmem(), totalmem());
 
 /**
@@ -168,11 +169,11 @@ const faultOf = ({ path, message }: z.core.$ZodIssue, environment: Environment):
 const prefix = "LAKEHEAD_";
 
 /**
- * Reads the service's configuration from environment variables.
+ * Reads environment variables by a schema of some of them.
  * @throws ConfigError with every invalid variable, and every unknown one of the service's prefix.
  */
-export const readConfig = (environment: Environment): Config => {
-  const parsed = schema.safeParse(nested(environment));
+export const parseEnvironment = <T>(part: z.ZodType<T>, environment: Environment): T => {
+  const parsed = part.safeParse(nested(environment));
   const faults = [
     ...(parsed.error?.issues ?? []).map((issue) => faultOf(issue, environment)),
     ...Object.keys(environment)
@@ -180,10 +181,19 @@ export const readConfig = (environment: Environment): Config => {
       .map((name) => `${name} is not a variable of this service: correct its name or remove it`),
   ];
   if (parsed.data === undefined || faults.length > 0) throw new ConfigError(faults);
-  const { server, auth, limits, load, isolation: isolated, database, writes } = parsed.data;
+  return parsed.data;
+};
+
+/**
+ * Reads the service's configuration from environment variables.
+ * @throws ConfigError with every invalid variable, and every unknown one of the service's prefix.
+ */
+export const readConfig = (environment: Environment): Config => {
+  const values = parseEnvironment(schema, environment);
+  const { server, auth, limits, load, isolation: isolated, database, writes } = values;
   const memory = memoryOf(load);
-  const isolation = toIsolation(parsed.data);
-  const maxWriteBytes = isolation?.database.maxWriteBytes ?? maxWriteBytesOf(parsed.data, memory);
+  const isolation = toIsolation(values);
+  const maxWriteBytes = isolation?.database.maxWriteBytes ?? maxWriteBytesOf(values, memory);
   return Object.freeze({
     ...server,
     auth,
@@ -193,7 +203,7 @@ export const readConfig = (environment: Environment): Config => {
     uploads: { maxWriteBytes, maxUploadBytes: Math.max(maxWriteBytes, writes.maxUploadBytes) },
     ...(writes.mode === "on" ? { requestMs: writes.uploadSeconds * 1000 } : {}),
     deadlineSeconds: isolated.analyzeDeadlineSeconds,
-    admission: toAdmission(parsed.data, isolation?.analyze.workers),
+    admission: toAdmission(values, isolation?.analyze.workers),
     maxInFlightPerPrincipal: load.maxInFlightPerPrincipal,
     ...(isolation === undefined ? {} : { isolation }),
   });

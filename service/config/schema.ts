@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { z } from "zod";
 import { ports } from "../contract.ts";
 import { auth } from "./auth.ts";
+import { maintenanceRules } from "./maintenance-policy.ts";
 import { storageFaults } from "./storage-options.ts";
 import { choice, decimal, integer, json, text, variable, variablesOf } from "./variable.ts";
 
@@ -328,9 +329,41 @@ const writes = z.object({
   ),
 });
 
+const maintenance = z.object({
+  rules: variable(
+    "LAKEHEAD_MAINTENANCE",
+    "Rules of `npm run maintain` as JSON; see docs/maintenance.md. The service itself does not read them",
+    json(
+      maintenanceRules((expected) => `must be ${expected}`),
+      '[{"tables": ["prod$**"], "cleanup": {"olderThanHours": 168}}]',
+    ).prefault('[{"tables":["**"]}]'),
+    { defaultText: '[{"tables":["**"]}]' },
+  ),
+  tableSeconds: variable(
+    "LAKEHEAD_MAINTENANCE_TABLE_SECONDS",
+    "Maximum time of the maintenance of one table, in seconds; what is committed by then stays, and the next run continues",
+    integer(1, 604_800).default(3600),
+  ),
+  runSeconds: variable(
+    "LAKEHEAD_MAINTENANCE_RUN_SECONDS",
+    "Time after which a run begins with no further table, in seconds",
+    integer(1, 604_800).default(7200),
+  ),
+  leaseSeconds: variable(
+    "LAKEHEAD_MAINTENANCE_LEASE_SECONDS",
+    "Time after which the lease of a table is taken over from a run that no longer renews it, in seconds; more than the clocks of two machines differ",
+    integer(2, 3600).default(120),
+  ),
+  attempts: variable(
+    "LAKEHEAD_MAINTENANCE_ATTEMPTS",
+    "Attempts at one step that conflicts with writers; then the table is left for the next run",
+    integer(1, 100).default(5),
+  ),
+});
+
 /** The environment of the service: names, descriptions, defaults, bounds and secrets of its variables. */
 export const schema = z
-  .object({ server, database, auth, limits, admission, load, isolation, writes })
+  .object({ server, database, auth, limits, admission, load, isolation, writes, maintenance })
   .superRefine(({ server, auth }, context) => {
     if (server.consoleClientId !== undefined && auth.issuer === undefined)
       context.addIssue({
@@ -338,6 +371,27 @@ export const schema = z
         path: ["server", "consoleClientId"],
         message: "requires LAKEHEAD_AUTH_ISSUER: set it, or remove the client id to sign in with a token",
       });
+  });
+
+/** The part of the environment that a run of the maintenance reads. */
+export const maintenanceSchema = z
+  .object({
+    server: server.pick({ logLevel: true }),
+    database,
+    load: load.pick({ memoryBytes: true }),
+    isolation: isolation.pick({ analyzeDeadlineSeconds: true }),
+    writes: writes.pick({ deadlineSeconds: true }),
+    maintenance,
+  })
+  .superRefine(({ database, isolation, writes, maintenance }, context) => {
+    const held = Math.max(database.pinnedSeconds + isolation.analyzeDeadlineSeconds, writes.deadlineSeconds);
+    for (const [index, { cleanup }] of maintenance.rules.entries())
+      if (cleanup.olderThanHours !== undefined && cleanup.olderThanHours * 3600 < held)
+        context.addIssue({
+          code: "custom",
+          path: ["maintenance", "rules", index, "cleanup", "olderThanHours"],
+          message: `must be at least ${held} s, written in hours: a query may read a version for LAKEHEAD_PINNED_SECONDS and LAKEHEAD_ANALYZE_DEADLINE_SECONDS together, and a write may take LAKEHEAD_WRITE_DEADLINE_SECONDS`,
+        });
   });
 
 /** Every environment variable of the service. */

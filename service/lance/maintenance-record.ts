@@ -1,0 +1,168 @@
+import { existsSync } from "node:fs";
+import type { Table } from "@lancedb/lancedb";
+import { Field, Float64, Schema, Utf8 } from "apache-arrow";
+import { cleanUpOf } from "./clean-up.ts";
+import { type CacheSizes, type DatabaseAddress, LazyConnection } from "./connection.ts";
+import { readHistory } from "./maintained-tables.ts";
+
+/** What runs know about a table, beside its own files. */
+export interface RecordRow {
+  /** The table's id, joined by `$`. */
+  readonly table: string;
+  /** The run that works on it; empty: none. */
+  readonly owner: string;
+  /** Milliseconds since 1970 at which the owner's lease ends. */
+  readonly expiresAt: number;
+  /** When it was first found to be due, in milliseconds since 1970; 0: it is not due. */
+  readonly dueSince: number;
+  /** When a run last ended its work on it, in milliseconds since 1970. */
+  readonly finishedAt: number;
+  /** The version of the table at which a run found that nothing more can be done; -1: none. */
+  readonly exhaustedAt: number;
+  /** What is left, for people. */
+  readonly note: string;
+}
+
+export type Outcome = Pick<RecordRow, "dueSince" | "finishedAt" | "exhaustedAt" | "note">;
+
+/** A directory beside the tables. The SDK lists only directories that end with `.lance`. */
+const directory = "_lakehead";
+const tableName = "maintenance";
+
+const text = (name: string) => new Field(name, new Utf8(), false);
+const number = (name: string) => new Field(name, new Float64(), false);
+
+const schema = new Schema([
+  ...["table", "owner", "note"].map(text),
+  ...["expires_at", "due_since", "finished_at", "exhausted_at"].map(number),
+]);
+
+const quoted = (value: string): string => `'${value.replaceAll("'", "''")}'`;
+
+const recordAddress = ({ uri, storageOptions }: DatabaseAddress): DatabaseAddress => ({
+  uri: `${uri.replace(/\/+$/, "")}/${directory}`,
+  storageOptions,
+});
+
+/** Versions of the record that are kept, in milliseconds: for longer than any call on it takes. */
+const keptMs = 3_600_000;
+
+/** Versions after which the record itself is compacted. */
+const versionsPerCompaction = 50;
+
+/**
+ * The record of all runs, a table of its own in the database, and the leases in it. An update with a condition is atomic: the
+ * SDK commits by a conditional put, and evaluates the condition again after a conflict. So a lease needs no other client
+ * of the store than the SDK, on a directory as in a bucket.
+ */
+export class MaintenanceRecord {
+  readonly #connection: LazyConnection;
+  readonly #uri: string;
+  readonly #now: () => number;
+
+  constructor(address: DatabaseAddress, caches: CacheSizes, now: () => number = Date.now) {
+    const own = recordAddress(address);
+    this.#uri = own.uri;
+    this.#connection = new LazyConnection(own, caches, 0);
+    this.#now = now;
+  }
+
+  async #table(): Promise<Table> {
+    try {
+      return await this.#connection.openTable(tableName, []);
+    } catch (error) {
+      if (!/was not found|[Nn]ot found/.test(String(error))) throw error;
+    }
+    const connection = await this.#connection.get();
+    try {
+      return await connection.createEmptyTable(tableName, schema, { existOk: true });
+    } catch (error) {
+      // Another run has created it.
+      return this.#connection.openTable(tableName, []).catch(() => {
+        throw error;
+      });
+    }
+  }
+
+  /** By table. No record exists before the first run that found a table due. */
+  async rows(): Promise<ReadonlyMap<string, RecordRow>> {
+    // The SDK creates a directory by connecting to it, which a dry run must not.
+    if (this.#connection.isLocal && !existsSync(this.#uri)) return new Map();
+    let table: Table;
+    try {
+      table = await this.#connection.openTable(tableName, []);
+    } catch (error) {
+      if (/was not found|[Nn]ot found/.test(String(error))) return new Map();
+      throw error;
+    }
+    const rows = await table.query().toArray();
+    return new Map(
+      rows.map((row) => [
+        row.table,
+        {
+          table: row.table,
+          owner: row.owner,
+          expiresAt: row.expires_at,
+          dueSince: row.due_since,
+          finishedAt: row.finished_at,
+          exhaustedAt: row.exhausted_at,
+          note: row.note,
+        },
+      ]),
+    );
+  }
+
+  async #update(where: string, values: Readonly<Record<string, string | number>>): Promise<boolean> {
+    const table = await this.#table();
+    return Number((await table.update({ where, values: { ...values } })).rowsUpdated) > 0;
+  }
+
+  async #ensureRow(table: string): Promise<void> {
+    const row = { table, owner: "", note: "", expires_at: 0, due_since: 0, finished_at: 0, exhausted_at: -1 };
+    // Two runs may both insert it. Then there are two rows of one table, which every update changes alike.
+    await (await this.#table()).mergeInsert("table").whenNotMatchedInsertAll().execute([row], { timeoutMs: 60_000 });
+  }
+
+  /** Takes the lease of a table unless another run holds one that has not ended. @returns whether it was taken. */
+  async acquire(table: string, owner: string, milliseconds: number): Promise<boolean> {
+    await this.#ensureRow(table);
+    const now = this.#now();
+    const free = `(owner = '' OR expires_at < ${now})`;
+    const values = { owner, expires_at: now + milliseconds };
+    return this.#update(`"table" = ${quoted(table)} AND ${free}`, values);
+  }
+
+  /** Extends a lease. @returns false if another run has taken it over. */
+  renew(table: string, owner: string, milliseconds: number): Promise<boolean> {
+    return this.#update(this.#held(table, owner), { expires_at: this.#now() + milliseconds });
+  }
+
+  /** Ends a lease and keeps the outcome. @returns false if another run has taken it over. */
+  release(table: string, owner: string, { dueSince, finishedAt, exhaustedAt, note }: Outcome): Promise<boolean> {
+    return this.#update(this.#held(table, owner), {
+      owner: "",
+      expires_at: 0,
+      due_since: dueSince,
+      finished_at: finishedAt,
+      exhausted_at: exhaustedAt,
+      note,
+    });
+  }
+
+  /** Each lease adds versions and fragments to the record as well. */
+  async compact(): Promise<void> {
+    const table = await this.#table();
+    const history = await readHistory(table);
+    if (history.versions.length <= versionsPerCompaction) return;
+    const { deleteBefore = 0 } = cleanUpOf(history, keptMs, this.#now()) ?? {};
+    await table.optimize({ cleanupOlderThan: new Date(deleteBefore), deleteUnverified: deleteBefore > 0 });
+  }
+
+  #held(table: string, owner: string): string {
+    return `"table" = ${quoted(table)} AND owner = ${quoted(owner)}`;
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+}

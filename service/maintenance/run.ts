@@ -1,0 +1,218 @@
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import type { MaintenanceConfig } from "../config/maintenance.ts";
+import { classify } from "../lance/classify.ts";
+import { describeFailure, MaintainedTables, type TableState } from "../lance/maintained-tables.ts";
+import { MaintenanceRecord, type RecordRow } from "../lance/maintenance-record.ts";
+import { type Due, judge } from "./due.ts";
+import { compilePolicy, type Limits } from "./policy.ts";
+import type { Step, WorkResult } from "./work.ts";
+import { workInProcess } from "./worker.ts";
+
+/** How a run left a table. */
+export type Outcome =
+  | { readonly kind: "no rule" }
+  | { readonly kind: "in order"; readonly notes: readonly string[] }
+  /** Of a dry run. */
+  | { readonly kind: "due"; readonly due: readonly string[]; readonly notes: readonly string[] }
+  /** `takenOver`: the run that ended without its end. */
+  | {
+      readonly kind: "done";
+      readonly due: readonly string[];
+      readonly result: WorkResult;
+      readonly seconds: number;
+      readonly takenOver?: string;
+    }
+  /** Due, and not touched. */
+  | { readonly kind: "left"; readonly due: readonly string[]; readonly reason: string }
+  | { readonly kind: "failed"; readonly reason: string };
+
+export interface Reporter {
+  outcome(table: string, outcome: Outcome): void;
+  /** A change of a table, when it is committed. */
+  change(table: string, step: Step, owner: string): void;
+}
+
+export interface RunOptions {
+  /** The tables to look at; absent: all. */
+  readonly tables?: readonly (readonly string[])[];
+  readonly dryRun: boolean;
+  /** Ends the run: the work on a table is stopped and its lease is released. */
+  readonly signal: AbortSignal;
+  /** Of the process that works on a table. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** A name for this run that no other has. */
+const newOwner = (): string => `${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
+
+const reasons = (due: readonly Due[]): readonly string[] => due.map(({ reason }) => reason);
+
+const isLeased = (row: RecordRow | undefined): boolean =>
+  row !== undefined && row.owner !== "" && row.expiresAt > Date.now();
+
+class Run {
+  readonly #config: MaintenanceConfig;
+  readonly #options: RunOptions;
+  readonly #report: Reporter;
+  readonly #owner = newOwner();
+  readonly #tables: MaintainedTables;
+  readonly #record: MaintenanceRecord;
+  readonly #endsAt: number;
+
+  constructor(config: MaintenanceConfig, options: RunOptions, report: Reporter) {
+    this.#config = config;
+    this.#options = options;
+    this.#report = report;
+    this.#tables = new MaintainedTables(config.database);
+    this.#record = new MaintenanceRecord(config.database, config.database.caches);
+    this.#endsAt = Date.now() + config.runSeconds * 1000;
+  }
+
+  /** @returns whether no table failed. */
+  async all(): Promise<boolean> {
+    const { dryRun, signal } = this.#options;
+    const policy = compilePolicy(this.#config.rules);
+    const rows = await this.#record.rows();
+    const ids = this.#options.tables ?? (await this.#tables.list());
+    const finishedAt = (id: readonly string[]): number => rows.get(id.join("$"))?.finishedAt ?? 0;
+    let sound = true;
+    let changed = false;
+    // The longest untouched first, so that a run that ends early does not always leave the same tables.
+    for (const id of ids.toSorted((left, right) => finishedAt(left) - finishedAt(right))) {
+      if (signal.aborted) break;
+      const table = id.join("$");
+      const limits = policy(id);
+      const outcome =
+        limits === undefined ? { kind: "no rule" as const } : await this.#one(id, limits, rows.get(table));
+      if (outcome === undefined) continue;
+      sound &&= outcome.kind !== "failed";
+      changed ||= outcome.kind === "done" || outcome.kind === "failed";
+      this.#report.outcome(table, outcome);
+    }
+    if (changed && !dryRun) await this.#record.compact().catch(() => undefined);
+    return sound;
+  }
+
+  /** @returns undefined for a table that was dropped meanwhile. */
+  async #one(id: readonly string[], limits: Limits, row: RecordRow | undefined): Promise<Outcome | undefined> {
+    try {
+      const state = await this.#tables.state(id, limits.keptMs !== null);
+      const { due, notes } = judge(state, limits, Date.now());
+      if (due.length === 0) {
+        if ((row?.dueSince ?? 0) > 0 && !this.#options.dryRun) await this.#settle(id);
+        return { kind: "in order", notes };
+      }
+      if (this.#options.dryRun) return { kind: "due", due: reasons(due), notes };
+      return await this.#maintain(id, limits, state, due, row);
+    } catch (error) {
+      if (this.#options.tables === undefined && classify(error).code === 4) return undefined;
+      return { kind: "failed", reason: describeFailure(error) };
+    }
+  }
+
+  /** A table that was due is not any more, by other hands. */
+  async #settle(id: readonly string[]): Promise<void> {
+    const table = id.join("$");
+    if (await this.#record.acquire(table, this.#owner, this.#config.leaseSeconds * 1000))
+      await this.#record.release(table, this.#owner, {
+        dueSince: 0,
+        finishedAt: Date.now(),
+        exhaustedAt: -1,
+        note: "",
+      });
+  }
+
+  async #maintain(
+    id: readonly string[],
+    limits: Limits,
+    { facts }: TableState,
+    due: readonly Due[],
+    row: RecordRow | undefined,
+  ): Promise<Outcome> {
+    const left = (reason: string): Outcome => ({ kind: "left", due: reasons(due), reason });
+    if (row !== undefined && row.exhaustedAt === facts.version)
+      return left("the last run could do no more, and the table has not changed since");
+    if (Date.now() > this.#endsAt)
+      return left(`the run took more than ${this.#config.runSeconds} s; the next one begins here`);
+    if (isLeased(row)) return left(`another run works on it: ${row?.owner}`);
+    const table = id.join("$");
+    const leaseMs = this.#config.leaseSeconds * 1000;
+    if (!(await this.#record.acquire(table, this.#owner, leaseMs))) return left("another run works on it");
+    const from = Date.now();
+    const dueSince = row?.dueSince || from;
+    try {
+      const result = await this.#work(table, id, limits);
+      const { remaining, conflicted, after } = result;
+      await this.#record.release(table, this.#owner, {
+        dueSince: remaining.length === 0 ? 0 : dueSince,
+        finishedAt: Date.now(),
+        exhaustedAt: remaining.length === 0 || conflicted ? -1 : after.version,
+        note: remaining.join("; "),
+      });
+      const takenOver = row?.owner ? { takenOver: row.owner } : {};
+      return { kind: "done", due: reasons(due), result, seconds: (Date.now() - from) / 1000, ...takenOver };
+    } catch (error) {
+      const reason = describeFailure(error);
+      const outcome = { dueSince, finishedAt: Date.now(), exhaustedAt: -1, note: reason };
+      // A lease that cannot be released ends by itself.
+      await this.#record.release(table, this.#owner, outcome).catch(() => undefined);
+      return { kind: "failed", reason };
+    }
+  }
+
+  /** Works on a table while this run holds its lease. */
+  async #work(table: string, id: readonly string[], limits: Limits): Promise<WorkResult> {
+    const { database, attempts, memoryBytes, tableSeconds, leaseSeconds } = this.#config;
+    const leaseMs = leaseSeconds * 1000;
+    const lost = new AbortController();
+    let heldUntil = Date.now() + leaseMs;
+    const renewal = setInterval(async () => {
+      const from = Date.now();
+      try {
+        if (await this.#record.renew(table, this.#owner, leaseMs)) heldUntil = from + leaseMs;
+        else lost.abort("another run has taken over its lease");
+      } catch (error) {
+        // Well before the end, so that this run has stopped when another begins.
+        if (Date.now() > heldUntil - leaseMs / 3)
+          lost.abort(`its lease could not be renewed: ${describeFailure(error)}`);
+      }
+    }, leaseMs / 4);
+    try {
+      return await workInProcess(
+        { database, id, options: { limits, attempts } },
+        {
+          memoryBytes,
+          seconds: tableSeconds,
+          signal: AbortSignal.any([lost.signal, this.#options.signal]),
+          onStep: (step) => this.#report.change(table, step, this.#owner),
+        },
+        this.#options.environment,
+      );
+    } finally {
+      clearInterval(renewal);
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#tables.close(), this.#record.close()]);
+  }
+}
+
+/**
+ * One run over the tables of a database, one table after the other.
+ * @returns whether no table failed.
+ * @throws ServiceError if the database cannot be read.
+ */
+export const runMaintenance = async (
+  config: MaintenanceConfig,
+  options: RunOptions,
+  report: Reporter,
+): Promise<boolean> => {
+  const run = new Run(config, options, report);
+  try {
+    return await run.all();
+  } finally {
+    await run.close();
+  }
+};

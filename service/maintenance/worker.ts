@@ -1,0 +1,94 @@
+import { fork } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { setPriority, tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { ExitErrorReader } from "../workers/exit-error.ts";
+import { measureEveryMs, residentBytes } from "../workers/resident-memory.ts";
+import type { Step, WorkResult } from "./work.ts";
+import type { FromWorker, Job } from "./worker-entry.ts";
+
+const entry = fileURLToPath(new URL("./worker-entry.ts", import.meta.url));
+
+export interface WorkerBounds {
+  readonly memoryBytes: number;
+  readonly seconds: number;
+  /** Ends the process; its reason says why. */
+  readonly signal: AbortSignal;
+  readonly onStep: (step: Step) => void;
+}
+
+/** Queries of the same machine come first. */
+const niceness = 10;
+
+const mebibytes = (bytes: number): string => `${Math.floor(bytes / 2 ** 20)} MiB`;
+
+/**
+ * Works on a table in a process of its own, which can be ended at any moment: the SDK cannot cancel what it does, and its
+ * memory has no bound.
+ * @throws Error that says why the work ended.
+ */
+export const workInProcess = async (
+  job: Job,
+  { memoryBytes, seconds, signal, onStep }: WorkerBounds,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<WorkResult> => {
+  const temporary = await mkdtemp(join(tmpdir(), "lakehead-maintenance-"));
+  const child = fork(entry, [], {
+    execArgv: [],
+    env: { ...environment, TMPDIR: temporary },
+    serialization: "advanced",
+    stdio: ["ignore", "ignore", "pipe", "ipc"],
+  });
+  const { promise, resolve, reject } = Promise.withResolvers<WorkResult>();
+  const end = (reason: string): void => {
+    reject(new Error(reason));
+    child.kill("SIGKILL");
+  };
+  const errors = new ExitErrorReader();
+  child.stderr?.setEncoding("latin1").on("data", (chunk: string) => errors.read(chunk));
+  child.on("message", (message: FromWorker) => {
+    if (message.kind === "step") onStep(message.step);
+    else if (message.kind === "result") resolve(message.result);
+    else reject(new Error(message.message));
+  });
+  const ended = new Promise<void>((settle) => {
+    child.once("close", (code, killed) => {
+      const cause = errors.error === undefined ? "" : `: ${errors.error}`;
+      reject(new Error(`its process ended with ${killed ?? code}${cause}`));
+      settle();
+    });
+    child.once("error", (error) => {
+      reject(error);
+      if (child.pid === undefined) settle();
+    });
+  });
+  const deadline = setTimeout(
+    () =>
+      end(`it took more than ${seconds} s; raise LAKEHEAD_MAINTENANCE_TABLE_SECONDS if the next run does not end it`),
+    seconds * 1000,
+  );
+  const measurement = setInterval(async () => {
+    const bytes = child.pid === undefined ? undefined : await residentBytes(child.pid);
+    if (bytes !== undefined && bytes > memoryBytes)
+      end(`it took more than ${mebibytes(memoryBytes)} of memory; raise the memory of the job`);
+  }, measureEveryMs);
+  const abort = (): void => end(String(signal.reason));
+  signal.addEventListener("abort", abort);
+  if (signal.aborted) abort();
+  try {
+    if (child.pid !== undefined) setPriority(child.pid, niceness);
+  } catch {
+    // The process has ended, or the system does not permit it: nothing depends on it.
+  }
+  child.send(job, () => undefined);
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(deadline);
+    clearInterval(measurement);
+    signal.removeEventListener("abort", abort);
+    await ended;
+    await rm(temporary, { recursive: true, force: true });
+  }
+};
