@@ -1,4 +1,9 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+
+// Workers of vitest and the processes that tests start load the same packages a hundred times: Node keeps them compiled.
+process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), "lakehead-compile-cache");
 
 export default defineConfig({
   test: {

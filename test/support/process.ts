@@ -13,14 +13,23 @@ export interface Running {
   exited(): Promise<number | NodeJS.Signals | null>;
 }
 
-/** Starts a program. It is killed when this process exits. @param environment the whole environment, apart from `PATH` */
+/** Where Node keeps compiled modules, if it does: see vitest.config.ts. */
+const compileCache = (): Readonly<Record<string, string>> => {
+  const { NODE_COMPILE_CACHE: directory } = process.env;
+  return directory === undefined ? {} : { NODE_COMPILE_CACHE: directory };
+};
+
+/**
+ * Starts a program. It is killed when this process exits.
+ * @param environment the whole environment, apart from `PATH` and Node's cache of compiled modules
+ */
 export const startProcess = (
   program: string,
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
 ): Running => {
   const child = spawn(program, [...args], {
-    env: { PATH: process.env.PATH ?? "", ...environment },
+    env: { PATH: process.env.PATH ?? "", ...compileCache(), ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const kill = (): void => void child.kill("SIGKILL");

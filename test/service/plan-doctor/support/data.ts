@@ -1,5 +1,8 @@
 import { createHash } from "node:crypto";
-import { type Connection, Index, makeArrowTable, type Table } from "@lancedb/lancedb";
+import { cp, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Connection, connect, Index, makeArrowTable, type Table } from "@lancedb/lancedb";
 import { Binary, Field, FixedSizeList, Float32, Float64, Int64, Schema, Utf8 } from "apache-arrow";
 
 export const dimensions = 32;
@@ -67,12 +70,72 @@ export const wideRows = (count: number): ReturnType<typeof makeArrowTable> =>
 /** The size of the tables: the smallest with which every finding of this size fires. */
 export const size = 20_000;
 
-export const makeTable = (connection: Connection, name: string): Promise<Table> =>
-  connection.createTable(name, rows(0, size));
+/** An index is trained with few rows and rounds: a finding does not depend on how good its centroids are. */
+const training = { sampleRate: 16, maxIterations: 4 } as const;
 
-/** `size` rows and a quantized vector index. */
-export const makeIndexed = async (connection: Connection, name: string, numPartitions = 16): Promise<Table> => {
-  const table = await makeTable(connection, name);
-  await table.createIndex("vector", { config: Index.ivfPq({ numPartitions, numSubVectors: 16 }) });
-  return table;
+type Make = (connection: Connection, name: string) => Promise<Table>;
+
+const plain: Make = (connection, name) => connection.createTable(name, rows(0, size));
+
+const withIndex =
+  (column: string, config: Index): Make =>
+  async (connection, name) => {
+    const table = await plain(connection, name);
+    await table.createIndex(column, { config });
+    return table;
+  };
+
+/** Tables of `size` rows that cases begin with, and how each is made. */
+const kinds = {
+  plain,
+  /** Half a byte for each number of a vector. */
+  quantized: withIndex("vector", Index.ivfPq({ numPartitions: 16, numSubVectors: 16, ...training })),
+  "1 bit": withIndex("vector", Index.ivfPq({ numPartitions: 16, numSubVectors: 4, ...training })),
+  "64 partitions": withIndex("vector", Index.ivfFlat({ numPartitions: 64, ...training })),
+  "256 partitions": withIndex("vector", Index.ivfFlat({ numPartitions: 256, ...training })),
+  "B-tree on id": withIndex("id", Index.btree()),
+  "B-tree on score": withIndex("score", Index.btree()),
+  "text index": withIndex("body", Index.fts()),
+} as const satisfies Readonly<Record<string, Make>>;
+
+export type Kind = keyof typeof kinds;
+
+/** A local database of tables with faults. */
+export interface Tables {
+  readonly directory: string;
+  readonly connection: Connection;
+  /** A new table. The first one of its kind is made, the others are copies of its files. */
+  readonly make: (kind: Kind, name: string) => Promise<Table>;
+  /** A table by a new connection, whose caches are empty. */
+  readonly reopen: (name: string) => Promise<{ readonly table: Table; readonly close: () => void }>;
+  /** Closes the database and removes its directory. */
+  readonly remove: () => Promise<void>;
+}
+
+export const createTables = async (): Promise<Tables> => {
+  const directory = await mkdtemp(join(tmpdir(), "lakehead-doctor-"));
+  const connection = await connect(directory);
+  const originals = new Map<Kind, Promise<string>>();
+  const original = (kind: Kind): Promise<string> => {
+    const made = originals.get(kind) ?? kinds[kind](connection, `original_${originals.size}`).then(({ name }) => name);
+    originals.set(kind, made);
+    return made;
+  };
+  const fileOf = (name: string): string => join(directory, `${name}.lance`);
+  return {
+    directory,
+    connection,
+    make: async (kind, name) => {
+      await cp(fileOf(await original(kind)), fileOf(name), { recursive: true });
+      return connection.openTable(name);
+    },
+    reopen: async (name) => {
+      const other = await connect(directory);
+      return { table: await other.openTable(name), close: () => other.close() };
+    },
+    remove: async () => {
+      connection.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
 };

@@ -1,4 +1,4 @@
-import * as lancedb from "@lancedb/lancedb";
+import type * as lancedb from "@lancedb/lancedb";
 import { uncheckedQuery } from "../../../../service/guard/verify-query.ts";
 import { listIndices } from "../../../../service/lance/indices.ts";
 import { readFacts } from "../../../../service/lance/plan-facts.ts";
@@ -11,54 +11,46 @@ import { metricValue, nodesOf } from "../../../../service/plan-doctor/parse.ts";
 import type { Finding, PlanDocument } from "../../../../service/plan-doctor/types.ts";
 import { type Query, query as wireQuery } from "../../../../service/query/wire.ts";
 
-export type Builder = lancedb.Query | lancedb.VectorQuery;
+/** A row of a result, as far as cases measure it. */
+export interface ResultRow {
+  readonly id: bigint;
+  readonly _distance: number;
+}
 
-/** A query on a table as the engine ran it, and what the doctor says. */
-export interface Examined {
+/** A query that an engine ran: its measured plan, and its rows. */
+export interface Execution {
+  readonly plan: string;
+  readonly rows: () => Promise<readonly ResultRow[]>;
+}
+
+/** A query on a table as an engine ran it, and what the doctor says. */
+export interface Examined extends Pick<Execution, "rows"> {
   readonly query: Query;
-  readonly builder: Builder;
   readonly document: PlanDocument;
 }
 
 export const parseQuery = (wire: unknown): Query => wireQuery.parse(wire);
 
-/** Runs a query of the SDK and examines its plan; `query` is the same in the service's own form. */
-export const examine = async (table: lancedb.Table, query: Query, builder?: Builder): Promise<Examined> => {
-  const built = builder ?? (await buildQuery(table, uncheckedQuery(query)));
-  const plan = await built.analyzePlan();
+export const execute = async (builder: lancedb.Query | lancedb.VectorQuery): Promise<Execution> => ({
+  plan: await builder.analyzePlan(),
+  rows: () => builder.toArray(),
+});
+
+/** Runs a query with the service's own engine. */
+export const executeQuery = async (table: lancedb.Table, query: Query): Promise<Execution> =>
+  execute(await buildQuery(table, uncheckedQuery(query)));
+
+/** Examines the plan of a query that ran. */
+export const examine = async (table: lancedb.Table, query: Query, { plan, rows }: Execution): Promise<Examined> => {
   const facts = await readFacts(await table.version(), {
     statistics: () => readStatistics(table),
     columns: async () => toJsonSchema(await table.schema(), "arrow"),
     indices: () => listIndices(table),
   });
-  return { query, builder: built, document: { plan, ...diagnose(plan, query, facts, table.name), facts } };
+  return { query, rows, document: { plan, ...diagnose(plan, query, facts, table.name), facts } };
 };
 
 export const codesOf = ({ document }: Examined): readonly string[] => document.findings.map(({ code }) => code);
-
-/** What a fix as printed may use besides the table. */
-export interface Surroundings {
-  readonly vector: readonly number[];
-  /** `_distance` of the last row before the page. */
-  readonly lastDistance?: number;
-}
-
-/**
- * Runs the TypeScript of a fix as it is printed. No part of the code is TypeScript's own.
- * @returns the query that it builds; undefined for a fix of the table.
- */
-export const applyFix = async (
-  table: lancedb.Table,
-  { fix }: Finding,
-  { vector, lastDistance }: Surroundings,
-): Promise<Builder | undefined> => {
-  const AsyncFunction = (async () => undefined).constructor as FunctionConstructor;
-  const builds = fix.typescript.startsWith("const query = ");
-  const code = `${fix.typescript}\n${builds ? "return { query };" : "return {};"}`;
-  const run = AsyncFunction("table", "lancedb", "vector", "lastDistance", code);
-  const { query } = await run(table, lancedb, vector, lastDistance);
-  return query;
-};
 
 /** The query in the REST form of a fix. */
 export const queryOfFix = ({ fix }: Finding): Query =>
