@@ -67,6 +67,13 @@ export const readsTable = (node: PlanNode): boolean =>
 /** Rows that a node reads from the table; null if the query did not run. */
 export const rowsRead = (node: PlanNode): number | null => metricValue(node.metrics, "rows_scanned") ?? node.rows_out;
 
+/** Bytes that a node reads; null if the query did not run. */
+export const bytesRead = (node: PlanNode): number | null => metricValue(node.metrics, "bytes_read");
+
+/** The columns that a node reads. */
+export const projectionOf = (node: PlanNode): readonly string[] =>
+  attributeOf(node, "projection")?.slice(1, -1).split(", ") ?? [];
+
 /** The filter that is evaluated row by row; undefined for none. */
 export const refineFilter = (node: PlanNode): string | undefined => {
   const filter = attributeOf(node, "refine_filter");
@@ -94,6 +101,14 @@ export const vectorIndexOn = ({ facts }: Case, column: string): IndexFacts | und
 /** The index of a node that names it: `name=vector_idx`, `]@id_idx(BTree)`. */
 export const indexOf = ({ facts }: Case, node: PlanNode): IndexFacts | undefined =>
   facts.indices?.find(({ name }) => attributeOf(node, "name") === name || node.text.includes(`]@${name}(`));
+
+/** The search of a vector index, if the plan has one, and its index as far as the facts name it. */
+export const indexSearch = (
+  examined: Case,
+): { readonly node: PlanNode; readonly index: IndexFacts | undefined } | undefined => {
+  const [node] = named(examined, "ANNSubIndex");
+  return node === undefined ? undefined : { node, index: indexOf(examined, node) };
+};
 
 export const textIndexOn = ({ facts }: Case, column: string | undefined): IndexFacts | undefined =>
   facts.indices?.find(({ type, columns }) => type === "FTS" && columns.includes(column ?? ""));

@@ -1,5 +1,6 @@
 import {
   attributeOf,
+  bytesRead,
   type Case,
   indexOf,
   named,
@@ -12,17 +13,14 @@ import {
   usesScalarIndex,
 } from "./case.ts";
 import { changeQuery, createScalarIndices, optimize } from "./fix.ts";
-import { metricValue } from "./parse.ts";
 import { thresholds } from "./thresholds.ts";
 import type { PlanNode } from "./types.ts";
-
-const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 
 const literal = /Utf8\(".*?"\)|\w+\([^()]*\)/g;
 
 /** The column of a comparison that a scalar index can answer: `id = ?`, `id IN ([?, ?])`, `id BETWEEN ? AND ?`. */
 const comparedColumn = (term: string, columns: readonly string[]): string | undefined =>
-  columns.find((column) => new RegExp(`^${escaped(column)} (?:=|<=?|>=?|IN)(?: |$)`).test(term));
+  columns.find((column) => new RegExp(`^${RegExp.escape(column)} (?:=|<=?|>=?|IN)(?: |$)`).test(term));
 
 /** Columns with which a scalar index would answer a filter or a part of it; empty if none would. */
 const indexable = ({ facts }: Case, filter: string): readonly string[] => {
@@ -48,7 +46,7 @@ const filterEvidence = (node: PlanNode) =>
   [
     ["rows scanned", rowsRead(node)],
     ["rows kept", node.rows_out],
-    ["bytes read", metricValue(node.metrics, "bytes_read")],
+    ["bytes read", bytesRead(node)],
   ] as const;
 
 const keepsFew = (node: PlanNode): boolean => {
@@ -176,7 +174,7 @@ const wholeBound = (operator: string, bound: number): number | undefined => {
 
 /** A filter without the cast of an indexed column of whole numbers; undefined if the meaning could differ. */
 const withoutCast = (filter: string, column: string): string | undefined => {
-  const name = `(?:${escaped(column)}|\`${escaped(column)}\`)`;
+  const name = `(?:${RegExp.escape(column)}|\`${RegExp.escape(column)}\`)`;
   const form = new RegExp(
     `\\bcast\\s*\\(\\s*(${name})\\s+as\\s+(\\w+)\\s*\\)\\s*(=|<=|>=|<|>)\\s*(-?\\d+(?:\\.\\d+)?)(?![\\w.])`,
     "i",

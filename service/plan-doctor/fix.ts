@@ -18,6 +18,22 @@ const when = (condition: boolean | undefined, ...calls: readonly string[]): read
 const set = <T>(value: T | undefined, write: (value: T) => string): readonly string[] =>
   value === undefined ? [] : [write(value)];
 
+const snakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** The calls that both SDKs have for a search. @param named the SDK's form of a name. @param absent its word for no value. */
+const vectorCalls = ({ vector }: Query, named: (name: string) => string, absent: string): readonly string[] => [
+  ...set(vector?.distanceType, (type) => call(named("distanceType"), quoted(type))),
+  ...when(vector?.bypassIndex, call(named("bypassVectorIndex"))),
+  ...set(vector?.ef, (ef) => call("ef", ef)),
+  ...set(vector?.refineFactor, (factor) => call(named("refineFactor"), factor)),
+  ...when(
+    vector?.lowerBound !== undefined || vector?.upperBound !== undefined,
+    call(named("distanceRange"), vector?.lowerBound ?? absent, vector?.upperBound),
+  ),
+  ...set(vector?.minimumNprobes ?? vector?.nprobes, (probes) => call("nprobes", probes)),
+  ...set(vector?.maximumNprobes, (probes) => call(named("maximumNprobes"), probes)),
+];
+
 const limitOf = ({ k }: Query): number | undefined => (k === "unlimited" ? undefined : k);
 
 const typescriptSelect = ({ columns }: Query): readonly string[] => {
@@ -37,21 +53,11 @@ const typescriptText = ({ fullText }: Query): readonly string[] => {
 /** The calls that build a query; `table`, `vector`, `vectors` and `fullTextQuery` are the reader's own. */
 const typescriptQuery = (query: Query): string => {
   const { vector } = query;
-  const minimum = vector?.minimumNprobes ?? vector?.nprobes;
   const calls = [
     ...set(vector, ({ vectors }) => call("nearestTo", vectors.length > 1 ? "vectors[0]" : "vector")),
     ...(vector?.vectors ?? []).slice(1).map((_, index) => call("addQueryVector", `vectors[${index + 1}]`)),
     ...set(vector?.column, (column) => call("column", quoted(column))),
-    ...set(vector?.distanceType, (type) => call("distanceType", quoted(type))),
-    ...when(vector?.bypassIndex, call("bypassVectorIndex")),
-    ...set(vector?.ef, (ef) => call("ef", ef)),
-    ...set(vector?.refineFactor, (factor) => call("refineFactor", factor)),
-    ...when(
-      vector?.lowerBound !== undefined || vector?.upperBound !== undefined,
-      call("distanceRange", vector?.lowerBound ?? "undefined", vector?.upperBound),
-    ),
-    ...set(minimum, (probes) => call("nprobes", probes)),
-    ...set(vector?.maximumNprobes, (probes) => call("maximumNprobes", probes)),
+    ...vectorCalls(query, (name) => name, "undefined"),
     ...typescriptText(query),
     ...set(query.filter, (filter) => call("where", quoted(filter))),
     ...when(query.filter !== undefined && vector !== undefined && query.prefilter !== true, call("postfilter")),
@@ -90,21 +96,12 @@ const pythonOrder = ({ orderBy }: Query): readonly string[] =>
     return call("order_by", `[${columns.join(", ")}]`);
   });
 
-const pythonQuery = (query: Query): string => {
+/** A query for LanceDB's Python SDK. `table`, `vector`, `vectors` and `full_text_query` are the reader's own. */
+export const pythonQuery = (query: Query): string => {
   const { vector } = query;
-  const minimum = vector?.minimumNprobes ?? vector?.nprobes;
   const prefilter = vector === undefined ? undefined : `prefilter=${query.prefilter === true ? "True" : "False"}`;
   const calls = [
-    ...set(vector?.distanceType, (type) => call("distance_type", quoted(type))),
-    ...when(vector?.bypassIndex, call("bypass_vector_index")),
-    ...set(vector?.ef, (ef) => call("ef", ef)),
-    ...set(vector?.refineFactor, (factor) => call("refine_factor", factor)),
-    ...when(
-      vector?.lowerBound !== undefined || vector?.upperBound !== undefined,
-      call("distance_range", vector?.lowerBound ?? "None", vector?.upperBound),
-    ),
-    ...set(minimum, (probes) => call("nprobes", probes)),
-    ...set(vector?.maximumNprobes, (probes) => call("maximum_nprobes", probes)),
+    ...vectorCalls(query, snakeCase, "None"),
     ...set(query.filter, (filter) => call("where", quoted(filter), prefilter)),
     ...set(limitOf(query), (limit) => call("limit", limit)),
     ...set(query.offset, (offset) => call("offset", offset)),

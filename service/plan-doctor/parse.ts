@@ -13,8 +13,6 @@ const maxProtected = 64;
 /** What precedes a literal or a column name in a plan; `metrics=[` does not. */
 const beforeString = /(?<!metrics=?)[\s("'[,=.]$/;
 
-const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
-
 /**
  * A copy of the plan of the same length in which the request's own strings have no structural characters: the engine
  * prints literals and names as they are, without an escape.
@@ -27,7 +25,7 @@ const protect = (plan: string, strings: readonly string[]): string => {
   );
   if (wanted.length === 0) return plan;
   const longestFirst = wanted.sort((left, right) => right.length - left.length).slice(0, maxProtected);
-  const pattern = new RegExp(longestFirst.map(escaped).join("|"), "g");
+  const pattern = new RegExp(longestFirst.map((text) => RegExp.escape(text)).join("|"), "g");
   return plan.replace(pattern, (found, at: number) =>
     beforeString.test(plan.slice(Math.max(0, at - 9), at)) ? "_".repeat(found.length) : found,
   );

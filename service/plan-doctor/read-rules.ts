@@ -1,9 +1,11 @@
 import {
   attributeOf,
+  bytesRead,
   type Case,
   indexOf,
   named,
   percent,
+  projectionOf,
   type Rule,
   readsTable,
   rowsRead,
@@ -13,7 +15,7 @@ import {
 import { changeQuery, optimize } from "./fix.ts";
 import { metricValue } from "./parse.ts";
 import { thresholds } from "./thresholds.ts";
-import type { ColumnFacts, Fix, PlanNode } from "./types.ts";
+import type { ColumnFacts, Fix } from "./types.ts";
 
 const smallFragments: Rule = {
   code: "small-fragments",
@@ -54,7 +56,7 @@ const deletedRows: Rule = {
       evidence: [
         ["deleted rows", statistics.deleted_rows],
         ["percent of the stored rows", percent(statistics.deleted_rows, stored)],
-        ["bytes read", metricValue(node.metrics, "bytes_read")],
+        ["bytes read", bytesRead(node)],
       ],
       why: "Deleted rows stay in the files, and queries read them along with the others.",
       fix: optimize("Write the files without the deleted rows: queries read fewer bytes."),
@@ -76,9 +78,6 @@ const without = ({ query, facts }: Case, left: readonly string[]): readonly stri
   return kept.length === 0 || kept.length === all.length ? undefined : kept;
 };
 
-const bytesRead = (nodes: readonly PlanNode[]): number =>
-  nodes.reduce((sum, node) => sum + (metricValue(node.metrics, "bytes_read") ?? 0), 0);
-
 const unneededColumns: Rule = {
   code: "wide-columns",
   severity: "info",
@@ -86,12 +85,11 @@ const unneededColumns: Rule = {
   find: (examined) => {
     if (examined.query.columns !== undefined) return undefined;
     const names = wideColumns(examined).map(({ name }) => name);
-    const reads = examined.nodes.filter((node) => {
-      const projection = attributeOf(node, "projection")?.slice(1, -1).split(", ") ?? [];
-      return (readsTable(node) || takesRows(node)) && projection.some((name) => names.includes(name));
-    });
+    const reads = examined.nodes.filter(
+      (node) => (readsTable(node) || takesRows(node)) && projectionOf(node).some((name) => names.includes(name)),
+    );
     const kept = without(examined, names);
-    const bytes = bytesRead(reads);
+    const bytes = reads.reduce((sum, read) => sum + (bytesRead(read) ?? 0), 0);
     const [node] = reads;
     if (node === undefined || kept === undefined || bytes < thresholds.wideBytes.value) return undefined;
     return {
@@ -121,7 +119,7 @@ const rowByRowReads: Rule = {
       return takesRows(read) && rows >= thresholds.takenRows.value && reads >= rows * thresholds.readsPerRow.value;
     });
     if (node === undefined) return undefined;
-    const taken = attributeOf(node, "projection")?.slice(1, -1).split(", ") ?? [];
+    const taken = projectionOf(node);
     const kept = without(examined, taken);
     if (kept === undefined) return undefined;
     return {

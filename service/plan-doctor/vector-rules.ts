@@ -2,8 +2,10 @@ import {
   above,
   attributeOf,
   below,
+  bytesRead,
   type Case,
   indexOf,
+  indexSearch,
   named,
   percent,
   type Rule,
@@ -18,7 +20,7 @@ import {
 import { changeQuery, createVectorIndex, maintain, optimize } from "./fix.ts";
 import { metricValue } from "./parse.ts";
 import { thresholds } from "./thresholds.ts";
-import type { PlanNode } from "./types.ts";
+import type { IndexFacts, PlanNode } from "./types.ts";
 
 /** A comparison of the query's vector with rows of the table as they are stored, without an index. */
 interface Exhaustive {
@@ -64,7 +66,7 @@ const noVectorIndex: Rule = {
       node,
       evidence: [
         ["rows compared", rows],
-        ["bytes read", metricValue(read.metrics, "bytes_read")],
+        ["bytes read", bytesRead(read)],
       ],
       why: `The column ${column} has no index, so the search compares the vector with every row.`,
       fix: createVectorIndex(
@@ -113,10 +115,10 @@ const unindexedVectors: Rule = {
   severity: "warning",
   title: "Rows that the vector index does not cover",
   find: (examined) => {
-    const [search] = named(examined, "ANNSubIndex");
-    const found = search === undefined ? undefined : exhaustive(examined);
+    const search = indexSearch(examined);
+    const found = exhaustive(examined);
     if (search === undefined || found === undefined) return undefined;
-    const index = indexOf(examined, search);
+    const { index } = search;
     const rows = rowsRead(found.read) ?? index?.unindexed_rows;
     if (!atLeast(rows, thresholds.unindexedRows.value)) return undefined;
     return {
@@ -124,7 +126,7 @@ const unindexedVectors: Rule = {
       evidence: [
         ["rows without index", rows],
         ["rows in the index", index?.indexed_rows],
-        ["bytes read", metricValue(found.read.metrics, "bytes_read")],
+        ["bytes read", bytesRead(found.read)],
       ],
       why: "Rows that were added after the index was built are compared one by one, in every query.",
       fix: optimize("Add the rows to the index: no query compares them one by one any more."),
@@ -187,7 +189,7 @@ const refineCost: Rule = {
       evidence: [
         ["rows re-ranked", rows],
         ["rows requested", query.k],
-        ["bytes read", metricValue(node.metrics, "bytes_read")],
+        ["bytes read", bytesRead(node)],
       ],
       why: `refine_factor ${factor} reads the exact vectors of ${factor} times the requested rows.`,
       fix: changeQuery(
@@ -200,13 +202,11 @@ const refineCost: Rule = {
 };
 
 /** The index of a search that compares its own codes alone. */
-const quantizedSearch = (examined: Case): { node: PlanNode; bits: number; column: string } | undefined => {
-  const [node] = named(examined, "ANNSubIndex");
-  const index = node === undefined ? undefined : indexOf(examined, node);
-  const column = index?.columns[0];
-  const dimensions = vectorColumns(examined).find(({ name }) => name === column)?.dimensions;
-  if (node === undefined || index?.code_bits == null || column === undefined || dimensions == null) return undefined;
-  return { node, bits: index.code_bits / dimensions, column };
+const quantizedSearch = (examined: Case): { node: PlanNode; index: IndexFacts; bits: number } | undefined => {
+  const { node, index } = indexSearch(examined) ?? {};
+  const dimensions = vectorColumns(examined).find(({ name }) => name === index?.columns[0])?.dimensions;
+  if (node === undefined || index?.code_bits == null || dimensions == null) return undefined;
+  return { node, index, bits: index.code_bits / dimensions };
 };
 
 const quantizedWithoutRefine: Rule = {
@@ -216,14 +216,14 @@ const quantizedWithoutRefine: Rule = {
   find: (examined) => {
     const found = quantizedSearch(examined);
     if (found === undefined || found.bits > thresholds.codeBits.value) return undefined;
-    const index = indexOf(examined, found.node);
-    if (!atLeast(index?.indexed_rows, thresholds.exhaustiveRows.value)) return undefined;
-    if (above(examined, found.node).some(({ name }) => name === "KNNVectorDistance")) return undefined;
+    const { node, index, bits } = found;
+    if (!atLeast(index.indexed_rows, thresholds.exhaustiveRows.value)) return undefined;
+    if (above(examined, node).some(({ name }) => name === "KNNVectorDistance")) return undefined;
     return {
-      node: found.node,
+      node,
       evidence: [
-        ["bits for each number of a vector", Math.round(found.bits * 100) / 100],
-        ["rows in the index", index?.indexed_rows],
+        ["bits for each number of a vector", Math.round(bits * 100) / 100],
+        ["rows in the index", index.indexed_rows],
       ],
       why: "The index ranks by shortened vectors, so near rows may be missing and distances differ from the exact ones.",
       fix: changeQuery(
@@ -240,7 +240,7 @@ const fewProbes: Rule = {
   severity: "info",
   title: "Few partitions are searched",
   find: (examined) => {
-    const [node] = named(examined, "ANNSubIndex");
+    const { node } = indexSearch(examined) ?? {};
     const [ranking] = named(examined, "ANNIvfPartition");
     const searched = node === undefined ? null : metricValue(node.metrics, "partitions_searched");
     const ranked = ranking === undefined ? null : metricValue(ranking.metrics, "partitions_ranked");
@@ -269,12 +269,11 @@ const manyDeltas: Rule = {
   severity: "warning",
   title: "The vector index has many parts",
   find: (examined) => {
-    const [node] = named(examined, "ANNSubIndex");
-    const index = node === undefined ? undefined : indexOf(examined, node);
-    const deltas = Number(node === undefined ? 0 : (attributeOf(node, "deltas") ?? 0));
+    const { node, index } = indexSearch(examined) ?? {};
     const column = index?.columns[0];
-    if (node === undefined || index === undefined || column === undefined || deltas < thresholds.deltas.value)
-      return undefined;
+    if (node === undefined || index === undefined || column === undefined) return undefined;
+    const deltas = Number(attributeOf(node, "deltas") ?? 0);
+    if (deltas < thresholds.deltas.value) return undefined;
     return {
       node,
       evidence: [
@@ -310,7 +309,7 @@ const coldCache: Rule = {
       node,
       evidence: [
         ["parts loaded", parts],
-        ["bytes read", metricValue(node.metrics, "bytes_read")],
+        ["bytes read", bytesRead(node)],
       ],
       why: "The first query after a start, or after other indices took the cache, reads the index from the store.",
       fix: {
