@@ -1,13 +1,14 @@
 /**
  * `npm run test:clients`: calls the service with every available client, in every operation of the client. Each client has
- * a service process and data directory of its own. `-- --write` stores the matrix that docs/compatibility.md shows;
- * `-- --only <part of a name>` runs some clients alone.
+ * a service process and data directory of its own. LanceDB's Python client also applies each fix of the plan doctor.
+ * `-- --write` stores the matrix that docs/compatibility.md shows; `-- --only <part of a name>` runs some clients alone.
  */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { type Run, runClient } from "./drive.ts";
+import { runPythonFixes } from "./fixes.ts";
 import { differences, gaps, type Matrix, makeMatrix, matrixRows } from "./matrix.ts";
 import { findPrograms } from "./programs.ts";
 import { facts, makeDatabase } from "./world.ts";
@@ -55,6 +56,25 @@ const runAll = async (): Promise<{ readonly runs: readonly Run[]; readonly skipp
   return { runs, skipped: programs.length - runs.length };
 };
 
+const fixesName = "Python fixes of the plan doctor";
+
+/** Applies the plan doctor's fixes in LanceDB's Python client, if they are requested. */
+const runFixes = async (): Promise<{ passed: number; failures: readonly string[]; skipped: number }> => {
+  if (options.only !== undefined && !fixesName.includes(options.only)) return { passed: 0, failures: [], skipped: 0 };
+  const run = await runPythonFixes(log);
+  if (run.missing !== undefined) {
+    log(`${fixesName}: skipped, ${run.missing}`);
+    return { passed: 0, failures: [], skipped: 1 };
+  }
+  const { version, results } = run;
+  const failures = results.flatMap(({ code, failure }) =>
+    failure === undefined ? [] : [`${fixesName}, ${code}\n    ${failure}`],
+  );
+  const passed = results.length - failures.length;
+  log(`${fixesName} (${version}): ${passed} of ${results.length} cases`);
+  return { passed, failures, skipped: 0 };
+};
+
 /** @returns whether everything passed. */
 const main = async (): Promise<boolean> => {
   const { runs, skipped } = await runAll();
@@ -66,10 +86,12 @@ const main = async (): Promise<boolean> => {
   log("\nCases that passed, of how many where some failed (– the client has no such operation):");
   printTable(matrixRows(matrix, makeMatrix(clients, failed)));
 
+  const fixes = await runFixes();
   const complete = skipped === 0 && options.only === undefined;
   const golden = options.write === true ? undefined : await readGolden();
   const failures = [
     ...failed.map(({ client, operation, case: name, detail }) => `${client}, ${operation}: ${name}\n    ${detail}`),
+    ...fixes.failures,
     ...(complete ? gaps(matrix) : []),
     // A failed case is also missing from the matrix: report it once.
     ...(golden === undefined || failed.length > 0 ? [] : differences(golden, matrix)),
@@ -79,7 +101,7 @@ const main = async (): Promise<boolean> => {
     if (failures.length > 0 || !complete) log("the matrix was not stored: it takes every client, and no failure");
     else await writeFile(goldenFile, `${JSON.stringify(matrix, null, 2)}\n`);
   }
-  log(`\n${passed.length} passed, ${failures.length} failed, ${skipped} skipped`);
+  log(`\n${passed.length + fixes.passed} passed, ${failures.length} failed, ${skipped + fixes.skipped} skipped`);
   return failures.length === 0;
 };
 
