@@ -1,3 +1,4 @@
+import { ServiceError } from "../errors.ts";
 import type { Facts, IndexFacts, StatisticsFacts } from "../plan-doctor/types.ts";
 import { classify } from "./classify.ts";
 import type { IndexRecord } from "./indices.ts";
@@ -64,12 +65,25 @@ const read =
   async (): Promise<U> =>
     convert(await source());
 
-/** What the findings of a plan are judged by. A read that fails is named in `missing`. */
+/** Time for one fact, which a slow store must not add to a plan; in milliseconds. */
+const maxFactMs = 4000;
+
+/** Rejects after `maxFactMs`. What was started goes on, and is cached for the next plan. */
+const inTime = async <T>(started: Promise<T>): Promise<T> => {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => late.reject(new ServiceError(17, { message: `took more than ${maxFactMs / 1000} seconds` })),
+    maxFactMs,
+  );
+  return Promise.race([started, late.promise]).finally(() => clearTimeout(timer));
+};
+
+/** What the findings of a plan are judged by. A read that fails or takes too long is named in `missing`. */
 export const readFacts = async (version: number, sources: FactSources): Promise<Facts> => {
   const missing: { fact: keyof FactSources; reason: string }[] = [];
   const attempt = async <T>(fact: keyof FactSources, load: () => Promise<T>): Promise<T | null> => {
     try {
-      return await load();
+      return await inTime(load());
     } catch (error) {
       missing.push({ fact, reason: classify(error).message });
       return null;

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { checkPlan } from "../support/plan.ts";
 import type { Running } from "../support/process.ts";
 import { Workplace } from "./workplace.ts";
 
@@ -35,8 +36,10 @@ const curlLines = (output: string) =>
 const run = async ({ url, headers, body }: ReturnType<typeof curlLines>[number]) => {
   const response = await fetch(url, body === "" ? { headers } : { method: "POST", headers, body });
   const text = await response.text();
-  const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
-  return { status: response.status, body: isJson ? JSON.parse(text) : text };
+  const isJson = /^application\/(.+\+)?json/.test(response.headers.get("content-type") ?? "");
+  const answer = { status: response.status, body: isJson ? JSON.parse(text) : text };
+  if (url.endsWith("_plan") && answer.status === 200) checkPlan(answer.body, body);
+  return answer;
 };
 
 /** The first code block of a language in a page, for the service that runs here. */
@@ -79,6 +82,14 @@ describe("npm start", () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
   });
 
+  test("answers the request of docs/plan-doctor.md with the plan as data", async () => {
+    const [answer, ...others] = await Promise.all(
+      curlLines(commands(example("docs/plan-doctor.md", "sh", "curl"))).map(run),
+    );
+    expect(others).toEqual([]);
+    expect(answer).toMatchObject({ status: 200, body: { tree: { measured: true }, facts: { missing: [] } } });
+  });
+
   test("has the documented tables", async () => {
     const ask = async (table: string, operation: string, body: object) => {
       const response = await fetch(`${base}/v1/table/${table}/${operation}`, {
@@ -86,7 +97,9 @@ describe("npm start", () => {
         headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
         body: JSON.stringify(body),
       });
-      return response.json();
+      const answer = await response.json();
+      if (operation.endsWith("_plan")) checkPlan(answer, body);
+      return answer;
     };
     expect(await ask("earthquakes", "stats", {})).toMatchObject({ num_rows: 1707, num_indices: 3 });
     expect(await ask("weather", "describe", {})).toMatchObject({ version: expect.any(Number) });

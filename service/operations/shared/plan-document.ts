@@ -111,7 +111,7 @@ export const planAlternative: Alternative = { mediaType: planMediaType, answer: 
 /** Maximum length of a plan that is parsed, in characters: the service's own process parses it. */
 const maxParsedLength = 2 ** 19;
 
-/** Time for the facts, which a slow store must not add to a plan; in milliseconds. */
+/** Time for all facts, the check of the table's version before them included; in milliseconds. */
 const maxFactsMs = 5000;
 
 const scopeReason = "requires the scope stats";

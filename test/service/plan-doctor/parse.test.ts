@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { parseMetric } from "../../../service/plan-doctor/metric.ts";
 import { nodesOf, parsePlan, renderPlan } from "../../../service/plan-doctor/parse.ts";
 import type { PlanNode } from "../../../service/plan-doctor/types.ts";
+import { checkPlan } from "../../support/plan.ts";
 
 const example = JSON.parse(readFileSync(new URL("../../../service/plan-doctor/example.json", import.meta.url), "utf8"));
 
@@ -95,6 +96,19 @@ describe("text of a request inside a plan", () => {
   test.each(["(\n  A, ", "(, ", "a\n", '"=['])("the longest plan is parsed in linear time, of %j", (part) => {
     const text = `LanceRead: full_filter=${part.repeat(2 ** 19 / part.length)}`;
     expect(renderPlan(parsePlan(text, [part.repeat(2)]))).toBe(withoutEnd(text));
+  });
+});
+
+describe("the check of every plan that a suite receives", () => {
+  test.each([
+    ["a text that is no plan", "lost: b", /not a node/],
+    ["a metric of an unknown form", "AnalyzeExec verbose=true, elapsed=1ms, metrics=[rows=a few]", /unknown form/],
+  ])("refuses %s", (_, plan, message) => {
+    expect(() => checkPlan(plan, {})).toThrow(message);
+  });
+
+  test("accepts the plan of the documented example", () => {
+    checkPlan(example, {});
   });
 });
 
