@@ -1,19 +1,22 @@
 /**
- * Time that the console takes to draw a plan of 500 nodes, and to filter 1,000 tables: from the input, or from the
- * arrival of the plan, to the frame that shows the result.
+ * `npm run bench:console`: time that the console takes to draw a plan of 500 nodes, to select a node of it, and to list and
+ * filter 1,000 tables: from the input, or from the arrival of the response, to the frame that shows the result; and the CPU
+ * time of the page's thread meanwhile, which other programs do not change.
  * Needs Chromium; the service's responses are made here.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { CDPSession, Page } from "playwright-core";
 import { parsePlan } from "../service/plan-doctor/parse.ts";
 import { launch, openPage, signIn } from "../test/console/browser.ts";
 import { testToken } from "../test/support/request.ts";
 import { startReadyServiceProcess } from "../test/support/service-process.ts";
 import { plain } from "../test/support/tables.ts";
 import { writeTables } from "../tools/lance-tables.ts";
+import { markdownTable } from "../tools/markdown-table.ts";
 
-const rounds = 5;
+const rounds = 7;
 
 /** Unions of pairs, seven levels deep, each leaf with a chain of nodes. */
 const planOf = (nodes: number): string => {
@@ -44,9 +47,85 @@ const timed = (act: string, done: string, start = "acted"): string => `(async ()
   return performance.now() - ${start};
 })()`;
 
-/** When the response with the plan had arrived. */
-const arrival =
-  "performance.getEntriesByType('resource').findLast(({ name }) => name.endsWith('explain_plan')).responseEnd";
+/** When the last response of an operation had arrived. */
+const arrival = (operation: string): string =>
+  `performance.getEntriesByType('resource').findLast(({ name }) => name.includes('${operation}')).responseEnd`;
+
+const type = (text: string): string =>
+  `(() => { const box = document.querySelector('input[type=search]'); box.value = '${text}'; box.dispatchEvent(new Event('input', { bubbles: true })); })()`;
+
+const shownTables = "document.querySelectorAll('.namespaces li').length";
+
+const click = (selector: string, text: string): string =>
+  `[...document.querySelectorAll('${selector}')].find((element) => element.textContent.trim() === '${text}').click()`;
+
+interface Step {
+  readonly name: string;
+  /** Brings the page where the step begins. */
+  readonly prepare: (page: Page) => Promise<unknown>;
+  /** What is measured, as a program of the page. */
+  readonly program: string;
+}
+
+const steps = (base: string): readonly Step[] => [
+  {
+    name: "list 1,000 tables",
+    prepare: (page) => page.goto(`${base}/console/#/history`),
+    program: timed("location.hash = '#/tables'", `${shownTables} === 500`, arrival("v1/table")),
+  },
+  {
+    name: "filter 1,000 tables to 11",
+    prepare: (page) => page.getByText("1000 tables").waitFor(),
+    program: timed(type("table10"), `${shownTables} === 11`),
+  },
+  {
+    name: "show all 1,000 tables again",
+    prepare: (page) => page.getByText("11 of 1000 tables").waitFor(),
+    program: timed(type(""), `${shownTables} === 500`),
+  },
+  {
+    name: "draw a plan of 500 nodes",
+    prepare: async (page) => {
+      await page.goto(`${base}/console/#/query/plain`);
+      await page.getByRole("button", { name: "Explain", exact: true }).waitFor();
+    },
+    program: timed(
+      click(".run-buttons button", "Explain"),
+      "document.querySelectorAll('.card').length === 500 && document.querySelectorAll('.card strong').length > 5",
+      arrival("explain_plan"),
+    ),
+  },
+  {
+    name: "select a node of it",
+    prepare: (page) => page.locator(".card").nth(2).waitFor(),
+    program: timed(
+      "document.querySelectorAll('.card')[2].click()",
+      "document.querySelector('.card[aria-selected=true]')",
+    ),
+  },
+  {
+    name: "sort its nodes",
+    prepare: (page) => page.locator(".card[aria-selected=true]").waitFor(),
+    program: timed(click(".grid thead button", "Own"), "document.querySelector('th[aria-sort=descending]')"),
+  },
+];
+
+/** CPU time of the page's thread since its start, in milliseconds. */
+type Cpu = Readonly<Record<"task" | "script" | "style" | "layout", number>>;
+
+const cpuOf = async (session: CDPSession): Promise<Cpu> => {
+  const { metrics } = await session.send("Performance.getMetrics");
+  const of = (name: string): number => (metrics.find((metric) => metric.name === name)?.value ?? Number.NaN) * 1000;
+  return {
+    task: of("TaskDuration"),
+    script: of("ScriptDuration"),
+    style: of("RecalcStyleDuration"),
+    layout: of("LayoutDuration"),
+  };
+};
+
+const median = (values: readonly number[]): number =>
+  Math.round(values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0);
 
 const home = await mkdtemp(join(tmpdir(), "lakehead-console-bench-"));
 await writeTables(join(home, "data"), [plain]);
@@ -57,41 +136,36 @@ const service = await startReadyServiceProcess({
 const browser = await launch();
 try {
   const { page } = await openPage(browser);
+  const session = await page.context().newCDPSession(page);
+  await session.send("Performance.enable", { timeDomain: "threadTicks" });
   const tables = Array.from({ length: 1000 }, (_, index) => `space${index % 20}$table${index}`);
   await page.route("**/v1/table?*", (route) => route.fulfill({ json: { tables } }));
   await page.route("**/explain_plan", (route) => route.fulfill({ json: document }));
   await signIn(page, service.base, testToken);
-  await page.getByText("1000 tables").waitFor();
-  const results: Record<string, number[]> = { "filter 1,000 tables": [], "draw a plan of 500 nodes": [] };
-  const type = (text: string): string =>
-    `(() => { const box = document.querySelector('input[type=search]'); box.value = '${text}'; box.dispatchEvent(new Event('input', { bubbles: true })); })()`;
-  for (let round = 0; round < rounds; round++) {
-    await page.evaluate(type(""));
-    await page.getByText("1000 tables").waitFor();
-    results["filter 1,000 tables"]?.push(
-      await page.evaluate<number>(timed(type("table10"), "document.querySelectorAll('.namespaces li').length === 11")),
-    );
-  }
-  for (let round = 0; round < rounds; round++) {
-    await page.goto(`${service.base}/console/#/tables`);
-    await page.goto(`${service.base}/console/#/query/plain`);
-    await page.getByRole("button", { name: "Explain", exact: true }).waitFor();
-    results["draw a plan of 500 nodes"]?.push(
-      await page.evaluate<number>(
-        timed(
-          "[...document.querySelectorAll('.run-buttons button')].find((b) => b.textContent.trim() === 'Explain').click()",
-          "document.querySelectorAll('.card').length === 500",
-          arrival,
-        ),
-      ),
-    );
-  }
-  for (const [name, values] of Object.entries(results)) {
-    const sorted = values.toSorted((left, right) => left - right);
-    process.stdout.write(
-      `${name.padEnd(28)} median ${Math.round(sorted[Math.floor(rounds / 2)] ?? 0)} ms, least ${Math.round(sorted[0] ?? 0)} ms\n`,
-    );
-  }
+  const measured = new Map<string, { readonly ms: number; readonly cpu: Cpu }[]>();
+  for (let round = 0; round < rounds; round++)
+    for (const { name, prepare, program } of steps(service.base)) {
+      await prepare(page);
+      const before = await cpuOf(session);
+      const ms = await page.evaluate<number>(program);
+      const after = await cpuOf(session);
+      const cpu = {
+        task: after.task - before.task,
+        script: after.script - before.script,
+        style: after.style - before.style,
+        layout: after.layout - before.layout,
+      };
+      measured.set(name, [...(measured.get(name) ?? []), { ms, cpu }]);
+    }
+  const parts = ["task", "script", "style", "layout"] as const;
+  const rows = [...measured].map(([name, runs]) => [
+    name,
+    String(median(runs.map(({ ms }) => ms))),
+    String(Math.round(Math.min(...runs.map(({ ms }) => ms)))),
+    ...parts.map((part) => String(median(runs.map(({ cpu }) => cpu[part])))),
+  ]);
+  const head = ["step", "median ms", "fastest ms", "CPU ms", "script", "style", "layout"];
+  process.stdout.write(`${markdownTable(head, rows)}\n`);
 } finally {
   await browser.close();
   await service.stop();

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { parsePlan } from "../../service/plan-doctor/parse.ts";
 import { testToken } from "../support/request.ts";
 import { type ServiceProcess, startReadyServiceProcess } from "../support/service-process.ts";
 import { staticToken } from "../support/static-token.ts";
@@ -188,6 +189,50 @@ describe("a query", () => {
     expect(await offline.page.getByRole("treeitem").count()).toBeGreaterThan(3);
     expect(await offline.page.locator("pre").last().textContent()).toContain("<script>alert(1)</script>");
     expect(offline.problems).toEqual([]);
+  });
+});
+
+describe("a plan of 500 nodes", () => {
+  const depthOf = (row: number): number => (row === 0 ? 0 : 1 + ((row - 1) % 9));
+  const lines = Array.from(
+    { length: 500 },
+    (_, row) =>
+      `${"  ".repeat(depthOf(row))}FilterExec: elapsed=${500 - row}µs, a@0 = ${row}, metrics=[output_rows=${row}]`,
+  );
+  const plan = ["AnalyzeExec verbose=true, elapsed=1ms, metrics=[]", ...lines.slice(1)].join("\n");
+  const facts = { version: 1, statistics: null, columns: null, indices: null, missing: [] };
+  const document = { plan, tree: parsePlan(plan), findings: [], facts };
+
+  test("has a card for each node, rows where the grid is scrolled to, and the selected node in view", async () => {
+    const { page, problems } = await open("/query/plain");
+    const scrollGrid = (top: number) =>
+      page.evaluate(`document.querySelector("table.grid").parentElement.scrollTop = ${top}`);
+    await page.route("**/analyze_plan", (route) => route.fulfill({ json: document }));
+    await page.getByRole("button", { name: "Analyze", exact: true }).click();
+    const cards = page.getByRole("treeitem");
+    await cards.nth(499).waitFor({ state: "attached" });
+    expect(await cards.count()).toBe(500);
+    const rows = page.locator("table.grid tbody tr");
+    expect(await rows.count()).toBeLessThan(100);
+    expect(await page.locator("table.grid").getAttribute("aria-rowcount")).toBe("501");
+    await rows.first().waitFor();
+
+    await scrollGrid(1_000_000);
+    const last = page.locator('table.grid tr[data-row="499"]');
+    await last.waitFor();
+    expect(await last.getAttribute("aria-rowindex")).toBe("501");
+
+    await page.locator('[data-node="250"]').focus();
+    await page.keyboard.press("Enter");
+    await page.locator('table.grid tr[data-row="250"][aria-selected="true"]').waitFor();
+    await page.locator('[data-node="250"] strong').waitFor();
+    await page.locator("mark").getByText("a@0 = 250").waitFor();
+
+    await page.getByRole("button", { name: "Rows out" }).click();
+    await scrollGrid(0);
+    await page.locator('table.grid tr[data-row="499"][aria-rowindex="2"]').waitFor();
+    await expectAccessible(page);
+    expect(problems).toEqual([]);
   });
 });
 

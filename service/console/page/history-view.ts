@@ -37,7 +37,7 @@ export const HistoryView = () => {
                 <input
                   type="checkbox"
                   aria-label=${`Compare the run of ${formatTime(run.at)}`}
-                  disabled=${run.plan?.tree === undefined}
+                  disabled=${run.plan === undefined}
                   checked=${chosen.includes(run.id)}
                   onChange=${() => toggle(run.id)}
                 />
@@ -47,9 +47,9 @@ export const HistoryView = () => {
               <td>${run.kind}</td>
               <td><a href=${addressOf({ view: "query", table: run.table, run: run.id })}>${summaryOf(run)}</a></td>
               <td class="number">
-                ${run.plan?.tree?.measured === true ? formatDuration(run.plan.tree.elapsed_ns) : `${formatCount(run.tookMs)} ms`}
+                ${run.plan?.measured === true ? formatDuration(run.plan.elapsed_ns) : `${formatCount(run.tookMs)} ms`}
               </td>
-              <td class="number">${run.plan?.tree === undefined ? "" : run.plan.findings.length}</td>
+              <td class="number">${run.plan?.findings}</td>
             </tr>`,
           )}
         </tbody>

@@ -1,10 +1,11 @@
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { PlanTree } from "../../../plan-doctor/types.ts";
 import { formatBytes, formatCount, formatDuration, formatShare } from "../format.ts";
 import { html } from "../html.ts";
 import { bytesRead, type Listed, listNodes, requestsOf } from "./nodes.ts";
 import { nextSort, type Sort, type SortKey, sortNodes } from "./sort.ts";
 import { TimeBars } from "./tree.ts";
+import { useVisibleArea } from "./visible.ts";
 
 const columns: readonly (readonly [SortKey, string, string])[] = [
   ["order", "#", "Order of the text"],
@@ -17,16 +18,47 @@ const columns: readonly (readonly [SortKey, string, string])[] = [
   ["requests", "Requests", "Requests of the node to the store"],
 ];
 
+/** Height of every row, in pixels: one line, a time bar and the padding. */
+const rowHeight = 32;
+
+/** Pixels for each level of the tree, up to a limit, and for a letter of a name. */
+const indent = { step: 12, maxLevels: 40 } as const;
+const letterWidth = 9;
+
+const indentOf = (depth: number): number => Math.min(depth, indent.maxLevels) * indent.step;
+
+/** Width of the longest name with its indentation, in pixels: only some rows are in the page. */
+const nameWidth = (nodes: readonly Listed[]): number =>
+  nodes.reduce(
+    (width, { node, depth }) => Math.max(width, indentOf(depth) + (node.name.length + 3) * letterWidth),
+    120,
+  );
+
 interface GridProps {
   readonly tree: PlanTree;
   readonly selected: number | undefined;
   readonly select: (id: number) => void;
+  /** Whether rows outside of the visible part are drawn as well: for a page without scripts. */
+  readonly whole?: boolean;
 }
 
 /** The nodes as a table, sorted by any column. */
-export const PlanGrid = ({ tree, selected, select }: GridProps) => {
+export const PlanGrid = ({ tree, selected, select, whole = false }: GridProps) => {
   const [sort, setSort] = useState<Sort>({ key: "order", descending: false });
   const nodes = useMemo(() => sortNodes(listNodes(tree), sort), [tree, sort]);
+  const box = useRef<HTMLDivElement>(null);
+  const { top, bottom } = useVisibleArea(box);
+  const from = whole ? 0 : Math.min(nodes.length, Math.max(0, Math.floor(top / rowHeight)));
+  const to = whole ? nodes.length : Math.min(nodes.length, Math.ceil(bottom / rowHeight));
+  useEffect(() => {
+    const at = nodes.findIndex(({ node }) => node.id === selected);
+    const { current } = box;
+    if (at === -1 || current === null) return;
+    // The head hides the first row of the visible part.
+    const [above, below] = [(at - 1) * rowHeight, (at + 2) * rowHeight - current.clientHeight];
+    if (current.scrollTop > above) current.scrollTop = above;
+    else if (current.scrollTop < below) current.scrollTop = below;
+  }, [selected]);
   const header = ([key, text, meaning]: (typeof columns)[number]) => html`<th
     key=${key}
     scope="col"
@@ -36,15 +68,16 @@ export const PlanGrid = ({ tree, selected, select }: GridProps) => {
   >
     <button type="button" onClick=${() => setSort(nextSort(sort, key))}>${text}</button>
   </th>`;
-  const row = ({ node, depth }: Listed) => html`<tr
+  const row = ({ node, depth }: Listed, index: number) => html`<tr
     key=${node.id}
+    aria-rowindex=${from + index + 2}
     data-row=${node.id}
     aria-selected=${node.id === selected}
     onClick=${() => select(node.id)}
   >
     <td class="number muted">${node.id + 1}</td>
-    <th scope="row">
-      <button type="button" style=${{ paddingLeft: `${sort.key === "order" ? Math.min(depth, 40) * 12 : 0}px` }}>
+    <th scope="row" class="node">
+      <button type="button" style=${{ paddingLeft: `${sort.key === "order" ? indentOf(depth) : 0}px` }}>
         ${node.name}
       </button>
     </th>
@@ -55,10 +88,14 @@ export const PlanGrid = ({ tree, selected, select }: GridProps) => {
     <td class="number">${formatBytes(bytesRead(node))}</td>
     <td class="number">${formatCount(requestsOf(node))}</td>
   </tr>`;
-  return html`<div class="scroll tall" tabindex="0" role="region" aria-label="Nodes of the plan">
-    <table class="grid">
-      <thead><tr>${columns.map(header)}</tr></thead>
-      <tbody>${nodes.map(row)}</tbody>
+  const space = (rows: number) =>
+    rows > 0 && html`<tbody aria-hidden="true" style=${{ height: `${rows * rowHeight}px` }}></tbody>`;
+  return html`<div class="scroll tall" ref=${box} tabindex="0" role="region" aria-label="Nodes of the plan">
+    <table class="grid" aria-rowcount=${nodes.length + 1} style=${{ "--row": `${rowHeight}px`, "--name": `${nameWidth(nodes)}px` }}>
+      <thead><tr aria-rowindex="1">${columns.map(header)}</tr></thead>
+      ${space(from)}
+      <tbody>${nodes.slice(from, to).map(row)}</tbody>
+      ${space(nodes.length - to)}
     </table>
   </div>`;
 };

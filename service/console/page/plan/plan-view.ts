@@ -27,19 +27,19 @@ export const Totals = ({ tree }: { tree: PlanTree }) => {
 export const PlanView = ({ plan }: { plan: Plan }) => {
   const [selected, setSelected] = useState<number | undefined>();
   const listed = useMemo(() => (plan.tree === undefined ? [] : listNodes(plan.tree)), [plan]);
+  const marked = useMemo(
+    () => new Set((plan.tree === undefined ? [] : plan.findings).flatMap(({ node }) => (node === null ? [] : [node]))),
+    [plan],
+  );
   if (plan.tree === undefined) return html`<${PlanText} text=${plan.plan} />`;
   const { tree, findings, facts } = plan;
-  const marked = new Set(findings.flatMap(({ node }) => (node === null ? [] : [node])));
   const node = listed.find((entry) => entry.node.id === selected)?.node;
-  const select = (id: number): void => {
-    setSelected(id);
-  };
   return html`<${Totals} tree=${tree} />
-    <${Findings} findings=${findings} facts=${facts} select=${select} />
+    <${Findings} findings=${findings} facts=${facts} select=${setSelected} />
     <div class="plan">
       <div class="plan-main">
-        <${PlanDrawingView} tree=${tree} selected=${selected} select=${select} marked=${marked} />
-        <${PlanGrid} tree=${tree} selected=${selected} select=${select} />
+        <${PlanDrawingView} tree=${tree} selected=${selected} select=${setSelected} marked=${marked} />
+        <${PlanGrid} tree=${tree} selected=${selected} select=${setSelected} />
       </div>
       <aside class="plan-side" aria-label="Selected node and text">
         ${node === undefined ? html`<p class="muted">Select a node to see its attributes and metrics.</p>` : html`<${NodeDetails} node=${node} />`}

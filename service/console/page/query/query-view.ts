@@ -21,6 +21,12 @@ const kinds: readonly { readonly kind: RunKind; readonly scope: string; readonly
   { kind: "rows", scope: "read", label: "Rows" },
 ];
 
+/** Runs an action when the frame with the current changes is on the screen; a page that is not shown has no frames. */
+const afterPaint = (action: () => void): void => {
+  if (document.hidden) action();
+  else requestAnimationFrame(() => setTimeout(action));
+};
+
 interface Result {
   readonly run: Run;
   readonly rows?: Rows;
@@ -47,6 +53,11 @@ export const QueryView = ({ table, run: runId }: { table: string; run?: string |
     [api, table],
   );
 
+  const show = (shown: Result): void => {
+    setResult(shown);
+    afterPaint(() => storeRun(shown.run));
+  };
+
   const perform = (kind: RunKind): void => {
     abort.current?.abort();
     const controller = new AbortController();
@@ -60,15 +71,11 @@ export const QueryView = ({ table, run: runId }: { table: string; run?: string |
         const file = await api.rows(table, query, controller.signal);
         const took = tookMs();
         const rows = await readRows(file);
-        const done: Run = { ...base, tookMs: took, rows: rows.rows.length };
-        storeRun(done);
-        setResult({ run: done, rows });
+        show({ run: { ...base, tookMs: took, rows: rows.rows.length }, rows });
         return;
       }
       const plan = await api.plan(table, kind, query, controller.signal);
-      const done: Run = { ...base, tookMs: tookMs(), plan };
-      storeRun(done);
-      setResult({ run: done });
+      show({ run: { ...base, tookMs: tookMs(), plan } });
     });
   };
 
@@ -82,11 +89,15 @@ export const QueryView = ({ table, run: runId }: { table: string; run?: string |
     };
   };
 
-  // Once for each result: the history can have megabytes, and the form draws at each key.
+  // Once for each result: the form draws at each key.
   const previous = useMemo(() => {
     if (result?.run.plan === undefined) return undefined;
     return storedRuns().find(({ id, table: of, plan }) => id !== result.run.id && of === table && plan !== undefined);
   }, [result]);
+  const plan = useMemo(
+    () => result?.run.plan && html`<${PlanView} key=${result.run.id} plan=${result.run.plan} />`,
+    [result],
+  );
 
   return html`<h1 class="hidden">Query ${table}</h1>
     <div class="query">
@@ -146,7 +157,7 @@ export const QueryView = ({ table, run: runId }: { table: string; run?: string |
                 }
               </div>`
         }
-        ${result?.run.plan !== undefined && html`<${PlanView} key=${result.run.id} plan=${result.run.plan} />`}
+        ${plan}
         ${
           result?.rows !== undefined &&
           html`<p class="muted">${formatCount(result.rows.rows.length)} rows</p>

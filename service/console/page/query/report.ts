@@ -18,8 +18,8 @@ const Plan = ({ run: { plan } }: { run: Run }) => {
   const { tree, findings, facts } = plan;
   return html`<${Totals} tree=${tree} />
     <${Findings} findings=${findings} facts=${facts} select=${ignore} />
-    <${PlanDrawingView} tree=${tree} selected=${undefined} select=${ignore} marked=${none} />
-    <${PlanGrid} tree=${tree} selected=${undefined} select=${ignore} />
+    <${PlanDrawingView} tree=${tree} selected=${undefined} select=${ignore} marked=${none} whole />
+    <${PlanGrid} tree=${tree} selected=${undefined} select=${ignore} whole />
     <h2>Nodes</h2>
     ${listNodes(tree).map(({ node }: { node: PlanNode }) => html`<details key=${node.id}><summary>${node.id + 1}. ${node.name}</summary><${NodeDetails} node=${node} /></details>`)}
     <h2>Text</h2>

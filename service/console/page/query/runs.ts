@@ -1,8 +1,8 @@
 import type { Plan, Query } from "../api.ts";
 import type { RunKind } from "./snippets.ts";
 
-/** A query that ran, as the browser keeps it: never with a token, never with rows. */
-export interface Run {
+/** A query that ran, as lists show it: never with a token, never with rows. */
+export interface RunEntry {
   readonly id: string;
   readonly table: string;
   readonly kind: RunKind;
@@ -11,41 +11,83 @@ export interface Run {
   readonly at: number;
   /** Time from the request to its answer as the browser saw it, in milliseconds. */
   readonly tookMs: number;
-  readonly plan?: Plan;
   /** Number of rows, of a run that returned rows. */
   readonly rows?: number;
+  /** Of a run with a plan as data. */
+  readonly plan?: { readonly measured: boolean; readonly elapsed_ns: number | null; readonly findings: number };
 }
 
-const key = "lakehead.runs";
+/** A run with its plan, which the browser keeps apart: a list of 50 plans can have megabytes. */
+export interface Run extends Omit<RunEntry, "plan"> {
+  readonly plan?: Plan;
+}
+
+const listKey = "lakehead.history";
+const planKey = (id: string): string => `lakehead.plan.${id}`;
 const maxRuns = 50;
 
-export const storedRuns = (): readonly Run[] => {
+/** @returns the stored value; undefined for none, and for one that is not JSON. */
+const stored = (key: string): unknown => {
   try {
-    const runs: unknown = JSON.parse(localStorage.getItem(key) ?? "[]");
-    return Array.isArray(runs) ? (runs as Run[]) : [];
+    return JSON.parse(localStorage.getItem(key) ?? "null") ?? undefined;
   } catch {
-    return [];
+    return undefined;
   }
 };
 
-/** Writes as many of the runs as the browser has room for, the first ones. */
-const write = (runs: readonly Run[]): void => {
-  for (let count = runs.length; count >= 0; count = count > 1 ? Math.floor(count / 2) : count - 1)
-    try {
-      localStorage.setItem(key, JSON.stringify(runs.slice(0, count)));
-      return;
-    } catch {
-      // The browser's storage is full: keep fewer.
-    }
+/** @returns whether the browser has room for the value. */
+const store = (key: string, value: unknown): boolean => {
+  try {
+    localStorage.setItem(key, JSON.stringify(value));
+    return true;
+  } catch {
+    return false;
+  }
 };
 
 /** The newest first. */
-export const storeRun = (run: Run): void => write([run, ...storedRuns()].slice(0, maxRuns));
+export const storedRuns = (): readonly RunEntry[] => {
+  const runs = stored(listKey);
+  return Array.isArray(runs) ? runs : [];
+};
 
-export const findRun = (id: string | undefined): Run | undefined =>
-  id === undefined ? undefined : storedRuns().find((run) => run.id === id);
+const entryOf = ({ plan, ...run }: Run): RunEntry =>
+  plan?.tree === undefined
+    ? run
+    : {
+        ...run,
+        plan: {
+          measured: plan.tree.measured,
+          elapsed_ns: plan.tree.elapsed_ns,
+          findings: plan.findings.length,
+        },
+      };
 
-export const forgetRuns = (): void => localStorage.removeItem(key);
+/** Adds a run. The oldest ones are removed where the browser lacks room, or where there are too many. */
+export const storeRun = (run: Run): void => {
+  const entries = [entryOf(run), ...storedRuns()];
+  const removeOldest = (): void => {
+    const oldest = entries.pop();
+    if (oldest !== undefined) localStorage.removeItem(planKey(oldest.id));
+  };
+  while (entries.length > maxRuns) removeOldest();
+  const fits = (): boolean => store(listKey, entries) && (run.plan === undefined || store(planKey(run.id), run.plan));
+  while (!fits() && entries.length > 1) removeOldest();
+};
+
+/** A run with its plan, if both are still in this browser. */
+export const findRun = (id: string | undefined): Run | undefined => {
+  const entry = storedRuns().find((run) => run.id === id);
+  if (entry === undefined) return undefined;
+  const { plan: _, ...run } = entry;
+  const plan = stored(planKey(run.id)) as Plan | undefined;
+  return plan === undefined ? run : { ...run, plan };
+};
+
+export const forgetRuns = (): void => {
+  for (const { id } of storedRuns()) localStorage.removeItem(planKey(id));
+  localStorage.removeItem(listKey);
+};
 
 /** The query in a few words. */
 export const summaryOf = ({ query }: Pick<Run, "query">): string => {
