@@ -77,11 +77,12 @@ type Make = (connection: Connection, name: string) => Promise<Table>;
 
 const plain: Make = (connection, name) => connection.createTable(name, rows(0, size));
 
+/** The SDK uses a configuration once. */
 const withIndex =
-  (column: string, config: Index): Make =>
+  (column: string, config: () => Index): Make =>
   async (connection, name) => {
     const table = await plain(connection, name);
-    await table.createIndex(column, { config });
+    await table.createIndex(column, { config: config() });
     return table;
   };
 
@@ -89,13 +90,13 @@ const withIndex =
 const kinds = {
   plain,
   /** Half a byte for each number of a vector. */
-  quantized: withIndex("vector", Index.ivfPq({ numPartitions: 16, numSubVectors: 16, ...training })),
-  "1 bit": withIndex("vector", Index.ivfPq({ numPartitions: 16, numSubVectors: 4, ...training })),
-  "64 partitions": withIndex("vector", Index.ivfFlat({ numPartitions: 64, ...training })),
-  "256 partitions": withIndex("vector", Index.ivfFlat({ numPartitions: 256, ...training })),
-  "B-tree on id": withIndex("id", Index.btree()),
-  "B-tree on score": withIndex("score", Index.btree()),
-  "text index": withIndex("body", Index.fts()),
+  quantized: withIndex("vector", () => Index.ivfPq({ numPartitions: 16, numSubVectors: 16, ...training })),
+  "1 bit": withIndex("vector", () => Index.ivfPq({ numPartitions: 16, numSubVectors: 4, ...training })),
+  "64 partitions": withIndex("vector", () => Index.ivfFlat({ numPartitions: 64, ...training })),
+  "256 partitions": withIndex("vector", () => Index.ivfFlat({ numPartitions: 256, ...training })),
+  "B-tree on id": withIndex("id", () => Index.btree()),
+  "B-tree on score": withIndex("score", () => Index.btree()),
+  "text index": withIndex("body", () => Index.fts()),
 } as const satisfies Readonly<Record<string, Make>>;
 
 export type Kind = keyof typeof kinds;
