@@ -60,8 +60,12 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal
 
 // Ends without the supervisor. SIGKILL, because process.exit would wait for native threads.
 const end = (): void => {
-  rmSync(temporary, { recursive: true, force: true });
-  process.kill(process.pid, "SIGKILL");
+  try {
+    // The engine's threads may still write into it.
+    rmSync(temporary, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
+  } finally {
+    process.kill(process.pid, "SIGKILL");
+  }
 };
 process.on("disconnect", end);
 if (!process.connected) end();

@@ -1,6 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { startTestService, type TestService } from "../../support/service.ts";
-import { analyze, canary, exits, explain, lives, slowToPlan, slowToRun, until, workersOf } from "./support.ts";
+import {
+  analyze,
+  canary,
+  exits,
+  explain,
+  lives,
+  patience,
+  slowToPlan,
+  slowToRun,
+  until,
+  workersOf,
+} from "./support.ts";
+
+vi.setConfig(patience);
 
 const environment = {
   LAKEHEAD_ISOLATION: "all",

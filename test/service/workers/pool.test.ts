@@ -2,13 +2,15 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { afterAll, afterEach, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from "vitest";
 import { uncheckedQuery } from "../../../service/guard/verify-query.ts";
 import { type ExitReport, Pool, type PoolConfig } from "../../../service/workers/pool.ts";
 import type { Call } from "../../../service/workers/protocol.ts";
 import { workerEntry } from "../../../service/workers/worker-process.ts";
 import { dimensions, vectorOf } from "../../support/tables.ts";
-import { until } from "./support.ts";
+import { patience, until } from "./support.ts";
+
+vi.setConfig(patience);
 
 /** The pool with real processes: workers, and programs that misbehave. */
 let home: string;
@@ -27,9 +29,9 @@ afterAll(() => rm(home, { recursive: true, force: true }));
 const config: PoolConfig = {
   workers: 1,
   callsPerWorker: 1,
-  deadlineSeconds: 20,
+  deadlineSeconds: 100,
   memoryBytes: 2 ** 30,
-  maxWaitMs: 20_000,
+  maxWaitMs: 100_000,
 };
 
 const open = (changes: Partial<PoolConfig> = {}, entry = workerEntry): Pool => {
@@ -109,23 +111,26 @@ test("a missing program counts as a failed start", async () => {
   await expect(pool.run(nearest())).rejects.toMatchObject({ code: 17 });
 });
 
-/** A program that leaks memory with each call, and returns its process id after the leak can be measured. */
-const leakingProgram = async (mebibytes: number): Promise<string> => {
-  const entry = join(home, `leaking-${mebibytes}.mjs`);
+/**
+ * A program that leaks memory with each call and returns its process id. After so many calls it returns nothing, so that a
+ * call ends only when its memory has been measured, however long that takes.
+ */
+const leakingProgram = async (mebibytes: number, answers: number): Promise<string> => {
+  const entry = join(home, `leaking-${mebibytes}-${answers}.mjs`);
   await writeFile(
     entry,
     `const kept = [];
     process.on("message", ({ kind, id }) => {
       if (kind === "open") return process.send({ kind: "ready" });
       kept.push(Buffer.alloc(${mebibytes} * 2 ** 20, 1));
-      setTimeout(() => process.send({ kind: "result", id, result: String(process.pid) }), 400);
+      if (kept.length <= ${answers}) process.send({ kind: "result", id, result: String(process.pid) });
     });`,
   );
   return entry;
 };
 
 test("a call is not charged for memory that earlier calls left: it runs a second time", async () => {
-  const pool = open({ memoryBytes: 420 * 2 ** 20 }, await leakingProgram(190));
+  const pool = open({ memoryBytes: 420 * 2 ** 20 }, await leakingProgram(190, 1));
   const first = await pool.run(nearest());
   const second = await pool.run(nearest());
   expect(second).not.toBe(first);
@@ -133,7 +138,7 @@ test("a call is not charged for memory that earlier calls left: it runs a second
 });
 
 test("a list of versions that exceeds the memory limit gets advice on versions", async () => {
-  const pool = open({ memoryBytes: 300 * 2 ** 20 }, await leakingProgram(600));
+  const pool = open({ memoryBytes: 300 * 2 ** 20 }, await leakingProgram(600, 0));
   const listing = pool.run({ method: "versions", values: [table("docs"), undefined] });
   await expect(listing).rejects.toMatchObject({
     code: 13,
@@ -142,12 +147,12 @@ test("a list of versions that exceeds the memory limit gets advice on versions",
 });
 
 test("a call that exceeds the memory limit alone fails", async () => {
-  const pool = open({ memoryBytes: 300 * 2 ** 20 }, await leakingProgram(600));
+  const pool = open({ memoryBytes: 300 * 2 ** 20 }, await leakingProgram(600, 0));
   await expect(pool.run(nearest())).rejects.toMatchObject({ code: 13, message: expect.stringMatching(/300 MiB/) });
 });
 
 test("an idle worker that uses too much memory is replaced", async () => {
-  const pool = open({ memoryBytes: 420 * 2 ** 20 }, await leakingProgram(320));
+  const pool = open({ memoryBytes: 420 * 2 ** 20 }, await leakingProgram(320, 1));
   const first = await pool.run(nearest());
   await until(() => reports.length > 0);
   expect(reports[0]).toMatchObject({ reason: "recycled", calls: 0, pid: Number(first) });

@@ -1,8 +1,10 @@
 import { existsSync } from "node:fs";
-import { afterEach, expect, inject, test } from "vitest";
+import { afterEach, expect, inject, test, vi } from "vitest";
 import { temporaryDirectoryOf } from "../../../service/workers/temporary-directory.ts";
 import { type ServiceProcess, startServiceProcess } from "../../support/service-process.ts";
-import { lives, until, workersOf } from "./support.ts";
+import { lives, patience, until, workersOnce } from "./support.ts";
+
+vi.setConfig(patience);
 
 let service: ServiceProcess;
 afterEach(() => service.kill());
@@ -15,8 +17,7 @@ const start = async (): Promise<number[]> => {
     LAKEHEAD_PLAN_WORKERS: "1",
   };
   service = await startServiceProcess({ environment });
-  const workers = await workersOf(service.running.child.pid);
-  expect(workers).toHaveLength(2);
+  const workers = await workersOnce(2, service.running.child.pid);
   await until(() => workers.map(temporaryDirectoryOf).every(existsSync));
   return workers;
 };

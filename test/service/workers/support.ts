@@ -7,6 +7,9 @@ const run = promisify(execFile);
 
 export const vector = Array.from({ length: dimensions }, () => 0.5);
 
+/** Timeouts of tests that start processes and load the engine in each: no test measures how long that takes. */
+export const patience = { testTimeout: 150_000, hookTimeout: 150_000 } as const;
+
 /** Part of every harmful query; it must not appear in logs or metrics. */
 export const canary = "xyzzycanary";
 
@@ -29,6 +32,16 @@ export const workersOf = async (supervisor: number | undefined = process.pid): P
     .map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line))
     .filter((match) => match?.[2] === String(supervisor) && match[3]?.includes("workers/worker-entry") === true)
     .map((match) => Number(match?.[1]));
+};
+
+/** Process ids of a supervisor's workers, once there are so many. */
+export const workersOnce = async (count: number, supervisor: number | undefined): Promise<number[]> => {
+  let workers: number[] = [];
+  await until(async () => {
+    workers = await workersOf(supervisor);
+    return workers.length === count;
+  });
+  return workers;
 };
 
 export const lives = (pid: number): boolean => {
