@@ -32,9 +32,9 @@ export class LazyConnection {
     this.#session = new Session(BigInt(sizes.indexBytes), BigInt(sizes.metadataBytes));
   }
 
-  /** Whether the database is a local directory. */
-  get isLocal(): boolean {
-    return !hasScheme(this.#address.uri);
+  /** The directory of the database; undefined if it is in a bucket. */
+  get localPath(): string | undefined {
+    return hasScheme(this.#address.uri) ? undefined : this.#address.uri;
   }
 
   get storageOptions(): Record<string, string> {

@@ -124,7 +124,7 @@ export class TableHandles {
    * @throws ServiceError if there is no such table.
    */
   async stateOf(id: TableId): Promise<object | undefined> {
-    if (!this.#strong || !this.#connection.isLocal || id.namespace.length > 0) return undefined;
+    if (!this.#strong || this.#connection.localPath === undefined || id.namespace.length > 0) return undefined;
     return this.#openLatest(id);
   }
 

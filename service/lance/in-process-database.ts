@@ -17,6 +17,7 @@ import { countRows, readRows } from "./reading.ts";
 import { listBranches, type OnInvalidTags, Tags } from "./refs.ts";
 import { toJsonSchema, type Vocabulary } from "./schema.ts";
 import { readStatistics } from "./statistics.ts";
+import { UnchangedFiles } from "./unchanged-files.ts";
 import { listVersions } from "./versions.ts";
 import { createInTurn, forgetAfter } from "./write-calls.ts";
 import { openWrites } from "./writes.ts";
@@ -54,6 +55,14 @@ const maxLists = 1000;
 const shareLists = (list: (namespace: readonly string[]) => Promise<Names>) => {
   const lists = new Memoizer<string, Names>({ max: maxLists, ttlMs: 0 });
   return ({ key, parts }: NamespaceId): Promise<Names> => lists.renew(key, () => list(parts));
+};
+
+/** The tables at the root are the directories in it; those of other namespaces are rows of a table. */
+const listUnchanged = (root: string | undefined, list: (namespace: NamespaceId) => Promise<Names>) => {
+  if (root === undefined) return list;
+  const unchanged = new UnchangedFiles<Names>(1);
+  return (namespace: NamespaceId): Promise<Names> =>
+    namespace.parts.length > 0 ? list(namespace) : unchanged.get(root, () => list(namespace));
 };
 
 /** Opens the database in this process. @param beforeCommit is awaited before each call that may commit. */
@@ -127,7 +136,10 @@ export const openInProcess = (
       }),
     query: (id, query) => handles.use(id, query, (table) => readRows(table, query, config.maxResultBytes)),
     count: (id, snapshot, predicate) => handles.use(id, snapshot, (table) => countRows(table, predicate)),
-    tables: shareLists(async (namespace) => listTables(await connected(), namespace)),
+    tables: listUnchanged(
+      connection.localPath,
+      shareLists(async (namespace) => listTables(await connected(), namespace)),
+    ),
     namespaces: shareLists(async (namespace) => listNamespaces(await connected(), namespace)),
     describeNamespace: async ({ parts }) => describeNamespace(await connected(), parts),
     stateOf: (id) => handles.stateOf(id),

@@ -3,11 +3,22 @@ import type { Table } from "@lancedb/lancedb";
 
 const displayed = /^\w+\(.*?, uri=(.*), read_consistency_interval=/s;
 
+/** A handle never moves to another location, and its display text costs more than a small request. */
+const addresses = new WeakMap<Table, string>();
+
 /**
  * The location of a table: a local path, or an address in a bucket. The SDK provides it only in its display text.
  * @throws Error if that text has another form.
  */
 const addressOf = (table: Table): string => {
+  const known = addresses.get(table);
+  if (known !== undefined) return known;
+  const address = readAddress(table);
+  addresses.set(table, address);
+  return address;
+};
+
+const readAddress = (table: Table): string => {
   const uri = displayed.exec(table.display())?.[1];
   if (uri === undefined) throw new Error("the display text of the SDK has no location of the table");
   return uri.startsWith("file:") ? fileURLToPath(uri) : uri;

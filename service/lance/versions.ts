@@ -7,6 +7,8 @@ export interface VersionRecord {
   /** Relative to the root of the database. */
   readonly manifest_path: string;
   readonly timestamp_millis: number;
+  /** The same (RFC 3339), for clients that do not read the number. */
+  readonly timestamp: string;
   /** Counts of the version: rows, files, fragments. */
   readonly metadata: Readonly<Record<string, string>>;
 }
@@ -34,6 +36,7 @@ export const listVersions = async (table: Table): Promise<readonly VersionRecord
       version,
       manifest_path: `${directory}/${manifestName(version, countsDown)}`,
       timestamp_millis: timestamp.getTime(),
+      timestamp: timestamp.toISOString(),
       metadata,
     }))
     .sort((left, right) => left.version - right.version);

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ServiceError } from "../errors.ts";
 import { defineOperation } from "./operation.ts";
 import { snapshotOf, snapshotShape } from "./shared/snapshot.ts";
-import { versionAnswer, versionOf } from "./shared/version.ts";
+import { versionAnswer } from "./shared/version.ts";
 
 export const describeVersion = defineOperation({
   name: "describe_version",
@@ -21,6 +21,6 @@ export const describeVersion = defineOperation({
     const all = await tools.database.versions(table, branch);
     const found = version === undefined ? all.at(-1) : all.find((entry) => entry.version === version);
     if (found === undefined) throw new ServiceError(11);
-    return { version: versionOf(found) };
+    return { version: found };
   },
 });

@@ -5,7 +5,7 @@ import { defineOperation } from "./operation.ts";
 import { branchField } from "./shared/common-fields.ts";
 import { pageOf, pageParameters, pageToken } from "./shared/page.ts";
 import { snapshotOf } from "./shared/snapshot.ts";
-import { versionAnswer, versionOf } from "./shared/version.ts";
+import { versionAnswer } from "./shared/version.ts";
 
 export const listVersions = defineOperation({
   name: "list_versions",
@@ -36,6 +36,6 @@ export const listVersions = defineOperation({
       ({ version }) => String(version),
       (version, last) => (descending ? Number(version) < Number(last) : Number(version) > Number(last)),
     );
-    return { versions: entries.map(versionOf), ...token };
+    return { versions: entries, ...token };
   },
 });

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import type { VersionRecord } from "../../lance/versions.ts";
 
 /** A version of a table in a response. */
 export const versionAnswer = z
@@ -13,8 +12,3 @@ export const versionAnswer = z
     metadata: z.record(z.string(), z.string()).describe("Counts of the version: rows, files, fragments"),
   })
   .meta({ id: "TableVersion" });
-
-export const versionOf = (record: VersionRecord): z.output<typeof versionAnswer> => ({
-  ...record,
-  timestamp: new Date(record.timestamp_millis).toISOString(),
-});

@@ -9,7 +9,9 @@ const settled = () => new Promise((resolve) => setTimeout(resolve, 2200));
 
 let service: TestService;
 beforeAll(async () => {
-  service = await startTestService({ environment: { LAKEHEAD_CONSISTENCY_SECONDS: "0" } });
+  service = await startTestService({
+    environment: { LAKEHEAD_CONSISTENCY_SECONDS: "0", LAKEHEAD_QUEUE_SECONDS: "100" },
+  });
 });
 afterAll(() => service.stop());
 
@@ -19,6 +21,8 @@ const described = async () => {
   const { body } = await service.call("describe", "plain", { load_detailed_metadata: true });
   return { version: body.version, columns: body.schema.fields.length, fragments: body.stats.num_fragments };
 };
+const tables = async (): Promise<readonly string[]> =>
+  (await service.ask("/v1/namespace/$/table/list", undefined, { method: "GET" })).body.tables;
 const status = async (operation: string) => (await service.call(operation, "plain")).status;
 
 /** Calls everything until it is kept. */
@@ -35,7 +39,7 @@ const elsewhere = async (change: (table: Table) => Promise<unknown>) => {
   connection.close();
 };
 
-describe("with strong consistency, a table in a local directory that was kept", { timeout: 60_000 }, () => {
+describe("with strong consistency, a table in a local directory that was kept", { timeout: 150_000 }, () => {
   test("is read again after each change by another connection", async () => {
     await keep();
     const before = { rows: await rows(), versions: await versions(), ...(await described()) };
@@ -57,6 +61,22 @@ describe("with strong consistency, a table in a local directory that was kept", 
         expect([await versions(), (await described()).version]).toEqual([before + change, await table.version()]);
       }
     });
+  });
+
+  test("is listed at the root from its creation until it is dropped", async () => {
+    for (const _ of [1, 2, 3]) {
+      await tables();
+      await settled();
+    }
+    const before = await tables();
+    const connection = await connect(service.directory);
+    for (const name of ["one", "two", "three"]) {
+      await connection.createTable(name, [{ id: 1 }]);
+      expect(await tables()).toEqual([...before, name].sort());
+      await connection.dropTable(name);
+      expect(await tables()).toEqual(before);
+    }
+    connection.close();
   });
 
   test("is not found after it was dropped, and found again", async () => {
