@@ -87,7 +87,7 @@ export class MaintenanceRecord {
   /** By table. No record exists before the first run that found a table due. */
   async rows(): Promise<ReadonlyMap<string, RecordRow>> {
     // The SDK creates a directory by connecting to it, which a dry run must not.
-    if (this.#connection.isLocal && !existsSync(this.#uri)) return new Map();
+    if (this.#connection.localPath !== undefined && !existsSync(this.#uri)) return new Map();
     let table: Table;
     try {
       table = await this.#connection.openTable(tableName, []);
