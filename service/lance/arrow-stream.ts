@@ -1,3 +1,4 @@
+import { open } from "node:fs/promises";
 import { invalid } from "../errors.ts";
 import { type Block, head, type SchemaSource, writeFooter } from "./arrow-footer.ts";
 import { fieldAt, follow, longAt, structsAt, viewOf } from "./flatbuffer.ts";
@@ -155,7 +156,40 @@ export const outlineOf = (stream: Uint8Array): StreamOutline => {
 export interface Stream {
   readonly bytes: Uint8Array;
   readonly outline: StreamOutline;
+  /** Whether its memory is from {@link readStreamFile}, which nothing else uses. */
+  readonly hasRoom?: boolean;
 }
+
+/** Room for the footer of a file behind its messages. */
+const footerRoom = 64 * 1024;
+
+/** Reads a stream into memory that has room for the beginning and the end of a file, which {@link toArrowFile} uses. */
+export const readStreamFile = async (path: string): Promise<Uint8Array> => {
+  const file = await open(path);
+  try {
+    const { size } = await file.stat();
+    const memory = Buffer.allocUnsafeSlow(head.byteLength + size + footerRoom);
+    let at = head.byteLength;
+    while (at < head.byteLength + size) {
+      const { bytesRead } = await file.read(memory, at, head.byteLength + size - at);
+      if (bytesRead === 0) throw new Error("the file of the rows is shorter than it was");
+      at += bytesRead;
+    }
+    return memory.subarray(head.byteLength, at);
+  } finally {
+    await file.close();
+  }
+};
+
+/** The file around a stream that has room for it; undefined if it has not. */
+const inPlace = ({ bytes, outline, hasRoom }: Stream, footer: Uint8Array): Buffer | undefined => {
+  const end = head.byteLength + outline.length;
+  if (hasRoom !== true || end + footer.byteLength > bytes.buffer.byteLength) return undefined;
+  const file = Buffer.from(bytes.buffer, 0, end + footer.byteLength);
+  file.set(head, 0);
+  file.set(footer, end);
+  return file;
+};
 
 /**
  * Converts Arrow IPC streams of one schema into a file with all their batches: the SDK reads files only. No value is decoded.
@@ -176,5 +210,7 @@ export const toArrowFile = (streams: readonly [Stream, ...Stream[]]): Buffer => 
     parts.push(bytes.subarray(from, outline.length));
     at += outline.length - from;
   }
-  return Buffer.concat([...parts, writeFooter(schema, dictionaries, batches)]);
+  const footer = writeFooter(schema, dictionaries, batches);
+  const [only, ...others] = streams;
+  return (others.length === 0 ? inPlace(only, footer) : undefined) ?? Buffer.concat([...parts, footer]);
 };

@@ -177,12 +177,3 @@ export const classifyWrite = (error: unknown): ServiceError => {
   if (known.code === 17 && known.dependency === "store") return outcomeUnknown(error);
   return known;
 };
-
-/**
- * The same for namespaces, whose names are verified: an error that looks like an invalid request is a fault of the stored list of
- * namespaces, which is read before it is written.
- */
-export const classifyNamespaceWrite = (error: unknown): ServiceError => {
-  const meaning = classifyWrite(error);
-  return meaning.code === 13 ? new ServiceError(18, { cause: error }) : meaning;
-};

@@ -1,10 +1,9 @@
-import { readFile } from "node:fs/promises";
 import type { Connection, Table } from "@lancedb/lancedb";
 import { ServiceError } from "../errors.ts";
 import type { TableId } from "../guard/table-id.ts";
-import { outlineOf, type Stream, toArrowFile } from "./arrow-stream.ts";
-import { classify, isGone } from "./classify.ts";
-import { classifyNamespaceWrite, classifyWrite } from "./classify-write.ts";
+import { outlineOf, readStreamFile, type Stream, toArrowFile } from "./arrow-stream.ts";
+import { classify, classifyAccess, isGone } from "./classify.ts";
+import { classifyWrite, outcomeUnknown } from "./classify-write.ts";
 import type { LazyConnection } from "./connection.ts";
 import { openDecodeCheck } from "./decode-check.ts";
 import { buildIndex } from "./index-types.ts";
@@ -65,14 +64,14 @@ export interface WriteLimits {
 
 /** @throws ServiceError code 13 for a malformed stream, 413 for one that is too large when decompressed. */
 const readStream = async (data: RowData, { maxWriteBytes }: WriteLimits): Promise<Stream> => {
-  const bytes = data.kind === "bytes" ? data.bytes : await readFile(data.path);
+  const bytes = data.kind === "bytes" ? data.bytes : await readStreamFile(data.path);
   const outline = outlineOf(bytes);
   if (outline.decodedBytes > maxWriteBytes)
     throw new ServiceError(13, {
       transport: "bodyTooLarge",
       message: `the rows have more than ${maxWriteBytes} bytes when decompressed: send them in several requests, or ask the operator to raise LAKEHEAD_MAX_WRITE_BYTES`,
     });
-  return { bytes, outline };
+  return { bytes, outline, hasRoom: data.kind === "file" };
 };
 
 /**
@@ -91,7 +90,7 @@ export const openWrites = (
     try {
       return await connection.get();
     } catch (error) {
-      throw classify(error);
+      throw classifyAccess(error, 18);
     }
   };
 
@@ -148,6 +147,15 @@ export const openWrites = (
     } catch (error) {
       if (error instanceof ServiceError && error.code === 4) return undefined;
       throw error;
+    }
+  };
+
+  const hasIndex = async (target: WriteTarget, name: string): Promise<boolean> => {
+    const table = await open(target);
+    try {
+      return (await table.listIndices()).some((index) => index.name === name);
+    } finally {
+      table.close();
     }
   };
 
@@ -282,12 +290,18 @@ export const openWrites = (
       ),
     restoreVersion: restore,
     createIndex: (target, specification) =>
-      plain(target, (table) =>
-        table.createIndex(specification.column, {
-          config: buildIndex(specification),
-          ...(specification.name === undefined ? {} : { name: specification.name }),
-        }),
-      ),
+      plain(target, async (table) => {
+        const { column, name } = specification;
+        const config = buildIndex(specification);
+        try {
+          await table.createIndex(column, { config, ...(name === undefined ? {} : { name }) });
+        } catch (error) {
+          // When the store's response is lost, the SDK mistakes its own commit for that of another writer.
+          const isConflict = classifyWrite(error).code === 14;
+          if (isConflict && (await hasIndex(target, name ?? `${column}_idx`))) throw outcomeUnknown(error);
+          throw error;
+        }
+      }),
     dropIndex: (target, name) =>
       plain(target, async (table) => {
         if (!(await table.listIndices()).some((index) => index.name === name)) throw new ServiceError(6);
@@ -312,7 +326,7 @@ export const openWrites = (
         const created = await to.createNamespace([...parts], { mode: "create", properties: { ...properties } });
         return created.properties ?? {};
       } catch (error) {
-        const failure = classifyNamespaceWrite(error);
+        const failure = classifyWrite(error);
         if (!isLost(failure)) throw failure;
         const properties = await describeNamespace(to, parts);
         if (mode === "exist_ok") return properties;
@@ -325,7 +339,7 @@ export const openWrites = (
       try {
         await to.dropNamespace([...parts]);
       } catch (error) {
-        const failure = classifyNamespaceWrite(error);
+        const failure = classifyWrite(error);
         if (failure.code !== 1 || mustExist) throw failure;
       }
     },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { asRows, plainStream } from "../service/writes/support.ts";
+import { asRows, plainStream, writesOn } from "../service/writes/support.ts";
 import { type ServiceProcess, startReadyServiceProcess } from "../support/service-process.ts";
 import { type HostileBody, hostileBodies, mutations } from "./support/arrow-bodies.ts";
 
@@ -12,10 +12,10 @@ let service: ServiceProcess;
 beforeAll(async () => {
   service = await startReadyServiceProcess({
     copyOf: inject("tables"),
-    environment: { LAKEHEAD_WRITES: "on", LAKEHEAD_MAX_WRITE_BYTES: String(2 ** 24), LAKEHEAD_LOG_LEVEL: "error" },
+    environment: { ...writesOn, LAKEHEAD_MAX_WRITE_BYTES: String(2 ** 24), LAKEHEAD_LOG_LEVEL: "error" },
   });
   expect((await service.call("create", "target", undefined, asRows(plainStream([1])))).status).toBe(200);
-}, 60_000);
+}, 240_000);
 afterAll(() => service.kill());
 
 type Target = readonly [operation: string, table: string, query: string];

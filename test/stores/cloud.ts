@@ -2,10 +2,12 @@ import { afterAll, beforeAll, describe, test } from "vitest";
 import { type ObjectStore, startObjectStore } from "../support/object-store.ts";
 import { acceptance } from "./acceptance.ts";
 import { conditionalPuts } from "./conditions.ts";
+import { crashes } from "./crashes.ts";
 import { faults } from "./faults.ts";
 import { fill } from "./place.ts";
 import { replicas } from "./replicas.ts";
 import type { StoreServer } from "./store-server.ts";
+import { writers } from "./writers.ts";
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -38,5 +40,7 @@ export const onCloud = async (
     acceptance(() => store);
     replicas(() => store);
     faults(() => store);
+    crashes(cloud, () => ("behind" in server ? server.behind : undefined));
+    writers(() => store);
   });
 };

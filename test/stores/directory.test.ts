@@ -3,8 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe } from "vitest";
 import { acceptance } from "./acceptance.ts";
+import { crashesOfDirectory } from "./crashes.ts";
 import { fill, type Place } from "./place.ts";
 import { replicas } from "./replicas.ts";
+import { writers } from "./writers.ts";
 
 describe("a local directory", () => {
   let place: Place;
@@ -16,4 +18,6 @@ describe("a local directory", () => {
 
   acceptance(() => place);
   replicas(() => place);
+  crashesOfDirectory(() => place);
+  writers(() => place);
 });

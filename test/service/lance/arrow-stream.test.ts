@@ -1,7 +1,10 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { tableFromIPC } from "apache-arrow";
 import { describe, expect, test } from "vitest";
 import { ServiceError } from "../../../service/errors.ts";
-import { outlineOf, type Stream, toArrowFile } from "../../../service/lance/arrow-stream.ts";
+import { outlineOf, readStreamFile, type Stream, toArrowFile } from "../../../service/lance/arrow-stream.ts";
 import { dictionary, lz4, uncompressed, zstd } from "../writes/streams.ts";
 import { plainSchema, plainStream, streamOf } from "../writes/support.ts";
 
@@ -49,6 +52,15 @@ describe("a stream as a file", () => {
     const table = tableFromIPC(toArrowFile([read(uncompressed)]));
     expect(table.toArray().map((row) => Number(row.id))).toEqual(Array.from({ length: 16 }, (_, id) => id));
     expect([...(table.get(3)?.vector ?? [])].map(Number)).toEqual([3, 0, 0, 1]);
+  });
+
+  test("is the same when the stream was read from a file", async () => {
+    const path = join(await mkdtemp(join(tmpdir(), "lakehead-stream-")), "rows");
+    await writeFile(path, lz4);
+    const bytes = await readStreamFile(path);
+    const read = toArrowFile([{ bytes, outline: outlineOf(bytes), hasRoom: true }]);
+    expect(read.equals(toArrowFile([{ bytes: lz4, outline: outlineOf(lz4) }]))).toBe(true);
+    await rm(dirname(path), { recursive: true });
   });
 
   test("keeps dictionaries", () => {

@@ -166,6 +166,13 @@ const missingColumn: Readonly<Record<string, Wanted>> = {
   create_scalar_index: { fields: { column: "no_such_column" } },
 };
 
+const contendedWrite: Readonly<Record<string, Wanted>> = {
+  create: { query: "mode=overwrite" },
+  // Not the name of an index that exists, which could be this request's own.
+  create_index: { fields: { name: "new" } },
+  create_scalar_index: { fields: { name: "new" } },
+};
+
 const otherSchema = streamOf([{ id: "word" }], new Schema([new Field("id", new Utf8(), true)]));
 const unknownColumn = streamOf(
   [{ id: 1n, other: 1n }],
@@ -223,7 +230,7 @@ const provocations: Readonly<Record<number, Provoke>> = {
       query: "delimiter=",
       ...(isArrow(label) ? {} : { options: { rawBody: "{" } }),
     }),
-  14: (label) => send(contended.service, label, label === "create" ? { query: "mode=overwrite" } : {}),
+  14: (label) => send(contended.service, label, contendedWrite[label]),
   15: ask({ options: { token: nothing } }),
   16: ask({ options: { token: null } }),
   17: (label) => send(issuerAway, label, { options: { token: fakeJwt } }),
@@ -279,7 +286,7 @@ describe.each(codesOf)("%s", (label, codes) => {
 
   test.each(scopes)("asks for its scope of a token with %s", async (granted) => {
     const token = `token-${granted.replace(":", "-")}`;
-    const answer = await send(service, label, { table: "missing", namespace: "no$way", options: { token } });
+    const answer = await send(service, label, { table: `of-${token}`, namespace: "no$way", options: { token } });
     if (operationOf(label).scope === granted) expect(answer.status).not.toBe(403);
     else expect(answer).toMatchObject({ status: 403, body: { code: 15 } });
   });

@@ -1,0 +1,260 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Connection, connect } from "@lancedb/lancedb";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { classify } from "../../service/lance/classify.ts";
+import { workersOf } from "../service/workers/support.ts";
+import { asRows, plainStream } from "../service/writes/support.ts";
+import { type ObjectStore, type ObjectStoreOptions, startObjectStore } from "../support/object-store.ts";
+import { Bucket } from "../support/object-store-content.ts";
+import type { Ask, Responder } from "../support/object-store-protocol.ts";
+import { respond } from "../support/object-store-protocol.ts";
+import type { Answer } from "../support/request.ts";
+import type { ServiceProcess } from "../support/service-process.ts";
+import { type Place, serve } from "./place.ts";
+
+/** One write, and what it needs. */
+interface Write {
+  readonly operation: string;
+  readonly body?: object;
+  readonly rows?: readonly number[];
+  readonly query?: string;
+  /** Whether it creates its table. */
+  readonly creates?: true;
+}
+
+const writes: readonly Write[] = [
+  { operation: "create", rows: [1, 2, 3], creates: true },
+  { operation: "insert", rows: [10, 11, 12] },
+  {
+    operation: "merge_insert",
+    rows: [2, 20],
+    query: "?on=id&when_matched_update_all=true&when_not_matched_insert_all=true",
+  },
+  { operation: "update", body: { predicate: "id > 1", updates: [["text", "'updated'"]] } },
+  { operation: "delete", body: { predicate: "id = 2" } },
+  { operation: "add_columns", body: { new_columns: [{ name: "twice", expression: "id * 2" }] } },
+  { operation: "create_index", body: { column: "id", index_type: "BTREE" } },
+  { operation: "restore", body: { version: 1 } },
+];
+
+const initial = [1, 2, 3];
+
+export const send = (
+  service: ServiceProcess,
+  table: string,
+  { operation, body, rows, query = "" }: Write,
+): Promise<Answer> =>
+  service.call(operation, table, body, rows === undefined ? {} : asRows(plainStream(rows), { query }));
+
+/** What happens at a request of the store that changes it. */
+interface Fault {
+  readonly title: string;
+  /** Whether the request takes effect before. */
+  readonly takesEffect: boolean;
+  readonly does: "kill the worker" | "kill the service" | "fail" | "cut";
+}
+
+const faults: readonly Fault[] = [
+  { title: "kill -9 of the worker before", takesEffect: false, does: "kill the worker" },
+  { title: "kill -9 of the worker after", takesEffect: true, does: "kill the worker" },
+  { title: "kill -9 of the service before", takesEffect: false, does: "kill the service" },
+  { title: "kill -9 of the service after", takesEffect: true, does: "kill the service" },
+  { title: "status 500 instead of", takesEffect: false, does: "fail" },
+  { title: "status 500 although it took effect, at", takesEffect: true, does: "fail" },
+  { title: "a cut connection before", takesEffect: false, does: "cut" },
+  { title: "a cut connection after", takesEffect: true, does: "cut" },
+];
+
+/** A store whose n-th change meets a fault, once. */
+export class Breakpoint {
+  #changes = 0;
+  #at = 0;
+  #fault: Fault | undefined;
+  #act: () => Promise<void> = async () => undefined;
+
+  /** Counts from now on; returns the number of changes so far. */
+  restart(at = 0, fault?: Fault, act?: () => Promise<void>): number {
+    const changes = this.#changes;
+    this.#changes = 0;
+    this.#at = at;
+    this.#fault = fault;
+    this.#act = act ?? this.#act;
+    return changes;
+  }
+
+  respond(inner: Responder): Responder {
+    return async (ask: Ask) => {
+      if (ask.method === "GET" || ask.method === "HEAD") return inner(ask);
+      this.#changes++;
+      const fault = this.#changes === this.#at ? this.#fault : undefined;
+      if (fault === undefined) return inner(ask);
+      const reply = fault.takesEffect ? await inner(ask) : undefined;
+      await this.#act();
+      if (fault.does === "cut") throw new Error("the connection is cut");
+      if (fault.does === "fail" || reply === undefined) return { status: 500 };
+      return reply;
+    };
+  }
+}
+
+/** All that a reader sees of a table: rows, columns and indices; "absent" if there is none. */
+const contentOf = async (connection: Connection, name: string): Promise<string> => {
+  const table = await connection.openTable(name).catch((error: unknown) => {
+    if (classify(error).code === 4) return undefined;
+    throw error;
+  });
+  if (table === undefined) return "absent";
+  const rows = (await table.query().toArray()).map((row) =>
+    JSON.stringify(row, (_, value) => (typeof value === "bigint" ? String(value) : value)),
+  );
+  const indices = (await table.listIndices()).map((index) => index.name);
+  table.close();
+  return JSON.stringify({ rows: rows.sort(), indices });
+};
+
+/** The statuses after which a write may have been committed or not; `undefined` without a response. */
+const isOpen = (status: number | undefined): boolean => status === undefined || status === 424;
+
+/** Every moment of every write: it is committed once or not at all, and the response says which. */
+export const crashes = (cloud: "s3" | "gs", behind: () => Responder | undefined): void => {
+  describe("a write that is interrupted at each change of the store", () => {
+    const breakpoint = new Breakpoint();
+    let store: ObjectStore;
+    let service: ServiceProcess | undefined;
+    let reader: Connection;
+    let tables = 0;
+    /** The commits and the rest of the cases, for the last line. */
+    const outcomes: Record<string, number> = {};
+
+    const start = async (): Promise<ServiceProcess> => {
+      const place: Place = store;
+      const started = await serve(place, { LAKEHEAD_WRITES: "on", LAKEHEAD_CONSISTENCY_SECONDS: "0" });
+      await started.ready();
+      return started;
+    };
+
+    beforeAll(async () => {
+      const inner = behind() ?? respond(new Bucket());
+      const options: ObjectStoreOptions = { cloud, prefix: "crashes", behind: breakpoint.respond(inner) };
+      store = await startObjectStore(options);
+      reader = await connect(store.uri, { storageOptions: { ...store.storageOptions } });
+      service = await start();
+    }, 120_000);
+    afterAll(async () => {
+      process.stdout.write(`interrupted writes on ${cloud}://: ${JSON.stringify(outcomes)}\n`);
+      reader.close();
+      await service?.stop();
+      await store.close();
+    });
+
+    const prepare = async ({ operation, creates }: Write): Promise<string> => {
+      const name = `${operation}-${++tables}`;
+      if (creates === true || service === undefined) return name;
+      expect((await send(service, name, { operation: "create", rows: initial })).status).toBe(200);
+      if (operation === "restore")
+        expect((await send(service, name, { operation: "delete", body: { predicate: "id = 1" } })).status).toBe(200);
+      return name;
+    };
+
+    const act = async ({ does }: Fault): Promise<void> => {
+      const pid = service?.running.child.pid;
+      if (does === "kill the worker") for (const worker of await workersOf(pid)) process.kill(worker, "SIGKILL");
+      if (does === "kill the service") {
+        // The next case starts another one, maybe before this one's directory is removed.
+        const killed = service;
+        service = undefined;
+        await killed?.kill();
+      }
+    };
+
+    test.each(writes)(
+      "$operation",
+      async (write) => {
+        service ??= await start();
+        const whole = await prepare(write);
+        const before = await contentOf(reader, whole);
+        breakpoint.restart();
+        expect((await send(service, whole, write)).status).toBe(200);
+        const changes = breakpoint.restart();
+        const after = await contentOf(reader, whole);
+        expect(changes).toBeGreaterThan(1);
+        expect(after).not.toBe(before);
+        const wrong: string[] = [];
+        for (let at = 1; at <= changes; at++)
+          for (const fault of faults) {
+            service ??= await start();
+            const name = await prepare(write);
+            breakpoint.restart(at, fault, () => act(fault));
+            const status = await send(service, name, write).then(
+              (answer) => answer.status,
+              () => undefined,
+            );
+            breakpoint.restart();
+            const content = await contentOf(reader, name).catch((error: unknown) => `unreadable: ${error}`);
+            const committed = content === after;
+            const isRight = (committed || content === before) && (isOpen(status) || committed === (status === 200));
+            const title = `${fault.title} change ${at} of ${changes}`;
+            if (!isRight) wrong.push(`${title}: status ${status}, ${content.slice(0, 300)}`);
+            const outcome = `${fault.does}: ${status ?? "no response"}, ${committed ? "committed" : "not committed"}`;
+            outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+            // An earlier attempt leaves nothing that a later one fails at.
+            if (committed || at !== changes) continue;
+            service ??= await start();
+            const again = await send(service, name, write);
+            if (again.status !== 200 || (await contentOf(reader, name)) !== after)
+              wrong.push(`${title}: the next attempt has status ${again.status}: ${JSON.stringify(again.body)}`);
+          }
+        expect(wrong).toEqual([]);
+      },
+      600_000,
+    );
+  });
+};
+
+/** Kills workers at moments spread over the time of a write: a directory has no requests to count. */
+export const crashesOfDirectory = (place: () => Place): void => {
+  describe("a write that is interrupted", () => {
+    let service: ServiceProcess;
+    let reader: Connection;
+    beforeAll(async () => {
+      service = await serve(place(), { LAKEHEAD_WRITES: "on", LAKEHEAD_CONSISTENCY_SECONDS: "0" });
+      await service.ready();
+      reader = await connect(place().uri);
+    });
+    afterAll(async () => {
+      reader.close();
+      await service.stop();
+    });
+
+    const moments = 12;
+    const spanMs = 60;
+
+    test.each(writes)(
+      "$operation: kill -9 of the worker at one of 12 moments",
+      async (write) => {
+        let after: string | undefined;
+        const wrong: string[] = [];
+        for (let moment = -1; moment < moments; moment++) {
+          const name = `killed-${write.operation}-${moment + 1}`;
+          if (write.creates !== true) await send(service, name, { operation: "create", rows: initial });
+          if (write.operation === "restore")
+            await send(service, name, { operation: "delete", body: { predicate: "id = 1" } });
+          const before = await contentOf(reader, name);
+          const sending = send(service, name, write);
+          if (moment >= 0) {
+            await sleep((moment * spanMs) / moments);
+            for (const worker of await workersOf(service.running.child.pid)) process.kill(worker, "SIGKILL");
+          }
+          const { status } = await sending;
+          const content = await contentOf(reader, name).catch((error: unknown) => `unreadable: ${error}`);
+          after ??= content;
+          const committed = content === after;
+          const isRight = (committed || content === before) && (isOpen(status) || committed === (status === 200));
+          if (!isRight) wrong.push(`moment ${moment}: status ${status}, ${content.slice(0, 300)}`);
+        }
+        expect(wrong).toEqual([]);
+      },
+      120_000,
+    );
+  });
+};
