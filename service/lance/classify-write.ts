@@ -13,6 +13,7 @@ export const writeMeanings: readonly Meaning[] = [
   { pattern: /^Namespace already exists/, code: 2 },
   { pattern: /^Namespace not empty/, code: 3 },
   { pattern: /^Dataset already exists: \S*\/tree\//, code: 23 },
+  { pattern: /^Encountered internal error\. .*Clone operation should not enter build_manifest/, code: 23 },
   // Another writer created the table or namespace.
   { pattern: /^Concurrent modification: Object /, code: 14 },
   { pattern: /^Lance index not found/, code: 6 },

@@ -220,6 +220,11 @@ const provocations: readonly [what: string, code: number, provoke: () => Promise
   ["a merge whose values are damaged", 13, () => merge(damaged()), /not valid Arrow data/],
   ["another writer's table of that name", 5, () => native((to) => to.createTable("plain", [{ id: 1 }]))],
   ["another writer's branch of that name", 23, () => native(branch)],
+  [
+    "a branch that another writer created",
+    23,
+    () => native(async (to) => (await (await to.openTable("plain")).branches()).create("parent")),
+  ],
   ["another writer's namespace of that name", 14, () => native(namespace)],
   [
     "an index that another writer dropped",
