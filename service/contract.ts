@@ -22,6 +22,13 @@ export const entry = "service/main.ts";
 /** Maximum seconds from SIGTERM to the exit of a pod: readiness delay, drain, close. */
 export const terminationGraceSeconds = 60;
 
+/**
+ * Maximum seconds from the first byte of a request to the response, for the timeouts of load balancers: the service ends a
+ * slow request itself, and a client that gets a balancer's 504 repeats a write that may be done. With writes, the time in
+ * which the body arrives and the deadline of the write, both at their defaults.
+ */
+export const longestRequestSeconds = (writes: boolean): number => (writes ? 1320 : 120);
+
 /** The scopes that an issuer grants. An operation needs one of them (`plan`: explain_plan, `analyze`: analyze_plan, …). */
 export const scopes = ["plan", "analyze", "stats", "read", "tags:read", "tags:write", "write", "manage"] as const;
 
@@ -43,6 +50,7 @@ export const environment = {
   staticTokens: "LAKEHEAD_AUTH_STATIC_TOKENS",
   console: "LAKEHEAD_CONSOLE",
   consoleClientId: "LAKEHEAD_CONSOLE_CLIENT_ID",
+  writes: "LAKEHEAD_WRITES",
   memoryLimit: "LAKEHEAD_MEMORY_LIMIT_BYTES",
   writes: "LAKEHEAD_WRITES",
 } as const;

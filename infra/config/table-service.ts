@@ -60,6 +60,12 @@ export const tableServiceSchema = <Exposure extends z.ZodType>(exposure: Exposur
         .prefault({})
         .describe("Authentication of callers"),
       console: z.boolean().default(false).describe("Serve the console, a page over the API, at /console"),
+      writes: z
+        .boolean()
+        .default(false)
+        .describe(
+          "Serve the operations that change tables and namespaces; alone gives the service's identity the right to put and delete all objects of the tables",
+        ),
       logLevel: z.enum(["debug", "info", "warn", "error"]).default("info").describe("Minimum log level"),
       exposure,
     })

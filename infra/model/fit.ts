@@ -42,8 +42,12 @@ export function tiered(amount: number, slices: readonly (readonly [number, numbe
 export const defaultFunction: Amount = { cpus: 1, memoryBytes: 4096 * MiB, gpus: 0 };
 export const defaultJob: Amount = { cpus: 1.2, memoryBytes: (4096 + 1024 + 128) * MiB, gpus: 0 };
 
-/** The table service's files under /tmp, and its local disk in total: these files and the container's log. */
-export const tableServiceDisk = { temporary: "1Gi", total: "2Gi" } as const;
+/**
+ * The table service's files under /tmp, and its local disk in total: these files and the container's log. Writes put the
+ * bodies that arrive there, 1 GiB by the service's default, and what the engine sorts while it builds an index.
+ */
+export const tableServiceDisk = (writes: boolean) =>
+  writes ? ({ temporary: "6Gi", total: "7Gi" } as const) : ({ temporary: "1Gi", total: "2Gi" } as const);
 
 /** Memory below which the kubelet evicts pods. */
 export const evictionThreshold = 100 * MiB;

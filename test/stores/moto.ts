@@ -12,11 +12,17 @@ export type S3Server =
   | { readonly base: string; stop(): Promise<void>; readonly missing?: never }
   | { readonly missing: string; readonly base?: never };
 
-/** moto's S3 with an empty bucket, on a port that the system chooses. */
-export const startMotoServer = async (log: (line: string) => void): Promise<S3Server> => {
+/**
+ * moto's S3 with an empty bucket, on a port that the system chooses.
+ * @param environment further variables of moto.
+ */
+export const startMotoServer = async (
+  log: (line: string) => void,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<S3Server> => {
   const { python, missing } = await pythonWith(here("requirements.txt"), log);
   if (python === undefined) return { missing: `moto, ${missing}` };
-  const running = startProcess(python, [here("s3_server.py")], { PYTHONDONTWRITEBYTECODE: "1" });
+  const running = startProcess(python, [here("s3_server.py")], { PYTHONDONTWRITEBYTECODE: "1", ...environment });
   const [, port] = await running.printed(/^(\d+)\n/);
   const base = `http://127.0.0.1:${port}`;
   await sendTo(base)("PUT", `/${bucketName}`);

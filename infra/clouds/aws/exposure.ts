@@ -1,4 +1,4 @@
-import { paths, ports } from "../../../service/contract.ts";
+import { longestRequestSeconds, paths, ports } from "../../../service/contract.ts";
 
 /** The ports of a table service pod that a load balancer connects to: requests and readiness probes. */
 export const balancedPorts: readonly number[] = [ports.api, ports.operations];
@@ -6,8 +6,6 @@ export const balancedPorts: readonly number[] = [ports.api, ports.operations];
 /** Port on which each kind of load balancer listens. */
 export const listenerPort = { internal: 80, public: 443 } as const;
 
-/** Longer than the service's own longest timeout, so that the service ends a slow request itself. */
-const idleSeconds = 120;
 const drainSeconds = 30;
 
 /** Ids that AWS assigns; `Text` is a string or an output of one. */
@@ -17,13 +15,19 @@ interface Ids<Text> {
   readonly subnets: Text;
 }
 
+export interface BalancerSettings {
+  readonly protect: boolean;
+  /** Whether the service serves writes, whose requests last longer. */
+  readonly writes: boolean;
+}
+
 /** AWS refuses to delete a protected load balancer, also for the controller. */
 const deletionProtection = (protect: boolean): string => `deletion_protection.enabled=${protect}`;
 
 /** Annotations of a Service of type LoadBalancer: an internal NLB with the pods as targets. */
 export function internalAnnotations<Text>(
   { securityGroup, subnets }: Ids<Text>,
-  protect: boolean,
+  { protect, writes }: BalancerSettings,
 ): Record<string, string | Text> {
   const prefix = "service.beta.kubernetes.io/aws-load-balancer";
   return {
@@ -36,6 +40,12 @@ export function internalAnnotations<Text>(
     [`${prefix}-healthcheck-path`]: paths.ready,
     [`${prefix}-attributes`]: deletionProtection(protect),
     [`${prefix}-target-group-attributes`]: `deregistration_delay.timeout_seconds=${drainSeconds}`,
+    // Without it, 350 seconds.
+    ...(writes
+      ? {
+          [`${prefix}-listener-attributes.TCP-${listenerPort.internal}`]: `tcp.idle_timeout.seconds=${longestRequestSeconds(writes)}`,
+        }
+      : {}),
   };
 }
 
@@ -44,9 +54,9 @@ const accessLogs = (bucket: string | undefined): string[] =>
   bucket === undefined ? [] : ["access_logs.s3.enabled=true", `access_logs.s3.bucket=${bucket}`];
 
 /** Attributes of an ALB. */
-export const publicAttributes = (protect: boolean, logBucket: string | undefined): string =>
+export const publicAttributes = ({ protect, writes }: BalancerSettings, logBucket: string | undefined): string =>
   [
-    `idle_timeout.timeout_seconds=${idleSeconds}`,
+    `idle_timeout.timeout_seconds=${longestRequestSeconds(writes)}`,
     "routing.http.drop_invalid_header_fields.enabled=true",
     deletionProtection(protect),
     ...accessLogs(logBucket),

@@ -44,7 +44,7 @@ export class Identities extends pulumi.ComponentResource {
           {
             description: `Table service of ${place.cluster}`,
             trust: trustServiceAccount(oidcProviderArn, config.namespace, tableServiceAccount),
-            policies: { tables: document(tableServicePolicy) },
+            policies: { tables: document((at, scope) => tableServicePolicy(at, scope, config.tableService.writes)) },
           },
           child,
         )

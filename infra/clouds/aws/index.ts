@@ -157,6 +157,7 @@ export function createAws(config: AwsConfig, secrets: SecretValues<"dockerHubTok
             exposure,
             certificateArn,
             protect,
+            writes: tableService.writes,
             tablesBucket: config.bucket.name,
             retentionDays: config.logRetentionDays,
             network,

@@ -21,6 +21,8 @@ export interface LoadBalancerArgs {
   /** Of the host, with the exposure `public`. */
   readonly certificateArn: pulumi.Input<string> | undefined;
   readonly protect: boolean;
+  /** Whether the service serves writes. */
+  readonly writes: boolean;
   /** Name of the tables' bucket, from which that of the access logs is made. */
   readonly tablesBucket: string;
   /** Days that access logs are kept. */
@@ -53,6 +55,7 @@ export class LoadBalancer extends pulumi.ComponentResource {
   constructor(name: string, args: LoadBalancerArgs, opts?: pulumi.ComponentResourceOptions) {
     super("lakehead:aws:LoadBalancer", name, {}, opts);
     const { place, config, exposure, network, protect } = args;
+    const settings = { protect, writes: args.writes };
     const child = { parent: this };
 
     const group = new aws.ec2.SecurityGroup(
@@ -157,12 +160,12 @@ export class LoadBalancer extends pulumi.ComponentResource {
             child,
           )
         : undefined;
-    const attributes = pulumi.output(logs?.bucketName).apply((bucket) => publicAttributes(protect, bucket));
+    const attributes = pulumi.output(logs?.bucketName).apply((bucket) => publicAttributes(settings, bucket));
     const ids = { securityGroup: group.id, subnets };
     this.annotations =
       exposure.mode === "public"
         ? publicAnnotations(ids, pulumi.output(args.certificateArn ?? ""), attributes)
-        : internalAnnotations(ids, protect);
+        : internalAnnotations(ids, settings);
     this.registerOutputs({});
   }
 }

@@ -6,21 +6,53 @@ export interface BucketAccessArgs {
   readonly bucket: Bucket;
   /** IAM member, such as `serviceAccount:name@project.iam.gserviceaccount.com`. */
   readonly member: pulumi.Input<string>;
+  readonly access: TableAccess;
 }
 
-/** Read, write, list and delete objects: the role in the runtime's deployment guide, on the tables' prefix only. */
-export const objectRole = "roles/storage.objectAdmin";
+/** What an identity may do with the objects of the tables. */
+export type TableAccess = "administer" | "read-write" | "read-and-tag";
+
+interface Grant {
+  /** Of the resource, after the identity's; empty for the first. */
+  readonly suffix: string;
+  readonly role: string;
+  readonly condition?: { readonly title: string; readonly expression: string };
+}
+
+/**
+ * The roles of each access, on the tables' prefix only. `administer` is the role in the runtime's deployment guide. A tag
+ * is one object of the format, below the table's folder; a condition needs uniform access of the bucket.
+ * Source: cloud.google.com/storage/docs/access-control/iam-roles, cloud.google.com/iam/docs/conditions-attribute-reference
+ */
+export const tableGrants: Readonly<Record<TableAccess, readonly Grant[]>> = {
+  administer: [{ suffix: "", role: "roles/storage.objectAdmin" }],
+  "read-write": [{ suffix: "", role: "roles/storage.objectUser" }],
+  "read-and-tag": [
+    { suffix: "", role: "roles/storage.objectViewer" },
+    {
+      suffix: "-tags",
+      role: "roles/storage.objectUser",
+      condition: { title: "tags", expression: 'resource.name.extract("/_refs/tags/{tag}") != ""' },
+    },
+  ],
+};
 
 /** One identity's access to the tables. A grant to a member does not change the grants of others. */
 export class BucketAccess extends pulumi.ComponentResource {
   constructor(name: string, args: BucketAccessArgs, opts?: pulumi.ComponentResourceOptions) {
     super("lakehead:gcp:BucketAccess", name, {}, opts);
     const { bucketName, folder } = args.bucket;
-    const grant = { bucket: bucketName, role: objectRole, member: args.member };
-    if (folder === undefined) {
-      new gcp.storage.BucketIAMMember(name, grant, { parent: this });
-    } else {
-      new gcp.storage.ManagedFolderIamMember(name, { ...grant, managedFolder: folder }, { parent: this });
+    for (const { suffix, ...role } of tableGrants[args.access]) {
+      const grant = { bucket: bucketName, member: args.member, ...role };
+      if (folder === undefined) {
+        new gcp.storage.BucketIAMMember(`${name}${suffix}`, grant, { parent: this });
+      } else {
+        new gcp.storage.ManagedFolderIamMember(
+          `${name}${suffix}`,
+          { ...grant, managedFolder: folder },
+          { parent: this },
+        );
+      }
     }
     this.registerOutputs({});
   }

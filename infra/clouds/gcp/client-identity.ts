@@ -37,7 +37,7 @@ export class ClientIdentity extends pulumi.ComponentResource {
       { project: args.project, role: "roles/container.clusterViewer", member },
       parent,
     );
-    new BucketAccess(`${name}-bucket`, { bucket: args.bucket, member }, parent);
+    new BucketAccess(`${name}-bucket`, { bucket: args.bucket, member, access: "administer" }, parent);
     this.email = account.email;
     this.registerOutputs({ email: this.email });
   }

@@ -60,6 +60,7 @@ export function createGcp(config: GcpConfig, secrets: SecretValues<"dockerHubTok
       accountId: config.runtimeAccountId,
       displayName: "Ray pods of the feature-engineering runtime",
       kubernetesAccount: config.serviceAccount,
+      access: "administer",
       clusterViewer: true,
     },
     within(),
@@ -71,6 +72,7 @@ export function createGcp(config: GcpConfig, secrets: SecretValues<"dockerHubTok
       accountId: config.tableServiceAccountId,
       displayName: "Table service",
       kubernetesAccount: tableServiceAccount,
+      access: config.tableService.writes ? "read-write" : "read-and-tag",
       clusterViewer: false,
     },
     within(),
@@ -214,6 +216,7 @@ function createExposure(
       zone: exposure.zone,
       allowedCidrs: exposure.allowedCidrs,
       accessLogs: exposure.accessLogs,
+      writes: tableService.writes,
     },
     opts,
   );

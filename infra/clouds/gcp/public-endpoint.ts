@@ -1,6 +1,6 @@
 import * as gcp from "@pulumi/gcp";
 import * as pulumi from "@pulumi/pulumi";
-import { paths, ports } from "../../../service/contract.ts";
+import { longestRequestSeconds, paths, ports } from "../../../service/contract.ts";
 import type { Exposure } from "../cloud.ts";
 import { parseZone } from "./managed-zone.ts";
 import { nodeTag } from "./node-pool.ts";
@@ -15,6 +15,8 @@ export interface PublicEndpointArgs {
   readonly allowedCidrs: readonly string[];
   /** Record every request in Cloud Logging. */
   readonly accessLogs: boolean;
+  /** Whether the service serves writes. */
+  readonly writes: boolean;
 }
 
 /** The networks from which Google's load balancers probe and connect. Source: cloud.google.com/load-balancing/docs/firewall-rules */
@@ -93,7 +95,7 @@ export class PublicEndpoint extends pulumi.ComponentResource {
 
 /** The objects that GKE's Ingress controller reads. */
 function objects(
-  { host, accessLogs }: Pick<PublicEndpointArgs, "host" | "accessLogs">,
+  { host, accessLogs, writes }: Pick<PublicEndpointArgs, "host" | "accessLogs" | "writes">,
   sslPolicy: pulumi.Input<string>,
   securityPolicy: pulumi.Input<string> | undefined,
 ): NonNullable<Exposure["public"]["objects"]> {
@@ -105,7 +107,7 @@ function objects(
       kind: "BackendConfig",
       name,
       spec: {
-        timeoutSec: 120,
+        timeoutSec: longestRequestSeconds(writes),
         connectionDraining: { drainingTimeoutSec: 30 },
         healthCheck: {
           type: "HTTP",

@@ -1,7 +1,7 @@
 import * as gcp from "@pulumi/gcp";
 import * as pulumi from "@pulumi/pulumi";
 import type { Bucket } from "./bucket.ts";
-import { BucketAccess } from "./bucket-access.ts";
+import { BucketAccess, type TableAccess } from "./bucket-access.ts";
 
 export interface WorkloadIdentityArgs {
   readonly project: string;
@@ -12,6 +12,7 @@ export interface WorkloadIdentityArgs {
   readonly namespace: string;
   readonly kubernetesAccount: string;
   readonly bucket: Bucket;
+  readonly access: TableAccess;
   /** Whether it can describe the cluster, which the runtime does. */
   readonly clusterViewer: boolean;
   /** The project's first cluster with workload identity creates the identity pool. */
@@ -42,7 +43,7 @@ export class WorkloadIdentity extends pulumi.ComponentResource {
       },
       { parent: this, dependsOn: [args.cluster] },
     );
-    new BucketAccess(`${name}-bucket`, { bucket: args.bucket, member }, parent);
+    new BucketAccess(`${name}-bucket`, { bucket: args.bucket, member, access: args.access }, parent);
     if (args.clusterViewer) {
       new gcp.projects.IAMMember(
         `${name}-cluster-viewer`,

@@ -21,7 +21,7 @@ export function checkPods(config: SharedConfig, cluster: ClusterModel): Finding[
     cpus: tableService.cpus,
     memoryBytes: parseMemory(tableService.memory),
     gpus: 0,
-    diskBytes: parseMemory(tableServiceDisk.total),
+    diskBytes: parseMemory(tableServiceDisk(tableService.writes).total),
   };
   return [
     ...checkFit(

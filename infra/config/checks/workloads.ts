@@ -1,11 +1,14 @@
 import type { ClusterModel } from "../../model/cluster.ts";
 import { orphanCleanupAccount, tableServiceAccount } from "../../model/names.ts";
-import { describeMemory, parseMemory } from "../../model/quantity.ts";
+import { describeMemory, MiB, parseMemory } from "../../model/quantity.ts";
 import { rayGroups, withSidecar } from "../../model/ray-groups.ts";
 import { errorIf, type Finding, warningIf } from "../report.ts";
 import type { SharedConfig } from "../shared.ts";
 
-/** The table service authenticates its callers. */
+/** Memory in which the service's worker processes fit, which have at least 512 MiB each and three quarters in total. */
+const writesMemory = 2 * 1024 * MiB;
+
+/** The table service authenticates its callers, and has memory for what it serves. */
 export function checkTableService({ tableService }: SharedConfig, secrets: ReadonlySet<string>): Finding[] {
   const { enabled, auth } = tableService;
   if (!enabled) return [];
@@ -30,6 +33,13 @@ export function checkTableService({ tableService }: SharedConfig, secrets: Reado
       auth.consoleClientId,
       "the client id would have no effect",
       "write tableService.console: true and the issuer, or remove the client id",
+    ),
+    ...warningIf(
+      tableService.writes && parseMemory(tableService.memory) < writesMemory,
+      "tableService.memory",
+      tableService.memory,
+      `two processes that write and one that reads need at least ${describeMemory(writesMemory)} with tableService.writes`,
+      `write ${describeMemory(writesMemory)} or more`,
     ),
   ];
 }

@@ -5,6 +5,7 @@ import { sortedJson } from "../../kubernetes/checksum.ts";
 export interface ServiceSettings {
   readonly logLevel: string;
   readonly console: boolean;
+  readonly writes: boolean;
   readonly auth: {
     readonly issuer?: string | undefined;
     readonly audience?: string | undefined;
@@ -34,6 +35,7 @@ export function configMapData(settings: ServiceSettings, database: DatabaseSetti
     [environment.jwksUrl]: settings.auth.jwksUrl,
     [environment.scopeClaim]: settings.auth.scopeClaim,
     [environment.console]: settings.console ? "on" : undefined,
+    [environment.writes]: settings.writes ? "on" : undefined,
     [environment.consoleClientId]: settings.console ? settings.auth.consoleClientId : undefined,
   };
   return Object.fromEntries(

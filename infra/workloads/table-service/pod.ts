@@ -13,6 +13,8 @@ export interface PodArgs {
   readonly cpus: number;
   /** Request and limit, equal, so that memory pressure of the node does not evict the pod first. */
   readonly memory: string;
+  /** Whether it serves writes, which need more local disk. */
+  readonly writes: boolean;
   readonly labels: Readonly<Record<string, string>>;
   readonly nodeSelector: Readonly<Record<string, string>>;
   /** Whether every node has the label of its zone. */
@@ -33,6 +35,7 @@ const probe = (path: string, timing: Omit<Probe, "httpGet">): Probe => ({
 
 /** The service's pod by the service's contract, within the `restricted` Pod Security Standard. */
 export function podTemplate(args: PodArgs): PodTemplate {
+  const disk = tableServiceDisk(args.writes);
   const spread = (topologyKey: string) => ({
     maxSkew: 1,
     topologyKey,
@@ -83,8 +86,8 @@ export function podTemplate(args: PodArgs): PodTemplate {
             },
           ],
           resources: {
-            requests: { cpu: String(args.cpus), memory: args.memory, "ephemeral-storage": tableServiceDisk.total },
-            limits: { memory: args.memory, "ephemeral-storage": tableServiceDisk.total },
+            requests: { cpu: String(args.cpus), memory: args.memory, "ephemeral-storage": disk.total },
+            limits: { memory: args.memory, "ephemeral-storage": disk.total },
           },
           startupProbe: probe(paths.live, { periodSeconds: 2, failureThreshold: 30 }),
           livenessProbe: probe(paths.live, { periodSeconds: 10, failureThreshold: 3 }),
@@ -97,7 +100,7 @@ export function podTemplate(args: PodArgs): PodTemplate {
         },
       ],
       volumes: [
-        { name: "tmp", emptyDir: { sizeLimit: tableServiceDisk.temporary } },
+        { name: "tmp", emptyDir: { sizeLimit: disk.temporary } },
         ...(args.volume === undefined
           ? []
           : [{ name: "database", persistentVolumeClaim: { claimName: args.volume.claimName } }]),

@@ -75,6 +75,7 @@ export class TableService extends pulumi.ComponentResource {
             image: args.image,
             cpus: args.cpus,
             memory: args.memory,
+            writes: args.settings.writes,
             labels: { ...labels },
             nodeSelector: args.nodeSelector,
             zones: args.zones,

@@ -29,7 +29,8 @@ const scopes: fc.Arbitrary<BucketScope> = fc.record({
 });
 const documents = (at: Place, reach: BucketScope): PolicyDocument[] => [
   runtimePolicy(at, reach),
-  tableServicePolicy(at, reach),
+  tableServicePolicy(at, reach, false),
+  tableServicePolicy(at, reach, true),
   clientPolicy(at, reach, "geneva-client-role"),
   autoscalerPolicy(at),
   controlPlanePolicy(at),
@@ -98,7 +99,7 @@ describe("access to the tables", () => {
   });
 
   test("allows multipart uploads and the lookup of the region", () => {
-    expect(actions(tableServicePolicy(place, scope)).sort()).toEqual([
+    expect(actions(tableServicePolicy(place, scope, true)).sort()).toEqual([
       "s3:AbortMultipartUpload",
       "s3:DeleteObject",
       "s3:GetBucketLocation",
@@ -127,6 +128,48 @@ describe("access to the tables", () => {
   });
 });
 
+describe("the table service", () => {
+  /** Resources by action, of every statement about objects. */
+  const objectRights = (reach: BucketScope, writes: boolean) =>
+    tableServicePolicy(place, reach, writes).Statement.flatMap(({ Action, Resource = [] }) =>
+      Action.filter((action) => /Object|Multipart/.test(action)).map((action) => [action, Resource] as const),
+    );
+
+  test("without writes reads the tables, and puts and deletes only objects of tags", () => {
+    fc.assert(
+      fc.property(scopes, (reach) => {
+        const tables = `arn:aws:s3:::${reach.bucket}/${reach.prefix === "" ? "" : `${reach.prefix}/`}*`;
+        const tags = [`${tables}/_refs/tags/*`];
+        expect(objectRights(reach, false)).toEqual([
+          ["s3:GetObject", [tables]],
+          ["s3:PutObject", tags],
+          ["s3:DeleteObject", tags],
+        ]);
+      }),
+    );
+  });
+
+  test("with writes may put and delete below the prefix of the tables, and nothing else beside the rights to read", () => {
+    fc.assert(
+      fc.property(scopes, (reach) => {
+        const tables = [`arn:aws:s3:::${reach.bucket}/${reach.prefix === "" ? "" : `${reach.prefix}/`}*`];
+        expect(objectRights(reach, true)).toEqual([
+          ["s3:GetObject", tables],
+          ["s3:PutObject", tables],
+          ["s3:DeleteObject", tables],
+          ["s3:AbortMultipartUpload", tables],
+          ["s3:ListMultipartUploadParts", tables],
+        ]);
+        const others = (writes: boolean) =>
+          tableServicePolicy(place, reach, writes).Statement.filter(
+            ({ Action }) => !/Object|Multipart/.test(Action.join()),
+          );
+        expect(others(true)).toEqual(others(false));
+      }),
+    );
+  });
+});
+
 describe("the permissions of each identity", () => {
   test("the runtime and the client can describe this cluster; the table service reaches only the tables", () => {
     for (const document of [runtimePolicy(place, scope), clientPolicy(place, scope, "geneva-client-role")])
@@ -134,7 +177,10 @@ describe("the permissions of each identity", () => {
         Action: ["eks:DescribeCluster"],
         Resource: ["arn:aws:eks:eu-central-1:111122223333:cluster/lancedb"],
       });
-    expect(actions(tableServicePolicy(place, scope)).filter((action) => !action.startsWith("s3:"))).toEqual([]);
+    for (const writes of [false, true])
+      expect(actions(tableServicePolicy(place, scope, writes)).filter((action) => !action.startsWith("s3:"))).toEqual(
+        [],
+      );
   });
 
   test("a service account's trust policy names its subject, its audience and the issuer without a scheme", () => {

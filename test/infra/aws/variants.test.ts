@@ -36,6 +36,7 @@ beforeAll(async () => {
           image: "registry.example.com/lakehead:0.1.0",
           auth: { issuer: "https://login.example.com/", audience: "lakehead" },
           exposure: { mode: "internal", allowedCidrs: ["10.0.0.0/8"] },
+          writes: true,
         },
       },
       { "lakehead:dockerHubToken": "hub-token" },
@@ -148,6 +149,34 @@ describe("the bucket", () => {
   });
 });
 
+describe("writes of the table service", () => {
+  const rights = (capture: Capture) => {
+    const document = one(capture, "iam/rolePolicy:RolePolicy", "identities-table-service-tables").inputs.policy;
+    const { Statement } = JSON.parse(String(document)) as { Statement: { Sid: string }[] };
+    return Statement.map(({ Sid }) => Sid);
+  };
+
+  test("alone give its role the right to put and delete other objects than tags", () => {
+    expect(rights(adopted)).toEqual(["ListTables", "LocateBucket", "ReadWriteTables"]);
+    expect(rights(closed)).toEqual(["ListTables", "LocateBucket", "ReadTables", "WriteTags"]);
+  });
+
+  test("have load balancers that wait for the longest write", () => {
+    const service = adopted.resources.find(({ type, name }) => type.endsWith(":Service") && name === "table-service");
+    expect(JSON.stringify(service?.inputs)).toContain(
+      '"service.beta.kubernetes.io/aws-load-balancer-listener-attributes.TCP-80":"tcp.idle_timeout.seconds=1320"',
+    );
+    const seconds = (writes: boolean) =>
+      publicAttributes({ protect: true, writes }, undefined)
+        .split(",")
+        .find((attribute) => attribute.startsWith("idle_timeout"));
+    expect([seconds(false), seconds(true)]).toEqual([
+      "idle_timeout.timeout_seconds=120",
+      "idle_timeout.timeout_seconds=1320",
+    ]);
+  });
+});
+
 describe("the image of the table service", () => {
   const images = (capture: Capture) => capture.resources.filter(({ type }) => type === "docker-build:index:Image");
   const podImage = (capture: Capture) => {
@@ -234,10 +263,11 @@ describe("exposure", () => {
   test.each([true, false])("a load balancer's deletion protection is the stack's protect: %s", (protect) => {
     const ids = { securityGroup: "sg-1", subnets: "subnet-1" };
     const attribute = `deletion_protection.enabled=${protect}`;
-    expect(internalAnnotations(ids, protect)["service.beta.kubernetes.io/aws-load-balancer-attributes"]).toBe(
+    const settings = { protect, writes: false };
+    expect(internalAnnotations(ids, settings)["service.beta.kubernetes.io/aws-load-balancer-attributes"]).toBe(
       attribute,
     );
-    expect(publicAttributes(protect, undefined).split(",")).toContain(attribute);
+    expect(publicAttributes(settings, undefined).split(",")).toContain(attribute);
   });
 
   test("internal is an NLB in the private subnets that admits the configured networks", () => {

@@ -423,6 +423,12 @@ const rows: Row[] = [
     'lakehead:tableService.auth.consoleClientId = "console": the client id would have no effect; write tableService.console: true',
   ],
   [
+    "writes in less memory than their processes need",
+    "aws",
+    { tableService: { writes: true, memory: "1Gi" } },
+    'warning lakehead:tableService.memory = "1Gi": two processes that write and one that reads need at least 2Gi with tableService.writes; write 2Gi or more',
+  ],
+  [
     "an issuer without TLS",
     "aws",
     { tableService: { auth: { issuer: "http://login.example.com/" } } },

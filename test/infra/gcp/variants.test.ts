@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { objectRole } from "../../../infra/clouds/gcp/bucket-access.ts";
+import { tableGrants } from "../../../infra/clouds/gcp/bucket-access.ts";
 import { nodeRoles } from "../../../infra/clouds/gcp/node-identity.ts";
 import type { Capture, PlannedResource } from "../../../infra/offline-plan/capture.ts";
 import { plaintext } from "../../../infra/offline-plan/values.ts";
@@ -30,6 +30,7 @@ beforeAll(async () => {
       "lakehead:tableService": {
         image: "registry.example.com/lakehead:0.1.0",
         auth: { issuer: "https://login.example.com/", audience: "lakehead" },
+        writes: true,
         exposure: {
           mode: "public",
           host: "tables.example.com",
@@ -96,7 +97,26 @@ describe("identities", () => {
   test("without a prefix get their grants on the bucket", () => {
     const grants = ofType(adopted.resources, "gcp:storage/bucketIAMMember:BucketIAMMember").map(revealed);
     expect(grants).toHaveLength(3);
-    expect(grants).toEqual(grants.map(() => expect.objectContaining({ bucket: "existing-tables", role: objectRole })));
+    expect(grants).toEqual(grants.map(() => expect.objectContaining({ bucket: "existing-tables" })));
+  });
+
+  test("with writes may put and delete objects: the table service no more than that", () => {
+    const grants = ofType(adopted.resources, "gcp:storage/bucketIAMMember:BucketIAMMember").map(revealed);
+    expect(grants.map(({ member, role }) => [String(member).split(/[:@]/)[1], role]).sort()).toEqual([
+      ["geneva-client", "roles/storage.objectAdmin"],
+      ["geneva-runtime", "roles/storage.objectAdmin"],
+      ["lakehead-tables", "roles/storage.objectUser"],
+    ]);
+  });
+
+  test("without writes may put and delete only objects of tags", () => {
+    expect(tableGrants["read-and-tag"]).toEqual([
+      { suffix: "", role: "roles/storage.objectViewer" },
+      expect.objectContaining({
+        role: "roles/storage.objectUser",
+        condition: expect.objectContaining({ expression: 'resource.name.extract("/_refs/tags/{tag}") != ""' }),
+      }),
+    ]);
   });
 
   test("have on the project only the nodes' roles and the right to describe clusters", () => {
@@ -173,6 +193,6 @@ test("allowed networks of a public endpoint become a Cloud Armor policy of the b
     ],
   });
   expect(inputs("kubernetes:cloud.google.com/v1:BackendConfig")).toMatchObject({
-    spec: { securityPolicy: { name: expect.stringContaining("public-endpoint") } },
+    spec: { securityPolicy: { name: expect.stringContaining("public-endpoint") }, timeoutSec: 1320 },
   });
 });

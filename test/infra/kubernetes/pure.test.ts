@@ -111,7 +111,7 @@ describe("the worker groups of KubeRay's RayCluster", () => {
 });
 
 describe("the table service's environment", () => {
-  const settings = { logLevel: "info", console: false, auth: {} };
+  const settings = { logLevel: "info", console: false, writes: false, auth: {} };
 
   test("has no variable for an absent setting", () => {
     const data = configMapData(settings, { uri: "/data", storageOptions: undefined });

@@ -43,7 +43,11 @@ beforeAll(async () => {
       { "lakehead:storageOptions": '{"aws_secret_access_key":"very-secret"}' },
     ),
     runStack("local", "update", {
-      "lakehead:tableService": { ...service, exposure: { mode: "internal", allowedCidrs: ["10.1.0.0/16"] } },
+      "lakehead:tableService": {
+        ...service,
+        exposure: { mode: "internal", allowedCidrs: ["10.1.0.0/16"] },
+        writes: true,
+      },
       "lakehead:operator": { mode: "existing", version: "1.6.0" },
       "lakehead:networkPolicies": "false",
       "lakehead:orphanCleanup": { enabled: false },
@@ -115,6 +119,38 @@ describe("a database in an object store", () => {
       (rule: { ports: { port: number }[] }) => rule.ports.map(({ port }) => port),
     );
     expect(ports).toEqual(expect.arrayContaining([53, 443, 8443, 9000]));
+  });
+});
+
+describe("writes", () => {
+  const pod = (list: Manifest[]) => one(list, "Deployment").body.spec.template.spec;
+  const settings = (list: Manifest[]) =>
+    list.find(({ kind, metadata }) => kind === "ConfigMap" && metadata.name.startsWith("table-service"))?.body.data;
+
+  test("are served only where the stack says so", () => {
+    expect(settings(internal)).toMatchObject({ [environment.writes]: "on" });
+    expect(settings(open)).not.toHaveProperty(environment.writes);
+  });
+
+  test("have local disk for bodies and indices, beside a root file system that stays read-only", () => {
+    const disk = (list: Manifest[]) => {
+      const { containers, volumes } = pod(list);
+      const { resources, securityContext } = containers[0];
+      return {
+        temporary: volumes.find(({ name }: { name: string }) => name === "tmp").emptyDir.sizeLimit,
+        request: resources.requests["ephemeral-storage"],
+        limit: resources.limits["ephemeral-storage"],
+        readOnly: securityContext.readOnlyRootFilesystem,
+      };
+    };
+    expect(disk(internal)).toEqual({ temporary: "6Gi", request: "7Gi", limit: "7Gi", readOnly: true });
+    expect(disk(open)).toEqual({ temporary: "1Gi", request: "2Gi", limit: "2Gi", readOnly: true });
+  });
+
+  test("reach a database on a volume: the mount is writable, for the group of the pod", () => {
+    const { containers, securityContext } = pod(internal);
+    expect(containers[0].volumeMounts).toContainEqual({ name: "database", mountPath: "/data" });
+    expect(securityContext.fsGroup).toBe(securityContext.runAsGroup);
   });
 });
 

@@ -20,6 +20,11 @@ export const allowedWildcards: readonly {
     why: "the objects of one bucket below one prefix",
   },
   {
+    resource: /^arn:[^*]+:s3:::[^*/]+\/([^*]+\/)?\*\/_refs\/tags\/\*$/,
+    actions: /^s3:(PutObject|DeleteObject)$/,
+    why: "the tags of the tables of one bucket below one prefix",
+  },
+  {
     resource: /^arn:[^*]+:logs:[^*]+:log-group:\/aws\/vpc\/[^*]+:\*$/,
     actions: /^logs:(CreateLogStream|PutLogEvents|DescribeLogStreams)$/,
     why: "the streams of one log group",

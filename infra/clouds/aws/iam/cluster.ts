@@ -43,12 +43,12 @@ export function flowLogsPolicy({ partition, region, account }: Place, group: str
 
 /** Permissions of the Ray pods: describe the cluster, use the tables. */
 export function runtimePolicy(place: Place, scope: BucketScope): PolicyDocument {
-  return policy(describeCluster(place), ...tableStorage(place, scope));
+  return policy(describeCluster(place), ...tableStorage(place, scope, "read-write"));
 }
 
-/** Permissions of the table service: only the tables. */
-export function tableServicePolicy(place: Place, scope: BucketScope): PolicyDocument {
-  return policy(...tableStorage(place, scope));
+/** Permissions of the table service: only the tables. Without writes it changes only tags. */
+export function tableServicePolicy(place: Place, scope: BucketScope, writes: boolean): PolicyDocument {
+  return policy(...tableStorage(place, scope, writes ? "read-write" : "read-and-tag"));
 }
 
 /**
@@ -65,7 +65,7 @@ export function clientPolicy(place: Place, scope: BucketScope, roleName: string)
       Resource: [clusterArn(place)],
     },
     { Sid: "Itself", Effect: "Allow", Action: ["sts:AssumeRole"], Resource: [roleArn(place, roleName)] },
-    ...tableStorage(place, scope),
+    ...tableStorage(place, scope, "read-write"),
   );
 }
 

@@ -9,14 +9,22 @@ export interface BucketScope {
   readonly kmsKeyArn?: string;
 }
 
+/** What an identity may do with the objects of the tables: everything, or read all and write those of tags. */
+export type TableAccess = "read-write" | "read-and-tag";
+
 /**
- * Read, write and delete of the tables, and nothing outside the prefix. The runtime's documentation lists
+ * Access to the tables, and to nothing outside the prefix. The runtime's documentation lists
  * `s3:HeadObject`, which is no action: `s3:GetObject` authorizes HeadObject. For a missing key S3 returns 404 instead of
  * 403 only to a principal that can list it. The condition on `s3:prefix` allows that for keys below the prefix, as S3
  * evaluates it with the requested key (ceph/ceph#68577 describes the behaviour).
  */
-export function tableStorage(place: Place, { bucket, prefix, kmsKeyArn }: BucketScope): Statement[] {
+export function tableStorage(
+  place: Place,
+  { bucket, prefix, kmsKeyArn }: BucketScope,
+  access: TableAccess,
+): Statement[] {
   const bucketArn = `arn:${place.partition}:s3:::${bucket}`;
+  const tables = `${bucketArn}/${prefix === "" ? "" : `${prefix}/`}*`;
   return [
     {
       Sid: "ListTables",
@@ -31,18 +39,7 @@ export function tableStorage(place: Place, { bucket, prefix, kmsKeyArn }: Bucket
       Action: ["s3:GetBucketLocation"],
       Resource: [bucketArn],
     },
-    {
-      Sid: "ReadWriteTables",
-      Effect: "Allow",
-      Action: [
-        "s3:GetObject",
-        "s3:PutObject",
-        "s3:DeleteObject",
-        "s3:AbortMultipartUpload",
-        "s3:ListMultipartUploadParts",
-      ],
-      Resource: [`${bucketArn}/${prefix === "" ? "" : `${prefix}/`}*`],
-    },
+    ...objectAccess(tables, access),
     ...(kmsKeyArn === undefined
       ? []
       : [
@@ -55,6 +52,37 @@ export function tableStorage(place: Place, { bucket, prefix, kmsKeyArn }: Bucket
           } as const,
         ]),
   ];
+}
+
+function objectAccess(tables: string, access: TableAccess): Statement[] {
+  switch (access) {
+    case "read-write":
+      return [
+        {
+          Sid: "ReadWriteTables",
+          Effect: "Allow",
+          Action: [
+            "s3:GetObject",
+            "s3:PutObject",
+            "s3:DeleteObject",
+            "s3:AbortMultipartUpload",
+            "s3:ListMultipartUploadParts",
+          ],
+          Resource: [tables],
+        },
+      ];
+    case "read-and-tag":
+      return [
+        { Sid: "ReadTables", Effect: "Allow", Action: ["s3:GetObject"], Resource: [tables] },
+        {
+          Sid: "WriteTags",
+          Effect: "Allow",
+          Action: ["s3:PutObject", "s3:DeleteObject"],
+          // A tag is one object below the table's folder; `*` of a policy matches slashes, too.
+          Resource: [`${tables}/_refs/tags/*`],
+        },
+      ];
+  }
 }
 
 /** Denies plain HTTP to the bucket for every principal. */
