@@ -126,3 +126,20 @@ export const toJsonSchema = (schema: Schema, vocabulary: Vocabulary): JsonSchema
   fields: schema.fields.map((field) => toJsonField(field, vocabulary)),
   ...metadataOf(schema),
 });
+
+/** Words of the catalog's clients for types that the format names otherwise. */
+const lanceWords: Readonly<Record<string, string>> = {
+  utf8: "string",
+  large_utf8: "large_string",
+  float16: "halffloat",
+  float32: "float",
+  float64: "double",
+  date32: "date32:day",
+  date64: "date64:ms",
+};
+
+/** A type in JSON, of either vocabulary, in the words of the format. */
+export const inLanceWords = (type: object): object => {
+  const word = "type" in type && typeof type.type === "string" ? lanceWords[type.type] : undefined;
+  return word === undefined ? type : { ...type, type: word };
+};

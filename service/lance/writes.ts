@@ -8,6 +8,7 @@ import type { LazyConnection } from "./connection.ts";
 import { openDecodeCheck } from "./decode-check.ts";
 import { buildIndex } from "./index-types.ts";
 import { describeNamespace } from "./lists.ts";
+import { inLanceWords } from "./schema.ts";
 import type { Commit, CommitOfRows, CreateMode, RowCounts, RowData, WriteCalls, WriteTarget } from "./write-calls.ts";
 
 /** Native calls that take Arrow data as it was sent. The SDK's own methods decode it and encode it again. */
@@ -277,7 +278,7 @@ export const openWrites = (
             path,
             ...(rename === undefined ? {} : { rename }),
             ...(nullable === undefined ? {} : { nullable }),
-            ...(dataType === undefined ? {} : { dataType: JSON.stringify(dataType) }),
+            ...(dataType === undefined ? {} : { dataType: JSON.stringify(inLanceWords(dataType)) }),
           })),
         ),
       ),
@@ -309,6 +310,15 @@ export const openWrites = (
       }),
     async dropTable(table) {
       const to = await connected();
+      // An object store deletes what is not there without an error. A table that cannot be opened is dropped all the same.
+      const isMissing = await existing(table).then(
+        (found) => found === undefined,
+        () => false,
+      );
+      if (isMissing) {
+        await requireNamespace(table);
+        throw new ServiceError(4);
+      }
       await beforeCommit();
       try {
         await to.dropTable(table.name, [...table.namespace]);

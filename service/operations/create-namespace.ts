@@ -17,10 +17,12 @@ export const createNamespace = defineOperation({
   body: z.object({
     mode: optional(createMode).describe("What to do if the namespace exists: create fails, exist_ok keeps it"),
     properties: optional(
-      jsonObject().refine((properties) => Object.values(properties).every((value) => typeof value === "string"), {
-        error: "must map each key to a string",
-      }),
-    ).meta({ type: "object", additionalProperties: { type: "string" } }),
+      jsonObject()
+        .refine((properties) => Object.values(properties).every((value) => typeof value === "string"), {
+          error: "must map each key to a string",
+        })
+        .meta({ type: "object", additionalProperties: { type: "string" } }),
+    ),
   }),
   answer: z.object({ properties: z.record(z.string(), z.string()) }),
   handle: async ({ database }, namespace, { mode = "create", properties = {} }) => {

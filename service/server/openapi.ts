@@ -120,10 +120,11 @@ const delimiter: JsonSchema = {
 const ownParameters = (operation: Operation, definitions: Definitions): readonly JsonSchema[] => {
   if (operation.parameters === undefined) return [];
   // Parameters arrive as text: the output schema has the types that callers expect.
-  const { properties = {}, required = [] } = toSchema(operation.parameters, "output", definitions) as {
+  const { properties = {} } = toSchema(operation.parameters, "output", definitions) as {
     properties?: Record<string, JsonSchema>;
-    required?: readonly string[];
   };
+  // A parameter with a default is always there when it is read, and need not be sent.
+  const { required = [] } = toSchema(operation.parameters, "input", definitions) as { required?: readonly string[] };
   return Object.entries(properties).map(([name, { description, ...schema }]) => ({
     name,
     in: addressOf(operation).includes(`{${name}}`) ? "path" : "query",
