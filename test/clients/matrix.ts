@@ -1,4 +1,4 @@
-import { readOperations } from "../../service/operations/index.ts";
+import { operations } from "../../service/operations/index.ts";
 import { methods } from "./judge.ts";
 import type { CaseResult, Introduction } from "./result.ts";
 
@@ -11,8 +11,8 @@ export interface Matrix {
 
 const prefix = { table: "", namespace: "namespace/", root: "/" } as const;
 
-/** Operations that the service has without LAKEHEAD_WRITES, as in this suite; named as the clients' programs name them, in its own order. */
-export const served: readonly string[] = readOperations.map(
+/** Operations that the service has, named as the clients' programs name them, in its own order. */
+export const served: readonly string[] = operations.map(
   ({ target, path }) => `${prefix[target]}${path.replace(/:(\w+)/g, "{$1}")}`,
 );
 

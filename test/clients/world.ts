@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { connect, type Table } from "@lancedb/lancedb";
 import { branchRows, makeTestDatabase } from "../../tools/parts/database.ts";
+import { plainStream } from "../service/writes/support.ts";
 import { testToken } from "../support/request.ts";
 import { docs, nested, plain, vectorOf } from "../support/tables.ts";
 
@@ -81,8 +82,17 @@ export const facts = async (database: string) => {
     /** A table in a namespace that is in another. */
     nested: { namespace: nested.namespace, name: nested.name, rows: nested.batches.flat().length },
     awkward: { ...awkward, rows: 1 },
+    /** Arrow IPC streams in hexadecimal digits, for clients without an Arrow library. Columns: id, text, vector of 4. */
+    streams: {
+      /** Ids 1 to 3; the texts begin with "row". */
+      first: hexadecimal(plainStream([1, 2, 3])),
+      /** Ids 3 and 4, with the text "merged". */
+      merged: hexadecimal(plainStream([3, 4], "merged")),
+    },
   };
 };
+
+const hexadecimal = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 
 export const writeWorld = async (file: string, endpoint: string, of: Facts): Promise<void> => {
   const world: World = { endpoint, keys, ...of };

@@ -19,33 +19,32 @@ const bodiless = ["tags/list", "branches/list", "version/list"];
 
 const unserved: readonly Deviation[] = [
   {
-    operations: [
-      ...["create", "drop", "register", "deregister", "declare", "rename", "restore"],
-      ...["insert", "merge_insert", "update", "delete"],
-      ...["add_columns", "alter_columns", "backfill_column", "drop_columns"],
-      ...["schema_metadata/update", "update_field_metadata", "version/create", "version/delete"],
-      ...["table/batch-commit", "table/version/batch-create"],
-      ...["materialized_view/{id}/create", "materialized_view/{id}/refresh"],
-      ...["namespace/{id}/create", "namespace/{id}/drop"],
-    ],
+    operations: ["rename"],
     part: "operation",
     kind: "absent",
     fields: post,
-    reason: "changes tables or namespaces; this service plans, reads and tags: 406 with code 0",
+    reason: "the database cannot rename a table of a directory or bucket: 406 with code 0",
   },
   {
-    operations: ["create_index", "create_scalar_index", "index/{index_name}/drop"],
+    operations: ["declare", "register", "deregister", "schema_metadata/update"],
     part: "operation",
     kind: "absent",
     fields: post,
-    reason: "indices are built where the data is written, with Ray's memory and not this pod's: 406 with code 0",
+    reason: "the database's SDK has no call for it: 406 with code 0",
   },
   {
-    operations: ["branches/create", "branches/delete"],
+    operations: ["version/create", "version/delete", "table/batch-commit", "table/version/batch-create"],
     part: "operation",
     kind: "absent",
     fields: post,
-    reason: "branches belong to who writes to them: 406 with code 0",
+    reason: "the database's SDK commits versions itself, and removes them only when it compacts: 406 with code 0",
+  },
+  {
+    operations: ["backfill_column", "materialized_view/{id}/create", "materialized_view/{id}/refresh"],
+    part: "operation",
+    kind: "absent",
+    fields: post,
+    reason: "computed by Geneva on Ray: 406 with code 0",
   },
   {
     operations: ["transaction/{id}/describe", "transaction/{id}/alter"],
@@ -53,6 +52,213 @@ const unserved: readonly Deviation[] = [
     kind: "absent",
     fields: post,
     reason: "the database's SDK knows no transactions by an id: 406 with code 0",
+  },
+];
+
+const rowWrites = ["insert", "merge_insert"];
+const bodilessWrites = ["drop", "index/{index_name}/drop"];
+const indexBuilds = ["create_index", "create_scalar_index"];
+const commits = [
+  ...["insert", "merge_insert", "update", "delete", "restore", "add_columns", "alter_columns", "drop_columns"],
+  ...["update_field_metadata", "create_index", "create_scalar_index", "index/{index_name}/drop"],
+];
+
+const writes: readonly Deviation[] = [
+  {
+    operations: [...commits, "branches/delete"],
+    part: "status",
+    kind: "added",
+    fields: ["409"],
+    reason: "several callers may change a table at once: code 14; a state that forbids it: code 19",
+  },
+  {
+    operations: [
+      ...commits,
+      ...["create", "drop", "branches/create", "branches/delete", "namespace/{id}/create", "namespace/{id}/drop"],
+    ],
+    part: "status",
+    kind: "added",
+    fields: ["424"],
+    reason:
+      "the outcome of a write whose store or worker failed during the commit is unknown; no client repeats it by itself",
+  },
+  {
+    operations: [
+      ...["create", "insert", "merge_insert", "update", "delete", "drop", "drop_columns"],
+      ...["namespace/{id}/create", "namespace/{id}/drop"],
+    ],
+    part: "answer",
+    kind: "absent",
+    fields: ["transaction_id"],
+    reason: "the database's SDK knows no transactions by an id",
+  },
+  {
+    operations: ["create", ...rowWrites],
+    part: "request",
+    kind: "type",
+    fields: [" (array or bytes or string there, bytes here)"],
+    reason: "rows are one Arrow IPC stream",
+  },
+  {
+    operations: ["create"],
+    part: "parameter",
+    kind: "absent",
+    fields: ["properties", "storage_options"],
+    reason: "the catalog keeps no properties of tables, and the options of the store are the service's own",
+  },
+  {
+    operations: ["create"],
+    part: "answer",
+    kind: "absent",
+    fields: ["location", "storage_options", "properties"],
+    reason: "`describe` gives the location; the rest as in `describe`",
+  },
+  {
+    operations: ["create", "insert", "merge_insert", "delete"],
+    part: "answer",
+    kind: "required",
+    fields: ["version"],
+    reason: "always sent",
+  },
+  {
+    operations: ["insert"],
+    part: "answer",
+    kind: "required",
+    fields: ["num_inserted_rows"],
+    reason: "always sent",
+  },
+  {
+    operations: ["merge_insert"],
+    part: "answer",
+    kind: "required",
+    fields: ["num_updated_rows", "num_inserted_rows", "num_deleted_rows"],
+    reason: "always sent",
+  },
+  {
+    operations: ["merge_insert"],
+    part: "answer",
+    kind: "added",
+    fields: ["num_attempts"],
+    reason: "LanceDB's clients read it",
+  },
+  {
+    operations: ["merge_insert"],
+    part: "parameter",
+    kind: "absent",
+    fields: ["timeout"],
+    reason: "the service has its own deadline of writes",
+  },
+  {
+    operations: ["update"],
+    part: "answer",
+    kind: "added",
+    fields: ["rows_updated"],
+    reason: "LanceDB's clients read the number under this name",
+  },
+  {
+    operations: ["delete"],
+    part: "answer",
+    kind: "added",
+    fields: ["num_deleted_rows"],
+    reason: "LanceDB's clients read it",
+  },
+  {
+    operations: ["update"],
+    part: "request",
+    kind: "absent",
+    fields: ["properties"],
+    reason: "the catalog keeps no properties of tables",
+  },
+  {
+    operations: ["update", "drop"],
+    part: "answer",
+    kind: "absent",
+    fields: ["properties"],
+    reason: "the catalog keeps no properties of tables",
+  },
+  {
+    operations: ["drop"],
+    part: "answer",
+    kind: "absent",
+    fields: ["location"],
+    reason: "the table is gone",
+  },
+  {
+    operations: ["drop"],
+    part: "answer",
+    kind: "required",
+    fields: ["id"],
+    reason: "always sent",
+  },
+  {
+    operations: bodilessWrites,
+    part: "request",
+    kind: "added",
+    fields: ["", "id", "identity", "context"],
+    reason: "a body, or `null`, is accepted: one client family sends it",
+  },
+  {
+    operations: bodilessWrites,
+    part: "request type",
+    kind: "added",
+    fields: ["application/json"],
+    reason: "a body, or `null`, is accepted: one client family sends it",
+  },
+  {
+    operations: ["namespace/{id}/create"],
+    part: "answer",
+    kind: "required",
+    fields: ["properties"],
+    reason: "always sent",
+  },
+  {
+    operations: ["namespace/{id}/drop"],
+    part: "answer",
+    kind: "absent",
+    fields: ["properties"],
+    reason: "the namespace is gone",
+  },
+  {
+    operations: ["add_columns"],
+    part: "request",
+    kind: "required",
+    fields: ["new_columns[].expression"],
+    reason: "columns are computed by SQL expressions; functions run in Geneva on Ray",
+  },
+  {
+    operations: ["add_columns"],
+    part: "request",
+    kind: "absent",
+    fields: ["new_columns[].computed", "new_columns[].virtual_column"],
+    reason: "columns are computed by SQL expressions; functions run in Geneva on Ray",
+  },
+  {
+    operations: ["alter_columns"],
+    part: "request",
+    kind: "absent",
+    fields: ["alterations[].virtual_column"],
+    reason: "columns are computed by SQL expressions; functions run in Geneva on Ray",
+  },
+  {
+    operations: indexBuilds,
+    part: "request",
+    kind: "absent",
+    fields: ["target_partition_size"],
+    reason: "the database's SDK does not take it",
+  },
+  {
+    operations: indexBuilds,
+    part: "request",
+    kind: "added",
+    fields: ["metric_type", "min_ngram_length", "max_ngram_length", "prefix_only"],
+    reason: "LanceDB's clients send them",
+  },
+  {
+    operations: ["update_field_metadata"],
+    part: "answer",
+    kind: "absent",
+    fields: ["fields"],
+    reason: "`describe` gives the fields",
   },
 ];
 
@@ -310,4 +516,4 @@ const answers: readonly Deviation[] = [
   },
 ];
 
-export const deviations: readonly Deviation[] = [...unserved, ...shared, ...queries, ...lists, ...answers];
+export const deviations: readonly Deviation[] = [...unserved, ...writes, ...shared, ...queries, ...lists, ...answers];

@@ -2,6 +2,8 @@ import { spawn } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { writeOperations } from "../../service/operations/index.ts";
+import { addressOf } from "../../service/operations/operation.ts";
 import type { Real } from "./data.ts";
 
 /** Checks that are not run, each with its reason. All other checks of this version of Schemathesis run. */
@@ -11,7 +13,10 @@ export const excludedChecks: Readonly<Record<string, string>> = {
 };
 
 /** Minimum number of requests: a change of the document could leave little to generate from. */
-export const leastCalls = 5000;
+export const leastCalls = { reads: 5000, writes: 1000 } as const;
+
+/** The writes, of a document that has both, as a regular expression of addresses. */
+const writePaths = `^(${writeOperations.map((operation) => addressOf(operation).replace(/[{}]/g, "\\$&")).join("|")})$`;
 
 interface Report {
   readonly complete: boolean;
@@ -39,19 +44,21 @@ interface Run {
   readonly token: string;
   readonly real: Real;
   readonly seed: number;
+  /** Whether to call the writes, and no other operation. */
+  readonly writes: boolean;
 }
 
-const faultsOf = ({ complete, operations, test_cases: cases }: Report): readonly string[] => [
+const faultsOf = ({ complete, operations, test_cases: cases }: Report, least: number): readonly string[] => [
   ...(complete ? [] : ["Schemathesis did not finish"]),
   ...(operations.tested === operations.selected
     ? []
     : [`${operations.tested} of ${operations.selected} operations were tested`]),
   ...(operations.errored + cases.errored > 0 ? ["Schemathesis had errors of its own; they are printed above"] : []),
-  ...(cases.generated >= leastCalls ? [] : [`${cases.generated} calls were generated, at least ${leastCalls} must be`]),
+  ...(cases.generated >= least ? [] : [`${cases.generated} calls were generated, at least ${least} must be`]),
 ];
 
 /** Runs Schemathesis over the served document; its own report goes to the terminal. */
-export const runSchemathesis = async ({ python, home, base, token, real, seed }: Run): Promise<Outcome> => {
+export const runSchemathesis = async ({ python, home, base, token, real, seed, writes }: Run): Promise<Outcome> => {
   const realFile = join(home, "real.json");
   const reportFile = join(home, "report.json");
   await writeFile(realFile, JSON.stringify(real));
@@ -61,6 +68,7 @@ export const runSchemathesis = async ({ python, home, base, token, real, seed }:
     ["--exclude-checks", Object.keys(excludedChecks).join(",")],
     ["--max-examples", "100"],
     ["--seed", String(seed)],
+    ...(writes ? [["--include-path-regex", writePaths]] : []),
     ["--continue-on-failure"],
     // Findings of an earlier run would change the generated requests.
     ["--generation-database", "none"],
@@ -75,6 +83,7 @@ export const runSchemathesis = async ({ python, home, base, token, real, seed }:
       ...process.env,
       SCHEMATHESIS_HOOKS: fileURLToPath(new URL("hooks.py", import.meta.url)),
       LAKEHEAD_CONTRACT_REAL: realFile,
+      ...(writes ? { LAKEHEAD_CONTRACT_WRITES: "1" } : {}),
       PYTHONDONTWRITEBYTECODE: "1",
     },
   });
@@ -88,7 +97,7 @@ export const runSchemathesis = async ({ python, home, base, token, real, seed }:
   );
   if (report === undefined) return { passed: 0, failed: 0, faults: [`Schemathesis ended with ${code} and no report`] };
   const { generated, with_failures: failed, without_checks: probes } = report.test_cases;
-  const faults = faultsOf(report);
+  const faults = faultsOf(report, writes ? leastCalls.writes : leastCalls.reads);
   return {
     passed: generated - failed - probes,
     failed,

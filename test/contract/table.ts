@@ -14,7 +14,7 @@ const code = (text: string): string => text.replace(/^[^ ]+/, "`$&`");
 const whatOf = ({ part, kind, fields }: Deviation): string =>
   part === "operation"
     ? `${fields.join(", ")} ${words[kind]}`
-    : `${part} ${fields.map((field) => (field === "" ? "body" : code(field))).join(", ")}: ${words[kind]}`;
+    : `${part} ${fields.map((field) => (/^( |$)/.test(field) ? `body${field}` : code(field))).join(", ")}: ${words[kind]}`;
 
 const operationsOf = ({ operations }: Deviation): string =>
   operations === "every" ? "every" : operations.map(code).join(", ");

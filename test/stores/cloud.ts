@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { type ObjectStore, startObjectStore } from "../support/object-store.ts";
 import { acceptance } from "./acceptance.ts";
+import { clientWrites } from "./client-writes.ts";
 import { conditionalPuts } from "./conditions.ts";
 import { crashes } from "./crashes.ts";
 import { faults } from "./faults.ts";
@@ -38,6 +39,7 @@ export const onCloud = async (
 
     conditionalPuts(cloud, () => store);
     acceptance(() => store);
+    clientWrites(() => store);
     replicas(() => store);
     faults(() => store);
     crashes(cloud, () => ("behind" in server ? server.behind : undefined));

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe } from "vitest";
 import { acceptance } from "./acceptance.ts";
+import { clientWrites } from "./client-writes.ts";
 import { crashesOfDirectory } from "./crashes.ts";
 import { fill, type Place } from "./place.ts";
 import { replicas } from "./replicas.ts";
@@ -17,6 +18,7 @@ describe("a local directory", () => {
   afterAll(() => rm(place.uri, { recursive: true, force: true }));
 
   acceptance(() => place);
+  clientWrites(() => place);
   replicas(() => place);
   crashesOfDirectory(() => place);
   writers(() => place);

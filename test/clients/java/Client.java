@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -407,6 +408,107 @@ public final class Client {
     });
   }
 
+  private final List<String> made = List.of("made");
+
+  private byte[] stream(String name) {
+    return HexFormat.of().parseHex(fact("/streams/" + name).asText());
+  }
+
+  private long count(String predicate) throws Exception {
+    return (Long) all.call("countTableRows", made, "{\"predicate\":\"" + predicate + "\"}");
+  }
+
+  private void writes() throws Exception {
+    check("create", "with rows; a name that is taken, overwrite; bytes that are no rows", () -> {
+      same(all.read("createTable", made, stream("first")).get("version").asLong(), 1L);
+      same(count("true"), 3L);
+      fails(409, 5, () -> all.call("createTable", made, stream("merged")));
+      all.call("createTable", made, stream("first"), null, "overwrite");
+      fails(400, 13, () -> all.call("createTable", missing, new byte[] {1}));
+      fails(404, 1, () -> all.call("createTable", List.of("nope$made"), stream("first")));
+    });
+    check("namespace/create", "one, the same again, with properties", () -> {
+      all.call("createNamespace", List.of("fresh"), "{\"properties\":{\"owner\":\"tests\"}}");
+      same(all.read("describeNamespace", List.of("fresh"), "{}").at("/properties/owner").asText(), "tests");
+      fails(409, 2, () -> all.call("createNamespace", List.of("fresh"), "{}"));
+      all.call("createTable", List.of("fresh$inner"), stream("first"));
+    });
+    check("namespace/drop", "one with a table, one without, one that is not there", () -> {
+      fails(409, 3, () -> all.call("dropNamespace", List.of("fresh"), "{}"));
+      all.call("dropTable", List.of("fresh$inner"), null);
+      all.call("dropNamespace", List.of("fresh"), "{}");
+      fails(404, 1, () -> all.call("dropNamespace", List.of("fresh"), "{}"));
+    });
+    check("insert", "rows, rows in place of all; bytes that are no rows", () -> {
+      all.call("insertIntoTable", made, stream("first"));
+      same(count("true"), 6L);
+      all.call("insertIntoTable", made, stream("first"), null, "overwrite");
+      same(count("true"), 3L);
+      fails(400, 13, () -> all.call("insertIntoTable", made, new byte[] {1}));
+    });
+    check("merge_insert", "a row that is there and one that is not; no such column", () -> {
+      JsonNode answer = all.read(
+          "mergeInsertIntoTable", List.of("made", "id"), stream("merged"), null, true, null, true);
+      same(List.of(answer.get("num_updated_rows").asInt(), answer.get("num_inserted_rows").asInt()), List.of(1, 1));
+      same(count("text = 'merged'"), 2L);
+      fails(404, 12, () ->
+          all.call("mergeInsertIntoTable", List.of("made", "nope"), stream("merged"), null, true, null, true));
+    });
+    check("update", "some rows by an expression; no SQL, no such column", () -> {
+      JsonNode answer =
+          all.read("updateTable", made, "{\"predicate\":\"id <= 2\",\"updates\":[[\"text\",\"'changed'\"]]}");
+      same(answer.get("updated_rows").asLong(), 2L);
+      fails(400, 13, () -> all.call("updateTable", made, "{\"predicate\":\"id >\",\"updates\":[[\"text\",\"'x'\"]]}"));
+      fails(404, 12, () -> all.call("updateTable", made, "{\"updates\":[[\"nope\",\"1\"]]}"));
+    });
+    check("delete", "some rows; no SQL", () -> {
+      all.call("deleteFromTable", made, "{\"predicate\":\"id = 4\"}");
+      same(count("true"), 3L);
+      fails(400, 13, () -> all.call("deleteFromTable", made, "{\"predicate\":\"id >\"}"));
+    });
+    check("create_index", "of vectors; no such column, a type that is not known", () -> {
+      all.call("createTableIndex", made, "{\"column\":\"vector\",\"index_type\":\"IVF_FLAT\",\"num_partitions\":1}");
+      fails(404, 12, () -> all.call("createTableIndex", made, "{\"column\":\"nope\",\"index_type\":\"BTREE\"}"));
+      fails(406, 0, () -> all.call("createTableIndex", made, "{\"column\":\"id\",\"index_type\":\"MAGIC\"}"));
+    });
+    check("create_scalar_index", "of numbers", () -> {
+      all.call("createTableScalarIndex", made, "{\"column\":\"id\",\"index_type\":\"BTREE\"}");
+      same(all.read("listTableIndices", made, "{}").get("indexes").size(), 2);
+    });
+    check("index/{index_name}/drop", "one; one that is not there", () -> {
+      all.call("dropTableIndex", List.of("made", "id_idx"), null);
+      same(all.read("listTableIndices", made, "{}").get("indexes").size(), 1);
+      fails(404, 6, () -> all.call("dropTableIndex", List.of("made", "id_idx"), null));
+    });
+    check("add_columns", "by an expression; one that is there", () -> {
+      String column = "{\"new_columns\":[{\"name\":\"twice\",\"expression\":\"id * 2\"}]}";
+      all.call("alterTableAddColumns", made, column);
+      same(count("twice = 4"), 1L);
+      fails(400, 20, () -> all.call("alterTableAddColumns", made, column));
+    });
+    check("alter_columns", "another name; no such column", () -> {
+      all.call("alterTableAlterColumns", made, "{\"alterations\":[{\"path\":\"twice\",\"rename\":\"double\"}]}");
+      same(count("double = 4"), 1L);
+      fails(404, 12, () ->
+          all.call("alterTableAlterColumns", made, "{\"alterations\":[{\"path\":\"nope\",\"rename\":\"x\"}]}"));
+    });
+    check("drop_columns", "one; one that is not there", () -> {
+      all.call("alterTableDropColumns", made, "{\"columns\":[\"double\"]}");
+      fails(404, 12, () -> all.call("alterTableDropColumns", made, "{\"columns\":[\"double\"]}"));
+    });
+    check("restore", "an old version; one that is not there", () -> {
+      all.call("updateTable", made, "{\"updates\":[[\"text\",\"'gone'\"]]}");
+      all.call("restoreTable", made, "{\"version\":1}");
+      same(count("text = 'gone'"), 0L);
+      fails(404, 11, () -> all.call("restoreTable", made, "{\"version\":999}"));
+    });
+    check("drop", "a table; once more", () -> {
+      all.call("dropTable", made, null);
+      same(listed(all, "listTables", "$"), List.of("docs", "plain"));
+      fails(404, 4, () -> all.call("dropTable", made, null));
+    });
+  }
+
   private void refused(String operation, String method, List<String> path, Object request, Object... query)
       throws Exception {
     check(operation, method, () -> fails(406, 0, () -> all.call(method, path, request, query)));
@@ -414,28 +516,12 @@ public final class Client {
 
   private void refusals() throws Exception {
     List<String> fresh = List.of("new");
-    byte[] bytes = {1};
-    refused("namespace/create", "createNamespace", fresh, "{}");
-    refused("namespace/drop", "dropNamespace", List.of("prod"), "{}");
-    refused("create", "createTable", fresh, bytes);
     refused("declare", "declareTable", fresh, "{}");
     refused("register", "registerTable", fresh, "{\"location\":\"new.lance\"}");
     refused("deregister", "deregisterTable", docs, "{}");
-    refused("drop", "dropTable", docs, null);
     refused("rename", "renameTable", docs, "{\"new_table_name\":\"other\"}");
-    refused("restore", "restoreTable", docs, "{\"version\":1}");
-    refused("insert", "insertIntoTable", docs, bytes);
-    refused("merge_insert", "mergeInsertIntoTable", List.of("docs", "id"), bytes);
-    refused("update", "updateTable", docs, "{\"updates\":[[\"id\",\"1\"]]}");
-    refused("delete", "deleteFromTable", docs, "{\"predicate\":\"id = 1\"}");
-    refused("add_columns", "alterTableAddColumns", docs, "{\"new_columns\":[{\"name\":\"new\",\"expression\":\"1\"}]}");
-    refused("alter_columns", "alterTableAlterColumns", docs, "{\"alterations\":[{\"path\":\"id\",\"rename\":\"new\"}]}");
     refused("backfill_column", "alterTableBackfillColumns", docs, "{\"column\":\"id\"}");
-    refused("drop_columns", "alterTableDropColumns", docs, "{\"columns\":[\"id\"]}");
     refused("schema_metadata/update", "updateTableSchemaMetadata", docs, Map.of("a", "b"));
-    refused("create_index", "createTableIndex", docs, "{\"column\":\"id\",\"index_type\":\"BTREE\"}");
-    refused("create_scalar_index", "createTableScalarIndex", docs, "{\"column\":\"id\",\"index_type\":\"BTREE\"}");
-    refused("index/{index_name}/drop", "dropTableIndex", List.of("docs", "id_idx"), null);
     refused("version/create", "createTableVersion", docs, "{\"version\":8,\"manifest_path\":\"8.manifest\"}");
     refused(
         "version/delete", "batchDeleteTableVersions", docs, "{\"ranges\":[{\"start_version\":1,\"end_version\":2}]}");
@@ -462,6 +548,7 @@ public final class Client {
     client.queries();
     client.references();
     client.namespaces();
+    client.writes();
     client.refusals();
     client.methods();
   }

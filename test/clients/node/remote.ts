@@ -2,8 +2,10 @@
 import { strict as assert } from "node:assert";
 import { type Connection, connect, MatchQuery, type Table } from "@lancedb/lancedb";
 import packageFile from "../../../package.json" with { type: "json" };
+import { fails } from "./checks.ts";
 import { refused } from "./remote-refused.ts";
-import { fails, finish, startReport, unseen, watched, world } from "./report.ts";
+import { writes } from "./remote-writes.ts";
+import { finish, startReport, unseen, watched, world } from "./report.ts";
 
 const say = await startReport("Node remote", `@lancedb/lancedb ${packageFile.dependencies["@lancedb/lancedb"]}`);
 const { endpoint, keys, docs, plain, nested, awkward } = world;
@@ -316,6 +318,10 @@ await say("namespace/describe", "one that is not there", () =>
 
 for (const [operation, name, call] of refused({ connection, table, branches }))
   await say(operation, name, () => fails(/"code":0/, call));
+await writes(say, connection, {
+  table: (subject) => watched(subject, called.table),
+  branches: (subject) => watched(subject, called.branches),
+});
 
 /** Calls that the client refuses or answers without a request. */
 const localOnly = [

@@ -1,14 +1,12 @@
-import { strict as assert } from "node:assert";
 import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import type { CaseResult, Introduction } from "../result.ts";
 import type { World } from "../world.ts";
+import type { Say } from "./checks.ts";
 
 const { argv, stdin, stdout } = process;
 
 export const world: World = JSON.parse(await readFile(argv[2] ?? "", "utf8"));
-
-export type Say = (operation: string, name: string, check: () => Promise<void>) => Promise<void>;
 
 const input = createInterface({ input: stdin });
 const acknowledgements = input[Symbol.asyncIterator]();
@@ -31,17 +29,6 @@ export const startReport = async (client: string, version: string): Promise<Say>
     );
     await print({ client, operation, case: name, ok: fault === undefined, detail: fault ?? "" });
   };
-};
-
-/** A call that must fail with a matching error text: this SDK has no error classes. */
-export const fails = async (pattern: RegExp, call: () => Promise<unknown>): Promise<void> => {
-  const outcome = await call().then(
-    (value) => ({ value }),
-    (error: unknown) => ({ error }),
-  );
-  if (!("error" in outcome)) throw new Error(`it was expected to fail, and gave ${JSON.stringify(outcome.value)}`);
-  assert.ok(outcome.error instanceof Error, "what was thrown is no Error");
-  assert.match(outcome.error.message, pattern);
 };
 
 /**

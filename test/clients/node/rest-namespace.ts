@@ -5,7 +5,8 @@
 import { strict as assert } from "node:assert";
 import { type Connection, connectNamespace } from "@lancedb/lancedb";
 import packageFile from "../../../package.json" with { type: "json" };
-import { fails, finish, startReport, unseen, watched, world } from "./report.ts";
+import { fails } from "./checks.ts";
+import { finish, startReport, unseen, watched, world } from "./report.ts";
 
 const version = packageFile.dependencies["@lancedb/lancedb"];
 const say = await startReport("Node REST namespace", `@lancedb/lancedb ${version}`);
@@ -75,13 +76,25 @@ await say("namespace/describe", "one that is not there", () =>
 const refusedCalls: readonly (readonly [operation: string, name: string, call: () => Promise<unknown>])[] = [
   ["declare", "createTable", () => connection.createTable("new", [{ id: 1 }])],
   ["declare", "createEmptyTable", async () => connection.createEmptyTable("new", await schemaOfDocs())],
-  ["drop", "dropTable", () => connection.dropTable("docs")],
   ["rename", "renameTable", () => connection.renameTable("docs", "other")],
-  ["namespace/create", "createNamespace", () => connection.createNamespace(["new"])],
-  ["namespace/drop", "dropNamespace", () => connection.dropNamespace(["prod"])],
 ];
 const schemaOfDocs = async () => (await connection.openTable("docs")).schema();
 for (const [operation, name, call] of refusedCalls) await say(operation, name, () => fails(/Unsupported/, call));
+
+await say("namespace/create", "one, the same again", async () => {
+  await connection.createNamespace(["fresh"]);
+  await fails(/already exists/, () => connection.createNamespace(["fresh"]));
+});
+await say("namespace/drop", "one, one with a namespace in it, one that is not there", async () => {
+  await connection.dropNamespace(["fresh"]);
+  await fails(/not empty/, () => connection.dropNamespace(["prod"]));
+  await fails(/Namespace not found/, () => connection.dropNamespace(["fresh"]));
+});
+await say("drop", "a table; once more", async () => {
+  await connection.dropTable("plain");
+  await fails(/not found/, () => connection.dropTable("plain"));
+  assert.deepEqual((await connection.listTables()).tables, ["docs"]);
+});
 
 /** Calls that the client refuses or handles without a request. */
 const localOnly = [

@@ -1,7 +1,7 @@
 """Shared by the clients of the catalog's specification: one call for each of its operations.
 
-`Catalog` says how a client does a call and by which classes it fails; the cases, in catalog_data.py, catalog_names.py
-and catalog_refused.py, are the same for each.
+`Catalog` says how a client does a call and by which classes it fails; the cases, in catalog_data.py, catalog_names.py,
+catalog_writes.py and catalog_refused.py, are the same for each.
 """
 
 from collections.abc import Callable
@@ -25,6 +25,11 @@ class Faults:
     no_column: type[Exception]
     no_branch: type[Exception]
     tag_exists: type[Exception]
+    table_exists: type[Exception]
+    namespace_exists: type[Exception]
+    namespace_not_empty: type[Exception]
+    branch_exists: type[Exception]
+    bad_rows: type[Exception]
     bad_input: type[Exception]
     not_known: type[Exception]
     not_permitted: type[Exception]

@@ -88,17 +88,35 @@ def _() -> None:
 
 REFUSED = [
     ("declare", "create_table", lambda: db.create_table("new", [{"id": 1}])),
-    ("drop", "drop_table", lambda: db.drop_table("docs")),
-    ("drop", "drop_all_tables", lambda: db.drop_all_tables()),
     ("rename", "rename_table", lambda: db.rename_table("docs", "other")),
-    ("namespace/create", "create_namespace", lambda: db.create_namespace(["new"])),
-    ("namespace/drop", "drop_namespace", lambda: db.drop_namespace(["prod"])),
 ]
 for operation, name, call in REFUSED:
 
     @case(operation, name)
     def _() -> None:
         fails(RuntimeError, call, "Unsupported")
+
+
+@case("namespace/create", "one, the same again")
+def _() -> None:
+    db.create_namespace(["fresh"])
+    fails(RuntimeError, lambda: db.create_namespace(["fresh"]), "already exists")
+
+
+@case("namespace/drop", "one, one with a namespace in it, one that is not there")
+def _() -> None:
+    db.drop_namespace(["fresh"])
+    fails(errors.NamespaceNotEmptyError, lambda: db.drop_namespace(["prod"]), "not empty")
+    fails(RuntimeError, lambda: db.drop_namespace(["fresh"]), "Namespace not found")
+
+
+@case("drop", "a table, once more, all that are left")
+def _() -> None:
+    db.drop_table("plain")
+    fails(ValueError, lambda: db.drop_table("plain"), "not found")
+    same(list(db.table_names()), ["docs"])
+    db.drop_all_tables()
+    same(list(db.table_names()), [])
 
 
 # Calls that the client refuses or handles without a request.

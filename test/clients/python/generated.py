@@ -7,6 +7,7 @@ from catalog import Call, Catalog, Faults, camel
 from catalog_data import queries, tables
 from catalog_names import namespaces, references
 from catalog_refused import refusals
+from catalog_writes import writes
 from lance_namespace_urllib3_client import ApiClient, Configuration, api, exceptions, models
 from report import ENDPOINT, KEYS, Report, same
 
@@ -52,6 +53,11 @@ catalog = Catalog(
         no_column=exceptions.NotFoundException,
         no_branch=exceptions.NotFoundException,
         tag_exists=exceptions.ConflictException,
+        table_exists=exceptions.ConflictException,
+        namespace_exists=exceptions.ConflictException,
+        namespace_not_empty=exceptions.ConflictException,
+        branch_exists=exceptions.ConflictException,
+        bad_rows=exceptions.BadRequestException,
         bad_input=exceptions.BadRequestException,
         not_known=exceptions.UnauthorizedException,
         not_permitted=exceptions.ForbiddenException,
@@ -67,6 +73,7 @@ tables(catalog)
 queries(catalog)
 references(catalog)
 namespaces(catalog)
+writes(catalog, set())
 refusals(catalog, set())
 
 

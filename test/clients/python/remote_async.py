@@ -11,6 +11,7 @@ from lancedb.remote.header import StaticHeaderProvider
 from lancedb.table import AsyncBranches, AsyncTable, AsyncTags
 from remote import Cases, Remote, done, run
 from remote_refused import of_connection, of_table, refusals
+from remote_writes import writes
 from report import DOCS, ENDPOINT, KEYS, Report, Watched, same, unseen
 
 warnings.simplefilter("ignore", DeprecationWarning)
@@ -82,12 +83,15 @@ async def main() -> None:
         same((await table.to_lance()).count_rows(), DOCS["rows"])
 
     await cases.case("describe", "a data set of it, read from where it lies", opened)
-    own = [
-        ("update", "update", lambda: table.update({"id": 2}, where="id = 1")),
-        ("update_field_metadata", "replace_field_metadata", lambda: table.replace_field_metadata("id", {"a": "b"})),
-    ]
     branches = watch("branches", table.branches)
-    await refusals(cases, [*of_connection(db), *of_table(table, branches), *own])
+    await refusals(cases, [*of_connection(db), *of_table(table, branches)])
+    await writes(remote, cases, db, lambda of, where, values: of.update(where=where, updates_sql=values))
+
+    async def replaced() -> None:
+        await table.replace_field_metadata("id", {"unit": "none"})
+        same((await table.schema()).field("id").metadata, {b"unit": b"none"})
+
+    await cases.case("update_field_metadata", "in place of a column's metadata", replaced)
 
     async def methods() -> None:
         same(

@@ -12,6 +12,7 @@ from lancedb.remote.table import RemoteTable
 from lancedb.table import Branches, Tags
 from remote import Cases, Remote, run
 from remote_refused import of_connection, of_table, refusals
+from remote_writes import writes
 from report import ENDPOINT, KEYS, Report, Watched, same, unseen
 
 warnings.simplefilter("ignore", DeprecationWarning)
@@ -73,14 +74,15 @@ async def main() -> None:
     await run(remote, cases, db)
     table = watch("table", db.open_table("docs"))
     await refusals(cases, [*of_connection(db), *of_table(table, watch("branches", table.branches))])
-    await refusals(
-        cases,
-        [
-            ("update", "update", lambda: table.update(where="id = 1", values={"id": 2})),
-            ("create_index", "create_scalar_index", lambda: table.create_scalar_index("id")),
-            ("create_index", "create_fts_index", lambda: table.create_fts_index("text")),
-        ],
-    )
+    await writes(remote, cases, db, lambda of, where, values: of.update(where=where, values_sql=values))
+
+    async def older_names() -> None:
+        plain = watch("table", db.open_table("plain"))
+        plain.create_scalar_index("id")
+        plain.create_fts_index("text")
+        same(sorted(index.name for index in plain.list_indices()), ["id_idx", "text_idx"])
+
+    await cases.case("create_index", "by methods of older releases", older_names)
 
     async def methods() -> None:
         same(

@@ -8,6 +8,7 @@ from catalog import NESTED_ID, Call, Catalog, Faults, camel
 from catalog_data import queries, tables
 from catalog_names import namespaces, references
 from catalog_refused import refusals
+from catalog_writes import writes
 from lance.namespace import RestNamespace
 from lance_namespace import errors
 from lance_namespace_urllib3_client import models
@@ -51,6 +52,11 @@ catalog = Catalog(
         no_column=errors.TableColumnNotFoundError,
         no_branch=errors.TableBranchNotFoundError,
         tag_exists=errors.TableTagAlreadyExistsError,
+        table_exists=errors.TableAlreadyExistsError,
+        namespace_exists=errors.NamespaceAlreadyExistsError,
+        namespace_not_empty=errors.NamespaceNotEmptyError,
+        branch_exists=errors.TableBranchAlreadyExistsError,
+        bad_rows=errors.TableSchemaValidationError,
         bad_input=errors.InvalidInputError,
         not_known=errors.UnauthenticatedError,
         not_permitted=errors.PermissionDeniedError,
@@ -68,6 +74,7 @@ tables(catalog)
 queries(catalog)
 references(catalog)
 namespaces(catalog)
+writes(catalog, LOCAL)
 refusals(catalog, LOCAL)
 
 

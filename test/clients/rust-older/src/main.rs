@@ -1,9 +1,12 @@
 //! An older release of the Rust client that is generated from the catalog's specification: the operations that it has.
 
+mod calls;
 #[path = "../../rust/src/report.rs"]
 mod report;
 #[path = "../../rust/src/world.rs"]
 mod world;
+#[path = "../../rust/src/writes.rs"]
+mod writes;
 
 use lance_namespace_reqwest_client::apis::{namespace_api as namespace, table_api as table, transaction_api as transaction};
 use serde_json::{Value, json};
@@ -265,12 +268,6 @@ macro_rules! refused {
 
 async fn refusals(world: &World) {
     let all = &world.all;
-    let index = || of(json!({ "column": "id", "index_type": "BTREE" }));
-    let rows = || b"ARROW1".to_vec();
-
-    refused!("namespace/create", namespace::create_namespace(all, "new", of(json!({})), None));
-    refused!("namespace/drop", namespace::drop_namespace(all, "prod", of(json!({})), None));
-    refused!("create", table::create_table(all, "new", rows(), None, None));
     refused!("create-empty", table::create_empty_table(all, "new", of(json!({})), None));
     refused!("declare", table::declare_table(all, "new", of(json!({})), None));
     refused!(
@@ -278,54 +275,14 @@ async fn refusals(world: &World) {
         table::register_table(all, "new", of(json!({ "location": "new.lance" })), None)
     );
     refused!("deregister", table::deregister_table(all, "docs", of(json!({})), None));
-    refused!("drop", table::drop_table(all, "docs", None));
     refused!(
         "rename",
         table::rename_table(all, "docs", of(json!({ "new_table_name": "other" })), None)
-    );
-    refused!("restore", table::restore_table(all, "docs", of(json!({ "version": 1 })), None));
-    refused!("insert", table::insert_into_table(all, "docs", rows(), None, None));
-    refused!(
-        "merge_insert",
-        table::merge_insert_into_table(all, "docs", "id", rows(), None, None, None, None, None, None, None, None)
-    );
-    refused!(
-        "update",
-        table::update_table(all, "docs", of(json!({ "updates": [["id", "1"]] })), None)
-    );
-    refused!(
-        "delete",
-        table::delete_from_table(all, "docs", of(json!({ "predicate": "id = 1" })), None)
-    );
-    refused!(
-        "add_columns",
-        table::alter_table_add_columns(
-            all,
-            "docs",
-            of(json!({ "new_columns": [{ "name": "new", "expression": "1" }] })),
-            None
-        )
-    );
-    refused!(
-        "alter_columns",
-        table::alter_table_alter_columns(
-            all,
-            "docs",
-            of(json!({ "alterations": [{ "path": "id", "data_type": { "type": "int64" }, "rename": "new" }] })),
-            None
-        )
-    );
-    refused!(
-        "drop_columns",
-        table::alter_table_drop_columns(all, "docs", of(json!({ "columns": ["id"] })), None)
     );
     refused!(
         "schema_metadata/update",
         table::update_table_schema_metadata(all, "docs", [("a".to_owned(), "b".to_owned())].into(), None)
     );
-    refused!("create_index", table::create_table_index(all, "docs", index(), None));
-    refused!("create_scalar_index", table::create_table_scalar_index(all, "docs", index(), None));
-    refused!("index/{index_name}/drop", table::drop_table_index(all, "docs", "id_idx", None));
     refused!(
         "/transaction/{id}/describe",
         transaction::describe_transaction(all, "1", of(json!({})), None)
@@ -344,6 +301,7 @@ fn main() {
         queries(&world).await;
         tags(&world).await;
         namespaces(&world).await;
+        writes::run(&world).await;
         refusals(&world).await;
     });
 }

@@ -22,6 +22,13 @@ fn with_key(endpoint: &str, key: &str) -> Configuration {
 }
 
 impl World {
+    /// An Arrow IPC stream of the world.
+    pub fn stream(&self, name: &str) -> Vec<u8> {
+        let digits = self.facts["streams"][name].as_str().unwrap_or_default().as_bytes();
+        let byte = |pair: &[u8]| str::from_utf8(pair).ok().and_then(|text| u8::from_str_radix(text, 16).ok());
+        digits.chunks(2).map(|pair| byte(pair).expect("two hexadecimal digits")).collect()
+    }
+
     /// Reads the file that the program's argument names.
     pub fn read() -> World {
         let file = env::args().nth(1).expect("the path of the world's file");

@@ -1,0 +1,222 @@
+"""The writes of LanceDB's Python client on a remote database, the same for its synchronous and asynchronous API: a table from
+its creation to its end."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pyarrow as pa
+from lancedb.index import FTS, Bitmap, BTree, IvfFlat
+from lancedb.remote.errors import HttpError
+from remote import Cases, Remote, done, fails
+from report import holds, same
+
+VECTOR = pa.list_(pa.float32(), 4)
+
+
+def rows(ids: list[int], text: str = "first") -> pa.Table:
+    vectors = pa.array([[float(number), 0.0, 0.0, 1.0] for number in ids], VECTOR)
+    return pa.table({"id": pa.array(ids, pa.int64()), "text": [f"{text} {number}" for number in ids], "vector": vectors})
+
+
+async def writes(remote: Remote, cases: Cases, db: Any, update: Callable[..., Any]) -> None:
+    """:param update: sets columns of the rows of a filter, whose parameters differ between the two APIs."""
+    case = cases.case
+
+    async def opened(name: str = "made", **more: Any) -> Any:
+        return remote.watch("table", await done(db.open_table(name, **more)))
+
+    async def ids(table: Any, predicate: str = "true") -> list[int]:
+        answer = await done(remote.query(table).where(predicate).limit(1000).select(["id"]).to_arrow())
+        return sorted(answer["id"].to_pylist())
+
+    async def created() -> None:
+        await done(db.create_table("made", rows([1, 2, 3])))
+        same(await ids(await opened()), [1, 2, 3])
+        await done(db.create_table("bare", schema=rows([1]).schema))
+        same(await done((await opened("bare")).count_rows()), 0)
+
+    async def taken() -> None:
+        await fails(ValueError, lambda: db.create_table("made", rows([4])), "Table 'made' already exists")
+        await done(db.create_table("made", rows([4]), exist_ok=True))
+        same(await ids(await opened()), [1, 2, 3])
+        await done(db.create_table("made", rows([1, 2, 3, 4]), mode="overwrite"))
+        same(await ids(await opened()), [1, 2, 3, 4])
+
+    async def not_created() -> None:
+        error = await fails(HttpError, lambda: db.create_table("in", rows([1]), namespace_path=["nope"]))
+        same(error.status_code, 404)
+        await fails(ValueError, lambda: db.create_table("sp ace", rows([1])), "Invalid table name")
+
+    await case("create", "with rows, with a schema alone", created)
+    await case("create", "a name that is taken: an error of the client's own, exist_ok, overwrite", taken)
+    await case("create", "in a namespace that is not there, a name that cannot be", not_created)
+
+    async def namespaces() -> None:
+        await done(db.create_namespace(["fresh"]))
+        same((await fails(HttpError, lambda: db.create_namespace(["fresh"]))).status_code, 409)
+        await done(db.create_namespace(["fresh"], mode="exist_ok"))
+        await done(db.create_table("inner", rows([1]), namespace_path=["fresh"]))
+        same(await ids(await opened("inner", namespace_path=["fresh"])), [1])
+
+    async def no_namespaces() -> None:
+        same((await fails(HttpError, lambda: db.drop_namespace(["fresh"]))).status_code, 409)
+        await done(db.drop_table("inner", namespace_path=["fresh"]))
+        await done(db.drop_namespace(["fresh"]))
+        same((await fails(HttpError, lambda: db.drop_namespace(["fresh"]))).status_code, 404)
+
+    await case("namespace/create", "one, the same again, with a table in it", namespaces)
+    await case("namespace/drop", "one with a table, one without, one that is not there", no_namespaces)
+    made = await opened()
+
+    async def added() -> None:
+        before = await remote.get(made, "version")
+        answer = await done(made.add(rows([5, 6])))
+        same(answer.version, before + 1)
+        same(await done(made.count_rows()), 6)
+        bare = await opened("bare")
+        await done(bare.add(rows([1])))
+        await done(bare.add(rows([7, 8]), mode="overwrite"))
+        same(await ids(bare), [7, 8])
+        # The client refuses these by the schema that it read.
+        await fails(ValueError, lambda: made.add(rows([7]).append_column("nope", pa.array([1]))), "does not exist")
+        short = pa.table({"id": [1], "vector": pa.array([[1.0, 2.0]], pa.list_(pa.float32(), 2))})
+        await fails(ValueError, lambda: made.add(short), "cannot cast field")
+        same(await done(made.count_rows()), 6)
+
+    await case("insert", "rows, rows in place of all; another column, a vector of another length", added)
+
+    async def updated() -> None:
+        answer = await done(update(made, "id <= 2", {"text": "'changed'"}))
+        same(answer.rows_updated, 2)
+        same(await ids(made, "text = 'changed'"), [1, 2])
+
+    async def not_updated() -> None:
+        same((await fails(HttpError, lambda: update(made, "id >", {"text": "'x'"}))).status_code, 400)
+        same((await fails(HttpError, lambda: update(made, "id = 1", {"text": "sleep(1)"}))).status_code, 400)
+        await fails(ValueError, lambda: update(made, "nope = 1", {"text": "'x'"}), "not found")
+
+    await case("update", "some rows by an expression", updated)
+    await case("update", "no rows: no SQL, a function that is not known, no such column", not_updated)
+
+    async def merged() -> None:
+        merge = made.merge_insert("id").when_matched_update_all().when_not_matched_insert_all()
+        answer = await done(merge.execute(rows([5, 6, 7], "merged")))
+        same((answer.num_updated_rows, answer.num_inserted_rows, answer.num_deleted_rows), (2, 1, 0))
+        same(await ids(made, "text LIKE 'merged%'"), [5, 6, 7])
+
+    async def merged_by_source() -> None:
+        merge = made.merge_insert(["id", "text"]).when_not_matched_insert_all()
+        answer = await done(merge.when_not_matched_by_source_delete("id = 7").execute(rows([8])))
+        same((answer.num_inserted_rows, answer.num_deleted_rows), (1, 1))
+        same(await ids(made), [1, 2, 3, 4, 5, 6, 8])
+
+    async def not_merged() -> None:
+        merge = made.merge_insert("nope").when_not_matched_insert_all()
+        await fails(ValueError, lambda: merge.execute(rows([9])), "not found")
+        merge = made.merge_insert("id").when_matched_update_all(where="target.id >")
+        same((await fails(HttpError, lambda: merge.execute(rows([1])))).status_code, 400)
+
+    await case("merge_insert", "rows that are there and one that is not", merged)
+    await case("merge_insert", "by two columns, with rows that the source lacks", merged_by_source)
+    await case("merge_insert", "no such column, no SQL", not_merged)
+
+    async def deleted() -> None:
+        answer = await done(made.delete("id > 6"))
+        same((answer.num_deleted_rows, await done(made.count_rows())), (1, 6))
+
+    async def not_deleted() -> None:
+        same((await fails(HttpError, lambda: made.delete("id >"))).status_code, 400)
+        await fails(ValueError, lambda: made.delete("nope = 1"), "not found")
+
+    await case("delete", "some rows", deleted)
+    await case("delete", "no SQL, no such column", not_deleted)
+
+    async def indexed() -> None:
+        await done(made.create_index("id", config=BTree()))
+        await done(made.create_index("vector", config=IvfFlat(num_partitions=1)))
+        await done(made.create_index("text", config=FTS()))
+        await done(made.wait_for_index(["id_idx", "vector_idx", "text_idx"], timedelta(seconds=30)))
+        same(sorted(index.name for index in await done(made.list_indices())), ["id_idx", "text_idx", "vector_idx"])
+        found = await done(remote.query(made, text="merged").limit(10).to_arrow())
+        same(sorted(found["id"].to_pylist()), [5, 6])
+        near = await done(remote.query(made, vector=[3.0, 0.0, 0.0, 1.0]).limit(1).to_arrow())
+        same(near["id"].to_pylist(), [3])
+
+    async def indexed_later() -> None:
+        job = await done(made.create_index_async("text", config=Bitmap(), name="words"))
+        holds("finished" in repr(job) or job is None, repr(job))
+        holds("words" in [index.name for index in await done(made.list_indices())], "no index")
+
+    async def not_indexed() -> None:
+        await fails(ValueError, lambda: made.create_index("nope", config=BTree()), "not found")
+        same((await fails(HttpError, lambda: made.create_index("vector", config=BTree()))).status_code, 400)
+
+    async def not_any_more() -> None:
+        await done(made.drop_index("words"))
+        holds("words" not in [index.name for index in await done(made.list_indices())], "it is there")
+        await fails(RuntimeError, lambda: made.drop_index("words"), "was not found")
+
+    await case("create_index", "of numbers, vectors and words; waiting for them; a search in each", indexed)
+    await case("create_index", "without waiting, with a name", indexed_later)
+    await case("create_index", "no such column, a type that the column cannot have", not_indexed)
+    await case("index/{index_name}/drop", "one; one that is not there", not_any_more)
+
+    async def columns() -> None:
+        await done(made.add_columns({"twice": "id * 2"}))
+        answer = await done(remote.query(made).where("id = 3").select(["twice"]).to_arrow())
+        same(answer["twice"].to_pylist(), [6])
+        error = await fails(HttpError, lambda: made.add_columns({"twice": "1"}))
+        same(error.status_code, 400)
+
+    async def altered() -> None:
+        await done(made.alter_columns({"path": "twice", "rename": "double"}))
+        holds("double" in (await remote.get(made, "schema")).names, "not renamed")
+        await fails(ValueError, lambda: made.alter_columns({"path": "nope", "rename": "x"}), "not found")
+
+    async def described() -> None:
+        await done(made.update_field_metadata({"path": "double", "metadata": {"unit": "none"}}))
+        await fails(ValueError, lambda: made.update_field_metadata({"path": "nope", "metadata": {"a": "b"}}), "not found")
+
+    async def dropped_columns() -> None:
+        await done(made.drop_columns(["double"]))
+        same((await remote.get(made, "schema")).names, ["id", "text", "vector"])
+        await fails(ValueError, lambda: made.drop_columns(["double"]), "not found")
+
+    await case("add_columns", "by an expression; one that is there", columns)
+    await case("alter_columns", "another name; no such column", altered)
+    await case("update_field_metadata", "of a column; no such column", described)
+    await case("drop_columns", "one; one that is not there", dropped_columns)
+
+    async def restored() -> None:
+        await done(made.checkout(1))
+        await done(made.restore())
+        same(await ids(made), [1, 2, 3])
+        await done(made.restore(2))
+        same(await ids(made), [1, 2, 3, 4])
+        await fails(ValueError, lambda: made.restore(999), "not found")
+
+    await case("restore", "an old version; one that is not there", restored)
+    branches = remote.watch("branches", made.branches)
+
+    async def branch() -> None:
+        side = await done(branches.create("side"))
+        await done(side.add(rows([9])))
+        same((await done(side.count_rows()), await done(made.count_rows())), (5, 4))
+        await fails(ValueError, lambda: branches.create("side"), "already exists")
+
+    async def no_branch() -> None:
+        await done(branches.delete("side"))
+        same(list(await done(branches.list())), [])
+        await fails(ValueError, lambda: branches.delete("side"), "not found")
+
+    await case("branches/create", "one with rows of its own; the same again", branch)
+    await case("branches/delete", "one; one that is not there", no_branch)
+
+    async def dropped() -> None:
+        await done(db.drop_table("made"))
+        await done(db.drop_table_async("bare"))
+        same(list(await done(db.table_names())), ["docs", "plain"])
+        same((await fails(HttpError, lambda: db.drop_table("made"))).status_code, 404)
+
+    await case("drop", "tables, at once and later; one that is not there", dropped)
