@@ -50,7 +50,6 @@ export const environment = {
   staticTokens: "LAKEHEAD_AUTH_STATIC_TOKENS",
   console: "LAKEHEAD_CONSOLE",
   consoleClientId: "LAKEHEAD_CONSOLE_CLIENT_ID",
-  writes: "LAKEHEAD_WRITES",
   memoryLimit: "LAKEHEAD_MEMORY_LIMIT_BYTES",
   writes: "LAKEHEAD_WRITES",
 } as const;
