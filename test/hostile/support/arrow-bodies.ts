@@ -88,7 +88,7 @@ const named = (title: string, value: bigint): string => `${title} ${value}`;
 const sizes = (): HostileBody[] =>
   Object.entries({ uncompressed, lz4, zstd }).flatMap(([codec, bytes]) => {
     const { bodyLength, rows, nodes, buffers } = layoutOf(bytes);
-    return extremes.flatMap((value): HostileBody[] => [
+    return (codec === "uncompressed" ? extremes : extremes.slice(2, 4)).flatMap((value): HostileBody[] => [
       { title: named(`${codec}: a body of the length`, value), bytes: withLong(bytes, bodyLength, value), status: 400 },
       { title: named(`${codec}: a number of rows of`, value), bytes: withLong(bytes, rows, value), status: 400 },
       ...nodes.flatMap((at, index): HostileBody[] => [
