@@ -12,7 +12,7 @@ let service: ServiceProcess;
 beforeAll(async () => {
   service = await startReadyServiceProcess({
     copyOf: inject("tables"),
-    environment: { ...writesOn, LAKEHEAD_MAX_WRITE_BYTES: String(2 ** 24), LAKEHEAD_LOG_LEVEL: "error" },
+    environment: { ...writesOn, LAKEHEAD_MAX_WRITE_BYTES: String(2 ** 24) },
   });
   expect((await service.call("create", "target", undefined, asRows(plainStream([1])))).status).toBe(200);
 }, 240_000);
