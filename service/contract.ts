@@ -19,6 +19,9 @@ export const paths = {
 /** The entry point, relative to the image's working directory; run as `node <entry>`. */
 export const entry = "service/main.ts";
 
+/** A run of the maintenance, the same way; it ends by itself. */
+export const maintenanceEntry = "service/maintenance/main.ts";
+
 /** Maximum seconds from SIGTERM to the exit of a pod: readiness delay, drain, close. */
 export const terminationGraceSeconds = 60;
 
@@ -50,6 +53,9 @@ export const environment = {
   staticTokens: "LAKEHEAD_AUTH_STATIC_TOKENS",
   console: "LAKEHEAD_CONSOLE",
   consoleClientId: "LAKEHEAD_CONSOLE_CLIENT_ID",
-  memoryLimit: "LAKEHEAD_MEMORY_LIMIT_BYTES",
   writes: "LAKEHEAD_WRITES",
+  maintenance: "LAKEHEAD_MAINTENANCE",
+  maintenanceRunSeconds: "LAKEHEAD_MAINTENANCE_RUN_SECONDS",
+  maintenanceTableSeconds: "LAKEHEAD_MAINTENANCE_TABLE_SECONDS",
+  memoryLimit: "LAKEHEAD_MEMORY_LIMIT_BYTES",
 } as const;

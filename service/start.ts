@@ -7,6 +7,7 @@ import { requestLimits } from "./guard/limits.ts";
 import { verifyBranchName, verifyNewBranchName, verifyNewTagName, verifyTagName } from "./guard/ref-name.ts";
 import { uncheckedQuery, verifyQuery } from "./guard/verify-query.ts";
 import type { Database } from "./lance/database.ts";
+import { DueTables } from "./lance/due-tables.ts";
 import { openInProcess } from "./lance/in-process-database.ts";
 import { StoreMonitor } from "./lance/store-monitor.ts";
 import { operations, readOperations } from "./operations/index.ts";
@@ -84,6 +85,7 @@ export const startService = async (config: Config, log: Log, version: string): P
     AdmissionLimit
   >;
   const uploads = config.writes === "on" ? new Uploads(config.uploads) : undefined;
+  const due = config.writes === "on" ? new DueTables(config.database, config.database.caches) : undefined;
   const served = config.writes === "on" ? operations : readOperations;
   const state = { draining: false };
   // The store may be unavailable when a pod starts: the pod is live but not ready, and retries.
@@ -118,6 +120,7 @@ export const startService = async (config: Config, log: Log, version: string): P
     ready: isReady(readiness()),
     storeAnswers: store.answers,
     uploadBytes: uploads?.bytes ?? 0,
+    due,
   }));
   const healthApp = createHealthApp(metrics, readiness);
 
@@ -147,6 +150,7 @@ export const startService = async (config: Config, log: Log, version: string): P
       authenticator.close();
       await database.close();
       uploads?.close();
+      await due?.stop();
       log.info({}, "stopped");
     },
   };

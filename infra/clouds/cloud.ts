@@ -55,6 +55,8 @@ export interface Cloud {
   /** The configured image, or the one that the stack builds; undefined without a table service. */
   readonly tableServiceImage: pulumi.Input<string> | undefined;
   readonly tableServiceAccountAnnotations: Annotations;
+  /** Of the account of the maintenance, whose identity reads and writes the tables. */
+  readonly maintenanceAccountAnnotations: Annotations;
   readonly database: Database;
   readonly client: ClientIdentity;
   /** What a user writes or runs so that the client has access to the cluster and the tables. Comments begin with `#`. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defaultRoleOptions } from "../model/roles.ts";
-import { cronExpectation } from "./cron.ts";
 import { count, cpus, image, kubernetesName, labelPrefix, memory } from "./fields.ts";
+import { maintenanceSchema, schedule } from "./maintenance.ts";
 import { type operatorSchema, raySchema } from "./ray.ts";
 import type { exposureSchema, tableServiceSchema } from "./table-service.ts";
 
@@ -56,13 +56,7 @@ export const sharedShape = {
   orphanCleanup: z
     .strictObject({
       enabled: z.boolean().default(true).describe("Delete RayClusters of crashed clients"),
-      schedule: z
-        .string()
-        .refine((text) => cronExpectation(text) === undefined, {
-          error: ({ input }) => cronExpectation(String(input)) ?? "",
-        })
-        .default("17 * * * *")
-        .describe("When the cleanup runs, as a cron schedule in UTC"),
+      schedule: schedule("17 * * * *", "When the cleanup runs, as a cron schedule in UTC"),
       idleHours: count(1, 24 * 30)
         .default(24)
         .describe(
@@ -72,6 +66,7 @@ export const sharedShape = {
     })
     .prefault({})
     .describe("Cleanup of orphaned RayClusters"),
+  maintenance: maintenanceSchema,
 };
 
 /** The client's keys that every cloud has. */

@@ -49,6 +49,9 @@ export const defaultJob: Amount = { cpus: 1.2, memoryBytes: (4096 + 1024 + 128) 
 export const tableServiceDisk = (writes: boolean) =>
   writes ? ({ temporary: "6Gi", total: "7Gi" } as const) : ({ temporary: "1Gi", total: "2Gi" } as const);
 
+/** The same of the maintenance, whose engine sorts there what it builds an index of. */
+export const maintenanceDisk = { temporary: "6Gi", total: "7Gi" } as const;
+
 /** Memory below which the kubelet evicts pods. */
 export const evictionThreshold = 100 * MiB;
 

@@ -1,4 +1,6 @@
 /** The table service's Kubernetes service account. Each cloud binds an identity to it. */
 export const tableServiceAccount = "table-service";
+/** The service account of the maintenance of the tables. Each cloud binds an identity to it. */
+export const maintenanceAccount = "maintenance";
 /** The service account of the cleanup of orphaned RayClusters. */
 export const orphanCleanupAccount = "orphan-cleanup";

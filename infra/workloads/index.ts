@@ -2,15 +2,17 @@ import * as pulumi from "@pulumi/pulumi";
 import { storageAddress } from "../../service/contract.ts";
 import type { Cloud } from "../clouds/cloud.ts";
 import type { Config, Secrets } from "../clouds/schema.ts";
+import { runsMaintenance } from "../config/maintenance.ts";
 import { clientParameters } from "../model/client-parameters.ts";
 import { clientRequirements } from "../model/client-requirements.ts";
 import { clientSnippet } from "../model/client-snippet.ts";
 import { throughCache } from "../model/image-name.ts";
-import { orphanCleanupAccount, tableServiceAccount } from "../model/names.ts";
+import { maintenanceAccount, orphanCleanupAccount, tableServiceAccount } from "../model/names.ts";
 import { rayClusterSpec } from "../model/ray-cluster.ts";
 import { ClientAccess } from "./client-access.ts";
 import { GpuPlugin } from "./gpu-plugin.ts";
 import { createOperator } from "./kuberay.ts";
+import { Maintenance } from "./maintenance.ts";
 import { Namespace } from "./namespace.ts";
 import { NetworkPolicies } from "./network-policies.ts";
 import { type NetworkPolicyRequest, networkPolicySpecs } from "./network-policy-specs.ts";
@@ -119,6 +121,22 @@ export function createWorkloads(config: Config, secrets: Secrets, cloud: Cloud):
           within(guards),
         )
       : undefined;
+  if (runsMaintenance(config) && cloud.tableServiceImage !== undefined) {
+    new Maintenance(
+      "maintenance",
+      {
+        ...config.maintenance,
+        namespace,
+        accountAnnotations: cloud.maintenanceAccountAnnotations,
+        image: cloud.tableServiceImage,
+        logLevel: tableService.logLevel,
+        database: cloud.database,
+        claimName: service?.claimName,
+        nodeSelector,
+      },
+      within(guards),
+    );
+  }
   const cleanupImage =
     orphanCleanup.image === undefined
       ? cloud.tableServiceImage
@@ -151,7 +169,8 @@ class WorkloadsRoot extends pulumi.ComponentResource {
   }
 }
 
-function policyRequest({ tableService, operator, orphanCleanup }: Config, cloud: Cloud): NetworkPolicyRequest {
+function policyRequest(config: Config, cloud: Cloud): NetworkPolicyRequest {
+  const { tableService, operator, orphanCleanup } = config;
   const { issuer, jwksUrl } = tableService.auth;
   const stores = Object.entries(cloud.database.storageOptions).flatMap(([option, value]) =>
     storageAddress.test(option) ? [value] : [],
@@ -168,5 +187,6 @@ function policyRequest({ tableService, operator, orphanCleanup }: Config, cloud:
     // A cloud's add-on runs its operator outside the cluster.
     operatorNamespace: operator.mode === "addon" ? undefined : operator.namespace,
     cleanup: orphanCleanup.enabled ? orphanCleanupAccount : undefined,
+    maintenance: runsMaintenance(config) ? { name: maintenanceAccount, calls: stores } : undefined,
   };
 }

@@ -23,6 +23,8 @@ export interface NetworkPolicyRequest {
   readonly operatorNamespace: string | undefined;
   /** Label of the orphan cleanup's pods; undefined when the stack does not run it. */
   readonly cleanup: string | undefined;
+  /** Label of the maintenance's pods, and the storage endpoints that it calls; undefined when the stack does not run it. */
+  readonly maintenance: { readonly name: string; readonly calls: readonly string[] } | undefined;
 }
 
 /** Policies by name. */
@@ -68,7 +70,7 @@ const metadataServers: EgressRule[] = [
  * and DNS.
  */
 export function networkPolicySpecs(request: NetworkPolicyRequest): PolicySpecs {
-  const { tableService, cleanup } = request;
+  const { tableService, cleanup, maintenance } = request;
   return {
     "default-deny-ingress": { podSelector: {}, policyTypes: ["Ingress"] },
     ray: rayPolicy(request),
@@ -80,6 +82,15 @@ export function networkPolicySpecs(request: NetworkPolicyRequest): PolicySpecs {
             podSelector: { matchLabels: { "app.kubernetes.io/name": cleanup } },
             policyTypes: ["Egress"],
             egress: [toDns, toApiServer],
+          },
+        }),
+    ...(maintenance === undefined
+      ? {}
+      : {
+          [maintenance.name]: {
+            podSelector: { matchLabels: { "app.kubernetes.io/name": maintenance.name } },
+            policyTypes: ["Egress"],
+            egress: [toDns, toStores(maintenance.calls), ...metadataServers],
           },
         }),
   };
@@ -154,9 +165,12 @@ function tableServicePolicy({
         ports: [tcp(ports.operations)],
       },
     ],
-    egress: [toDns, { ports: [443, ...otherPorts(calls)].map(tcp) }, ...metadataServers],
+    egress: [toDns, toStores(calls), ...metadataServers],
   };
 }
+
+/** Egress to a cloud's storage, whose addresses no selector matches, and to the ports of URLs. */
+const toStores = (urls: readonly string[]): EgressRule => ({ ports: [443, ...otherPorts(urls)].map(tcp) });
 
 /** The ports of URLs other than 443, each once. */
 function otherPorts(urls: readonly string[]): number[] {

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Table } from "@lancedb/lancedb";
 import { Field, Float64, Schema, Utf8 } from "apache-arrow";
 import { cleanUpOf } from "./clean-up.ts";
@@ -43,6 +44,10 @@ const recordAddress = ({ uri, storageOptions }: DatabaseAddress): DatabaseAddres
   uri: `${uri.replace(/\/+$/, "")}/${directory}`,
   storageOptions,
 });
+
+/** Attempts at a lease that two runs took at once, and the maximum pause between them in milliseconds. */
+const leaseAttempts = 5;
+const leasePauseMs = 500;
 
 /** Versions of the record that are kept, in milliseconds: for longer than any call on it takes. */
 const keptMs = 3_600_000;
@@ -119,17 +124,31 @@ export class MaintenanceRecord {
 
   async #ensureRow(table: string): Promise<void> {
     const row = { table, owner: "", note: "", expires_at: 0, due_since: 0, finished_at: 0, exhausted_at: -1 };
-    // Two runs may both insert it. Then there are two rows of one table, which every update changes alike.
+    // Two runs may both insert it. Then there are two rows of one table, which every later update changes alike.
     await (await this.#table()).mergeInsert("table").whenNotMatchedInsertAll().execute([row], { timeoutMs: 60_000 });
   }
 
-  /** Takes the lease of a table unless another run holds one that has not ended. @returns whether it was taken. */
+  /**
+   * Takes the lease of a table unless another run holds one that has not ended. Of two runs that insert the first row of a
+   * table at once, each may take the lease of its own row; then each finds the other's, gives its own back, and tries again
+   * with both rows.
+   * @returns whether it was taken.
+   */
   async acquire(table: string, owner: string, milliseconds: number): Promise<boolean> {
     await this.#ensureRow(table);
-    const now = this.#now();
-    const free = `(owner = '' OR expires_at < ${now})`;
-    const values = { owner, expires_at: now + milliseconds };
-    return this.#update(`"table" = ${quoted(table)} AND ${free}`, values);
+    for (let attempt = 0; attempt < leaseAttempts; attempt++) {
+      const now = this.#now();
+      const free = `(owner = '' OR expires_at < ${now})`;
+      const values = { owner, expires_at: now + milliseconds };
+      if (!(await this.#update(`"table" = ${quoted(table)} AND ${free}`, values))) return false;
+      const others = await (await this.#table()).countRows(
+        `"table" = ${quoted(table)} AND owner != ${quoted(owner)} AND owner != '' AND expires_at >= ${now}`,
+      );
+      if (others === 0) return true;
+      await this.#update(this.#held(table, owner), { owner: "", expires_at: 0 });
+      await sleep(Math.random() * leasePauseMs);
+    }
+    return false;
   }
 
   /** Extends a lease. @returns false if another run has taken it over. */

@@ -131,7 +131,9 @@ class Run {
     row: RecordRow | undefined,
   ): Promise<Outcome> {
     const left = (reason: string): Outcome => ({ kind: "left", due: reasons(due), reason });
-    if (row !== undefined && row.exhaustedAt === facts.version)
+    // Versions become old without a change of the table.
+    const grows = due.some(({ action }) => action.kind === "clean-up");
+    if (row !== undefined && row.exhaustedAt === facts.version && !grows)
       return left("the last run could do no more, and the table has not changed since");
     if (Date.now() > this.#endsAt)
       return left(`the run took more than ${this.#config.runSeconds} s; the next one begins here`);

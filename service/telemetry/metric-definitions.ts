@@ -92,6 +92,16 @@ export const metricDefinitions = {
     labels: [],
     help: "1 while the store responds, 0 from a failed call until it responds again",
   },
+  lakehead_maintenance_due_tables: {
+    type: "gauge",
+    labels: [],
+    help: "Tables that runs of the maintenance left due; with LAKEHEAD_WRITES=on",
+  },
+  lakehead_maintenance_due_seconds: {
+    type: "gauge",
+    labels: [],
+    help: "Time for which the first of these tables has been due; with LAKEHEAD_WRITES=on",
+  },
   lakehead_build_info: {
     type: "gauge",
     labels: ["version"],

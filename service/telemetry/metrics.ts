@@ -32,6 +32,8 @@ export interface Readings {
   readonly uploadBytes: number;
   readonly ready: boolean;
   readonly storeAnswers: boolean;
+  /** Tables that stay due; undefined where the service does not serve writes. */
+  readonly due: { readonly count: number; readonly seconds: number } | undefined;
 }
 
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -59,6 +61,8 @@ const readAtScrape: Partial<Record<MetricName, (readings: Readings) => readonly 
   lakehead_upload_bytes: ({ uploadBytes }) => [[{}, uploadBytes]],
   lakehead_ready: ({ ready }) => [[{}, ready ? 1 : 0]],
   lakehead_store_answers: ({ storeAnswers }) => [[{}, storeAnswers ? 1 : 0]],
+  lakehead_maintenance_due_tables: ({ due }) => (due === undefined ? [] : [[{}, due.count]]),
+  lakehead_maintenance_due_seconds: ({ due }) => (due === undefined ? [] : [[{}, due.seconds]]),
 };
 
 /** @param version of the software, shown by `lakehead_build_info`. */

@@ -1,7 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
-import { tableServiceAccount } from "../../model/names.ts";
+import { runsMaintenance } from "../../config/maintenance.ts";
+import { maintenanceAccount, tableServiceAccount } from "../../model/names.ts";
 import { Access } from "./access.ts";
-import { clientPolicy, runtimePolicy, tableServicePolicy } from "./iam/cluster.ts";
+import { clientPolicy, maintenancePolicy, runtimePolicy, tableServicePolicy } from "./iam/cluster.ts";
 import { clientTrust, type Place, type PolicyDocument } from "./iam/policy.ts";
 import type { BucketScope } from "./iam/storage.ts";
 import { Role, trustServiceAccount } from "./role.ts";
@@ -16,10 +17,11 @@ export interface IdentitiesArgs {
   readonly scope: pulumi.Output<BucketScope>;
 }
 
-/** One role for each identity that reaches the tables: the Ray pods, the table service and the runtime's client. */
+/** One role for each identity that reaches the tables: Ray pods, table service, maintenance and the runtime's client. */
 export class Identities extends pulumi.ComponentResource {
   readonly runtime: Role;
   readonly tableService: Role | undefined;
+  readonly maintenance: Role | undefined;
   readonly client: Role;
 
   constructor(name: string, args: IdentitiesArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -45,6 +47,17 @@ export class Identities extends pulumi.ComponentResource {
             description: `Table service of ${place.cluster}`,
             trust: trustServiceAccount(oidcProviderArn, config.namespace, tableServiceAccount),
             policies: { tables: document((at, scope) => tableServicePolicy(at, scope, config.tableService.writes)) },
+          },
+          child,
+        )
+      : undefined;
+    this.maintenance = runsMaintenance(config)
+      ? new Role(
+          `${name}-maintenance`,
+          {
+            description: `Maintenance of the tables of ${place.cluster}`,
+            trust: trustServiceAccount(oidcProviderArn, config.namespace, maintenanceAccount),
+            policies: { tables: document(maintenancePolicy) },
           },
           child,
         )

@@ -188,6 +188,7 @@ export function createAws(config: AwsConfig, secrets: SecretValues<"dockerHubTok
     runtimeAccountAnnotations: roleArn(identities.runtime.arn),
     tableServiceImage: serviceImage?.image ?? cached(tableService.image),
     tableServiceAccountAnnotations: identities.tableService === undefined ? {} : roleArn(identities.tableService.arn),
+    maintenanceAccountAnnotations: identities.maintenance === undefined ? {} : roleArn(identities.maintenance.arn),
     database: {
       uri: pulumi.interpolate`s3://${bucket.bucketName}${prefix === "" ? "" : `/${prefix}`}`,
       storageOptions: { region },

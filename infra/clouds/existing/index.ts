@@ -27,6 +27,7 @@ export function createExisting(config: ExistingConfig, secrets: SecretValues<key
     runtimeAccountAnnotations: config.accountAnnotations,
     tableServiceImage: config.tableService.image,
     tableServiceAccountAnnotations: {},
+    maintenanceAccountAnnotations: {},
     database: {
       uri,
       storageOptions,

@@ -14,7 +14,8 @@ import type { GcpConfig } from "./schema.ts";
 
 /** What Google Cloud would refuse, some of it only after minutes. */
 export function check(config: GcpConfig, { today, secrets }: CheckContext): Finding[] {
-  const { kubernetesVersion, operator, tags, runtimeAccountId, tableServiceAccountId, client } = config;
+  const { kubernetesVersion, operator, tags, runtimeAccountId, tableServiceAccountId, maintenanceAccountId, client } =
+    config;
   const paired = operator.mode === "addon" && kubernetesVersion in gkeRayAddon.pairings;
   return [
     ...checkKubernetes(kubernetesVersion, gke, today, paired),
@@ -36,11 +37,11 @@ export function check(config: GcpConfig, { today, secrets }: CheckContext): Find
       ),
     ),
     ...errorIf(
-      new Set([runtimeAccountId, tableServiceAccountId, client.accountId]).size < 3,
+      new Set([runtimeAccountId, tableServiceAccountId, maintenanceAccountId, client.accountId]).size < 4,
       "runtimeAccountId",
       runtimeAccountId,
-      "the runtime, the table service and the client would share an identity",
-      "write three different ids in runtimeAccountId, tableServiceAccountId and client.accountId",
+      "two of the runtime, the table service, the maintenance and the client would share an identity",
+      "write four different ids in runtimeAccountId, tableServiceAccountId, maintenanceAccountId and client.accountId",
     ),
   ];
 }

@@ -1,10 +1,11 @@
 import * as gcp from "@pulumi/gcp";
 import * as pulumi from "@pulumi/pulumi";
 import type { SecretValues } from "../../config/load.ts";
+import { runsMaintenance } from "../../config/maintenance.ts";
 import { connect } from "../../kubernetes/connect.ts";
 import type { ClusterModel } from "../../model/cluster.ts";
 import { throughCache } from "../../model/image-name.ts";
-import { tableServiceAccount } from "../../model/names.ts";
+import { maintenanceAccount, tableServiceAccount } from "../../model/names.ts";
 import type { PoolRole } from "../../model/roles.ts";
 import { buildsServiceImage, servicePlatform } from "../../model/service-image.ts";
 import type { Cloud, Exposure } from "../cloud.ts";
@@ -77,6 +78,20 @@ export function createGcp(config: GcpConfig, secrets: SecretValues<"dockerHubTok
     },
     within(),
   );
+  const maintenance = runsMaintenance(config)
+    ? new WorkloadIdentity(
+        "maintenance-identity",
+        {
+          ...identity,
+          accountId: config.maintenanceAccountId,
+          displayName: "Maintenance of the tables",
+          kubernetesAccount: maintenanceAccount,
+          access: "read-write",
+          clusterViewer: false,
+        },
+        within(),
+      )
+    : undefined;
   const client = new ClientIdentity(
     "client-identity",
     { project, bucket, accountId: config.client.accountId, members: config.client.members },
@@ -125,6 +140,7 @@ export function createGcp(config: GcpConfig, secrets: SecretValues<"dockerHubTok
     tableServiceImage:
       serviceImage?.image ?? (image === undefined ? undefined : throughCache(image, model.dockerHubCache)),
     tableServiceAccountAnnotations: tables.annotations,
+    maintenanceAccountAnnotations: maintenance?.annotations ?? {},
     database: { uri: bucket.uri, storageOptions: {} },
     client: {
       configMethod: "LOCAL",

@@ -165,6 +165,9 @@ export const gcpSchema = z.strictObject({
   tableServiceAccountId: accountId
     .default("lakehead-tables")
     .describe("Id of the Google service account of the table service"),
+  maintenanceAccountId: accountId
+    .default("lakehead-maintenance")
+    .describe("Id of the Google service account of the maintenance"),
   operator: operatorSchema(["helm", "addon", "existing"]),
   dockerHub: dockerHubSchema,
   client: z

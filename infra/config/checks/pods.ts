@@ -4,12 +4,14 @@ import {
   defaultFunction,
   defaultJob,
   describeAmount,
+  maintenanceDisk,
   podsPerNode,
   tableServiceDisk,
 } from "../../model/fit.ts";
 import { describeMemory, parseMemory } from "../../model/quantity.ts";
 import { type RayGroup, rayGroups, withSidecar } from "../../model/ray-groups.ts";
 import { type PoolRole, systemPool } from "../../model/roles.ts";
+import { runsMaintenance } from "../maintenance.ts";
 import { errorIf, type Finding, warningIf } from "../report.ts";
 import type { SharedConfig } from "../shared.ts";
 
@@ -49,8 +51,18 @@ export function checkPods(config: SharedConfig, cluster: ClusterModel): Finding[
           ]),
         ]
       : []),
+    ...(runsMaintenance(config)
+      ? checkFit(cluster, systemPool, "maintenance", maintenanceAmount(config), "a run of the maintenance")
+      : []),
   ];
 }
+
+const maintenanceAmount = ({ maintenance }: SharedConfig): Amount => ({
+  cpus: maintenance.cpus,
+  memoryBytes: parseMemory(maintenance.memory),
+  gpus: 0,
+  diskBytes: parseMemory(maintenanceDisk.total),
+});
 
 /** A head node for the client's RayCluster remains beside the stack's own. */
 function checkHeads({ ray }: SharedConfig, cluster: ClusterModel, head: RayGroup): Finding[] {

@@ -1,7 +1,8 @@
 import type { ClusterModel } from "../../model/cluster.ts";
-import { orphanCleanupAccount, tableServiceAccount } from "../../model/names.ts";
+import { maintenanceAccount, orphanCleanupAccount, tableServiceAccount } from "../../model/names.ts";
 import { describeMemory, MiB, parseMemory } from "../../model/quantity.ts";
 import { rayGroups, withSidecar } from "../../model/ray-groups.ts";
+import { runsMaintenance } from "../maintenance.ts";
 import { errorIf, type Finding, warningIf } from "../report.ts";
 import type { SharedConfig } from "../shared.ts";
 
@@ -54,6 +55,17 @@ export function checkOrphanCleanup({ orphanCleanup, tableService }: SharedConfig
   );
 }
 
+export function checkMaintenance(config: SharedConfig): Finding[] {
+  const { maintenance, tableService } = config;
+  return errorIf(
+    maintenance.enabled === true && !tableService.enabled,
+    "maintenance.enabled",
+    true,
+    "the maintenance runs in the table service's image, and the table service is disabled",
+    "write tableService.enabled: true, or maintenance.enabled: false",
+  );
+}
+
 /** The quota admits the stack's own pods, and beside their minimum a client's RayCluster with one CPU worker. */
 export function checkQuota(config: SharedConfig, cluster: ClusterModel): Finding[] {
   const { quota, tableService, ray } = config;
@@ -69,6 +81,17 @@ export function checkQuota(config: SharedConfig, cluster: ClusterModel): Finding
             gpus: 0,
             minReplicas: tableService.replicas.min,
             maxReplicas: tableService.replicas.max,
+          },
+        ]
+      : []),
+    ...(runsMaintenance(config)
+      ? [
+          {
+            cpus: config.maintenance.cpus,
+            memoryBytes: parseMemory(config.maintenance.memory),
+            gpus: 0,
+            minReplicas: 1,
+            maxReplicas: 1,
           },
         ]
       : []),
@@ -116,7 +139,7 @@ export function checkQuota(config: SharedConfig, cluster: ClusterModel): Finding
 const reservedNamespace = /^(default$|kube-|gke-|gmp-)/;
 
 /** The runtime's account is created beside these. */
-const reservedAccounts = ["default", tableServiceAccount, orphanCleanupAccount];
+const reservedAccounts = ["default", tableServiceAccount, orphanCleanupAccount, maintenanceAccount];
 
 /** Names that are free and differ. */
 export function checkNames(config: SharedConfig, cluster: ClusterModel): Finding[] {

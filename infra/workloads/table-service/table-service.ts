@@ -38,6 +38,8 @@ export class TableService extends pulumi.ComponentResource {
   readonly url: pulumi.Output<string>;
   /** See `TableServiceExposure`. */
   readonly address: pulumi.Output<string> | undefined;
+  /** The claim of the tables' volume, when the database is a path. */
+  readonly claimName: pulumi.Output<string> | undefined;
 
   constructor(name: string, args: TableServiceArgs, opts?: pulumi.ComponentResourceOptions) {
     super("lakehead:kubernetes:TableService", name, {}, opts);
@@ -137,6 +139,7 @@ export class TableService extends pulumi.ComponentResource {
       },
       parent,
     );
+    this.claimName = volume?.metadata.name;
     this.url = exposure.url;
     this.address = exposure.address;
     this.registerOutputs({ url: this.url, address: this.address });

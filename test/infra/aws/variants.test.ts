@@ -161,6 +161,15 @@ describe("writes of the table service", () => {
     expect(rights(closed)).toEqual(["ListTables", "LocateBucket", "ReadTables", "WriteTags"]);
   });
 
+  test("run the maintenance with a role of its own, which reads and writes the tables and nothing else", () => {
+    const role = one(adopted, "iam/role:Role", "identities-maintenance");
+    expect(String(role.inputs.assumeRolePolicy)).toContain("system:serviceaccount:lancedb:maintenance");
+    const document = one(adopted, "iam/rolePolicy:RolePolicy", "identities-maintenance-tables").inputs.policy;
+    const { Statement } = JSON.parse(String(document)) as { Statement: { Sid: string }[] };
+    expect(Statement.map(({ Sid }) => Sid)).toEqual(["ListTables", "LocateBucket", "ReadWriteTables"]);
+    expect(of(closed, "iam/role:Role").filter(({ name }) => name === "identities-maintenance")).toEqual([]);
+  });
+
   test("have load balancers that wait for the longest write", () => {
     const service = adopted.resources.find(({ type, name }) => type.endsWith(":Service") && name === "table-service");
     expect(JSON.stringify(service?.inputs)).toContain(
@@ -235,7 +244,8 @@ describe("the cache of Docker Hub", () => {
     const outputs = adopted.resources.find(({ kind }) => kind === "stack")?.outputs;
     expect(outputs).toMatchObject({ clientParameters: { head_group: { image: ray } } });
     expect(outputs?.clientSnippet).toContain(ray);
-    expect(JSON.stringify(named("CronJob")?.inputs)).toContain(`"image":"${cache}/library/node:26"`);
+    const cleanup = adopted.resources.find(({ type, name }) => type.endsWith(":CronJob") && name === "orphan-cleanup");
+    expect(JSON.stringify(cleanup?.inputs)).toContain(`"image":"${cache}/library/node:26"`);
     expect(JSON.stringify(named("Deployment")?.inputs)).toContain('"image":"registry.example.com/lakehead:0.1.0"');
   });
 
@@ -246,7 +256,7 @@ describe("the cache of Docker Hub", () => {
     ]);
     const graph = new DependencyGraph(adopted.resources);
     const pods = adopted.resources.filter(({ type }) => /^kubernetes:.*:(RayCluster|CronJob)$/.test(type));
-    expect(pods).toHaveLength(2);
+    expect(pods).toHaveLength(3);
     expect(graph.violations(pods, [...of(adopted, rule), ...of(adopted, "ecr/repository:Repository")])).toEqual([]);
     expect(graph.violations(of(adopted, rule), of(adopted, "secretsmanager/secretVersion:SecretVersion"))).toEqual([]);
   });

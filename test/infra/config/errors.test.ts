@@ -469,7 +469,7 @@ const rows: Row[] = [
     "one identity for two workloads",
     "gcp",
     { tableServiceAccountId: "geneva-runtime" },
-    "the runtime, the table service and the client would share an identity",
+    "two of the runtime, the table service, the maintenance and the client would share an identity",
   ],
   ["a name that KubeRay cannot derive a Service from", "aws", { ray: { name: "1geneva" } }, "starting with a letter"],
   [
@@ -543,6 +543,30 @@ const rows: Row[] = [
     "aws",
     { tableService: { enabled: false } },
     "error lakehead:orphanCleanup.image is missing: the cleanup runs in the table service's image, and the table service is disabled",
+  ],
+  [
+    "a maintenance without the table service's image",
+    "aws",
+    { tableService: { enabled: false }, maintenance: { enabled: true } },
+    "error lakehead:maintenance.enabled = true: the maintenance runs in the table service's image, and the table service is disabled",
+  ],
+  [
+    "a run of the maintenance that fits no node",
+    "aws",
+    { maintenance: { enabled: true, memory: "900Gi" } },
+    "a run of the maintenance",
+  ],
+  [
+    "a limit of the maintenance that no table has",
+    "aws",
+    { maintenance: { rules: [{ compaction: { smallFragments: 1 } }] } },
+    "error lakehead:maintenance.rules.0.compaction.smallFragments = 1: the value is invalid; expected a whole number from 2 to 1000000",
+  ],
+  [
+    "a pattern of the maintenance with an empty segment",
+    "aws",
+    { maintenance: { rules: [{ tables: ["prod$$a"] }] } },
+    "has an empty segment",
   ],
   [
     "a store's address without a scheme",

@@ -44,7 +44,7 @@ const rows: Row[] = [
     { operator: { namespace: "kube-system" } },
     `error lakehead:operator.namespace = "kube-system": ${ownNamespace} kuberay-system`,
   ],
-  ...["table-service", "orphan-cleanup", "default"].map(
+  ...["table-service", "maintenance", "orphan-cleanup", "default"].map(
     (serviceAccount): Row => [
       `the service account ${serviceAccount}`,
       "aws",

@@ -96,7 +96,7 @@ describe("the cluster", () => {
 describe("identities", () => {
   test("without a prefix get their grants on the bucket", () => {
     const grants = ofType(adopted.resources, "gcp:storage/bucketIAMMember:BucketIAMMember").map(revealed);
-    expect(grants).toHaveLength(3);
+    expect(grants).toHaveLength(4);
     expect(grants).toEqual(grants.map(() => expect.objectContaining({ bucket: "existing-tables" })));
   });
 
@@ -105,6 +105,7 @@ describe("identities", () => {
     expect(grants.map(({ member, role }) => [String(member).split(/[:@]/)[1], role]).sort()).toEqual([
       ["geneva-client", "roles/storage.objectAdmin"],
       ["geneva-runtime", "roles/storage.objectAdmin"],
+      ["lakehead-maintenance", "roles/storage.objectUser"],
       ["lakehead-tables", "roles/storage.objectUser"],
     ]);
   });

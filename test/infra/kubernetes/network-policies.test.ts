@@ -36,6 +36,7 @@ const specs = (service: Partial<Service> = {}) =>
     tableService: { selector, exposure: "cluster", probeSources: ["35.191.0.0/16"], calls: [], ...service },
     operatorNamespace: "kuberay-system",
     cleanup: "orphan-cleanup",
+    maintenance: { name: "maintenance", calls: ["http://minio.storage.svc:9000"] },
   });
 const can = (from: End, to: End, port: number, protocol?: string, policies = specs()) =>
   reaches(policies, home, from, to, port, protocol);
@@ -148,6 +149,18 @@ test("the clean-up job reaches the API server and DNS only", () => {
   expect(can(job, dns, 53, "UDP")).toBe(true);
   expect(can(job, internet, 80, "TCP")).toBe(false);
   expect(can(job, head, rayPorts.dashboard)).toBe(false);
+});
+
+test("the maintenance reaches the object store, its identity and DNS only, and nothing reaches it", () => {
+  const run = pod({ "app.kubernetes.io/name": "maintenance" });
+  expect(can(run, internet, 443, "TCP")).toBe(true);
+  expect(can(run, pod({}, "storage"), 9000, "TCP")).toBe(true);
+  expect(can(run, { ip: "169.254.169.254" }, 80, "TCP")).toBe(true);
+  expect(can(run, dns, 53, "UDP")).toBe(true);
+  expect(can(run, apiServer, 6443, "TCP")).toBe(false);
+  expect(can(run, head, rayPorts.dashboard)).toBe(false);
+  expect(can(run, tableService, ports.operations)).toBe(false);
+  for (const port of [443, ports.api, ports.operations]) expect(can(tableService, run, port)).toBe(false);
 });
 
 describe("the operator's namespace", () => {

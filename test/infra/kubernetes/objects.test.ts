@@ -324,12 +324,35 @@ describe("KubeRay and GPUs", () => {
   });
 });
 
+test("the maintenance of tables on a volume runs on the node of the table service, where the volume is", () => {
+  const { affinity, containers } = one(objects.local, "CronJob", "maintenance").body.spec.jobTemplate.spec.template
+    .spec;
+  expect(affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution).toEqual([
+    {
+      topologyKey: "kubernetes.io/hostname",
+      labelSelector: { matchLabels: { "app.kubernetes.io/name": "table-service" } },
+    },
+  ]);
+  expect(containers[0].volumeMounts).toContainEqual({ name: "database", mountPath: "/data" });
+});
+
+test("the maintenance runs only where the stack serves writes, or says so", () => {
+  expect(objects.cloud.filter(({ metadata }) => metadata.name === "maintenance")).toEqual([]);
+  expect(
+    objects.local
+      .filter(({ metadata }) => metadata.name === "maintenance")
+      .map(({ kind }) => kind)
+      .sort(),
+  ).toEqual(["CronJob", "NetworkPolicy", "ServiceAccount"]);
+});
+
 test("the cleanup job can only list, patch and delete RayClusters of its namespace", () => {
   expect(one(objects.cloud, "Role", "orphan-cleanup").body.rules).toEqual(cleanupRules);
   expect(cleanupRules).toEqual([
     { apiGroups: ["ray.io"], resources: ["rayclusters"], verbs: ["list", "patch", "delete"] },
   ]);
-  const { containers, volumes } = one(objects.cloud, "CronJob").body.spec.jobTemplate.spec.template.spec;
+  const { containers, volumes } = one(objects.cloud, "CronJob", "orphan-cleanup").body.spec.jobTemplate.spec.template
+    .spec;
   const script = one(objects.cloud, "ConfigMap", volumes[0].configMap.name).body.data["cleanup.mts"];
   expect(script).not.toMatch(/from "[^n]|from "node_modules/);
   expect(containers[0].args).toEqual(["lancedb", "24"]);

@@ -3,7 +3,8 @@ import type { Capture } from "../../../infra/offline-plan/capture.ts";
 import { diffPlans } from "../../../infra/offline-plan/diff.ts";
 import { planOf } from "../../../infra/offline-plan/plan.ts";
 import { plaintext } from "../../../infra/offline-plan/values.ts";
-import { environment } from "../../../service/contract.ts";
+import { readMaintenanceConfig } from "../../../service/config/maintenance.ts";
+import { environment, maintenanceEntry } from "../../../service/contract.ts";
 import { DependencyGraph, ofType } from "../../support/infra/graph.ts";
 import { runStack } from "../../support/infra/stacks.ts";
 import { type Manifest, manifests, one } from "./manifests.ts";
@@ -39,6 +40,12 @@ beforeAll(async () => {
           uri: "s3://tables/prod",
           storageOptions: { aws_endpoint_url: "http://minio.storage.svc:9000" },
         },
+        "lakehead:maintenance": {
+          enabled: true,
+          memory: "2Gi",
+          minutes: 60,
+          rules: [{ tables: ["prod$**"], cleanup: { olderThanHours: 168 } }],
+        },
       },
       { "lakehead:storageOptions": '{"aws_secret_access_key":"very-secret"}' },
     ),
@@ -51,6 +58,7 @@ beforeAll(async () => {
       "lakehead:operator": { mode: "existing", version: "1.6.0" },
       "lakehead:networkPolicies": "false",
       "lakehead:orphanCleanup": { enabled: false },
+      "lakehead:maintenance": { enabled: false },
       "lakehead:quota": { enabled: false },
     }),
   ]);
@@ -95,6 +103,9 @@ describe("exposure outside the clouds", () => {
   });
 });
 
+const named = (kind: string, start: string) =>
+  open.filter((object) => object.kind === kind && object.metadata.name.startsWith(start));
+
 describe("a database in an object store", () => {
   test("needs no volume, and has several pods with rolling updates", () => {
     expect(open.filter(({ kind }) => kind === "PersistentVolumeClaim")).toEqual([]);
@@ -103,13 +114,12 @@ describe("a database in an object store", () => {
   });
 
   test("has public and secret options in the Secret, and none in the ConfigMap", () => {
-    expect(JSON.parse(one(open, "Secret").body.stringData[environment.storageOptions])).toEqual({
+    const [secret] = named("Secret", "table-service");
+    expect(JSON.parse(secret?.body.stringData[environment.storageOptions])).toEqual({
       aws_endpoint_url: "http://minio.storage.svc:9000",
       aws_secret_access_key: "very-secret",
     });
-    const settings = open.filter(
-      ({ kind, metadata }) => kind === "ConfigMap" && metadata.name.startsWith("table-service"),
-    );
+    const settings = named("ConfigMap", "table-service");
     expect(settings).toHaveLength(1);
     expect(settings[0]?.body.data).not.toHaveProperty(environment.storageOptions);
   });
@@ -151,6 +161,52 @@ describe("writes", () => {
     const { containers, securityContext } = pod(internal);
     expect(containers[0].volumeMounts).toContainEqual({ name: "database", mountPath: "/data" });
     expect(securityContext.fsGroup).toBe(securityContext.runAsGroup);
+  });
+});
+
+describe("the maintenance", () => {
+  const job = () => one(open, "CronJob", "maintenance").body.spec;
+
+  test("runs one at a time, bounded in time and memory, and the next run does what a failed one left", () => {
+    expect(job()).toMatchObject({
+      schedule: "41 * * * *",
+      concurrencyPolicy: "Forbid",
+      jobTemplate: { spec: { activeDeadlineSeconds: 3600, backoffLimit: 0 } },
+    });
+    const { containers, restartPolicy } = job().jobTemplate.spec.template.spec;
+    expect(restartPolicy).toBe("Never");
+    expect(containers[0].resources).toMatchObject({ requests: { memory: "2Gi" }, limits: { memory: "2Gi" } });
+    expect(containers[0].command).toEqual(["node", maintenanceEntry, "--json"]);
+  });
+
+  test("has the rules of the stack, which the service's own reader accepts with the same result", () => {
+    const [settings] = named("ConfigMap", "maintenance");
+    const config = readMaintenanceConfig(settings?.body.data);
+    expect(config.rules).toEqual([
+      {
+        tables: ["prod$**"],
+        compaction: { enabled: true },
+        indices: { enabled: true },
+        cleanup: { olderThanHours: 168 },
+      },
+    ]);
+    expect(config).toMatchObject({ runSeconds: 2700, tableSeconds: 3240, database: { uri: "s3://tables/prod" } });
+  });
+
+  test("has an account of its own without access to the Kubernetes API, and the store's keys in a Secret", () => {
+    const { serviceAccountName, automountServiceAccountToken, containers } = job().jobTemplate.spec.template.spec;
+    expect({ serviceAccountName, automountServiceAccountToken }).toEqual({
+      serviceAccountName: "maintenance",
+      automountServiceAccountToken: false,
+    });
+    expect(one(open, "ServiceAccount", "maintenance").body.automountServiceAccountToken).toBe(false);
+    const subjects = open.flatMap(({ body }) => body.subjects ?? []);
+    expect(subjects.filter(({ name }: { name: string }) => name === "maintenance")).toEqual([]);
+    const [secret, ...others] = named("Secret", "maintenance");
+    expect(others).toEqual([]);
+    expect(Object.keys(secret?.body.stringData)).toEqual([environment.storageOptions]);
+    expect(containers[0].envFrom).toContainEqual({ secretRef: { name: secret?.metadata.name } });
+    expect(JSON.stringify(named("ConfigMap", "maintenance"))).not.toContain("very-secret");
   });
 });
 
@@ -198,7 +254,7 @@ test("the RayCluster depends on its namespace's policies, its quota and its serv
       "kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding",
     ).filter(({ name }) => name !== "ray-cluster-quota"),
   ];
-  expect(guards).toHaveLength(6);
+  expect(guards).toHaveLength(7);
   expect(graph.violations(ofType(exposed.resources, "kubernetes:ray.io/v1:RayCluster"), guards)).toEqual([]);
 });
 

@@ -51,6 +51,11 @@ export function tableServicePolicy(place: Place, scope: BucketScope, writes: boo
   return policy(...tableStorage(place, scope, writes ? "read-write" : "read-and-tag"));
 }
 
+/** Permissions of the maintenance: only the tables. */
+export function maintenancePolicy(place: Place, scope: BucketScope): PolicyDocument {
+  return policy(...tableStorage(place, scope, "read-write"));
+}
+
 /**
  * Permissions of the runtime's client in AWS. The console needs `eks:AccessKubernetesApi` to show the cluster's
  * objects; the access entry gives access to Kubernetes itself. Assuming itself needs this policy beside the trust.

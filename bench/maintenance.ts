@@ -1,0 +1,216 @@
+/**
+ * `npm run bench:maintenance`: a table before and after a run of the maintenance, the rates of its work, and what writers
+ * notice of it.
+ */
+import { spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+// See service/main.ts.
+process.env.LANCEDB_LOG ??= "error";
+const { connect, Index } = await import("@lancedb/lancedb");
+const { testToken } = await import("../test/support/request.ts");
+const { startReadyServiceProcess } = await import("../test/support/service-process.ts");
+const { readOptions } = await import("./options.ts");
+const { figureTable } = await import("./report.ts");
+type Figures = import("../service/maintenance/work.ts").Figures;
+type WorkResult = import("../service/maintenance/work.ts").WorkResult;
+type Step = import("../service/maintenance/work.ts").Step;
+
+const options = readOptions("bench:maintenance", {
+  appends: { default: 2000, help: "single-row appends of the first table" },
+  fragments: { default: 100, help: "fragments of the table whose rates are measured" },
+  rows: { default: 4000, help: "rows of each of these fragments" },
+  dimensions: { default: 128, help: "numbers of a vector" },
+  seconds: { default: 15, help: "seconds of writing without a run, and as many during runs" },
+});
+
+const program = fileURLToPath(new URL("../service/maintenance/main.ts", import.meta.url));
+
+interface Run {
+  readonly result: WorkResult | undefined;
+  readonly steps: readonly Step[];
+  readonly seconds: number;
+}
+
+/** One run, with its lines read. */
+const maintain = async (database: string, rules: readonly object[]): Promise<Run> => {
+  const child = spawn(process.execPath, [program, "--json"], {
+    env: {
+      ...process.env,
+      LAKEHEAD_DATABASE: database,
+      LAKEHEAD_MAINTENANCE: JSON.stringify(rules),
+      LAKEHEAD_PINNED_SECONDS: "1",
+      LAKEHEAD_ANALYZE_DEADLINE_SECONDS: "0.5",
+      LAKEHEAD_WRITE_DEADLINE_SECONDS: "1",
+    },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let text = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    text += chunk.toString();
+  });
+  const code = await new Promise((resolve) => child.once("close", resolve));
+  if (code !== 0) throw new Error(`the run ended with ${code}:\n${text}`);
+  const lines = text.split("\n").flatMap((line) => (line.startsWith("{") ? [JSON.parse(line)] : []));
+  const done = lines.find(({ outcome }) => outcome === "done");
+  return { result: done?.result, steps: lines.filter(({ audit }) => audit !== undefined), seconds: done?.seconds ?? 0 };
+};
+
+const rowsFrom = (from: number, count: number): Record<string, unknown>[] =>
+  Array.from({ length: count }, (_, index) => ({
+    id: from + index,
+    vector: Array.from({ length: options.dimensions }, () => Math.random()),
+  }));
+
+const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
+const percentile = (values: readonly number[], share: number): number =>
+  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0;
+
+const whole = (value: number): string => Math.round(value).toLocaleString("en-US");
+const times = (before: number, after: number): string =>
+  after === 0 ? "" : `${(before / after).toPrecision(2)} times fewer`;
+
+/** A search with warm caches, in milliseconds. */
+const warmSearch = async (database: string, table: string): Promise<number> => {
+  const connection = await connect(database);
+  try {
+    const open = await connection.openTable(table);
+    const search = () =>
+      open.vectorSearch(new Array<number>(options.dimensions).fill(0.5)).select(["id"]).limit(10).toArray();
+    for (let warm = 0; warm < 5; warm++) await search();
+    const taken: number[] = [];
+    for (let round = 0; round < 30; round++) {
+      const from = performance.now();
+      await search();
+      taken.push(performance.now() - from);
+    }
+    return median(taken);
+  } finally {
+    connection.close();
+  }
+};
+
+const appendsOneByOne = async (database: string): Promise<void> => {
+  const connection = await connect(database);
+  const table = await connection.createTable("appended", rowsFrom(0, 2000));
+  await table.createIndex("vector", { config: Index.ivfPq({ numPartitions: 16, numSubVectors: 8 }) });
+  for (let id = 0; id < options.appends; id++) await table.add(rowsFrom(2000 + id, 1));
+  connection.close();
+};
+
+const beforeAndAfter = async (database: string): Promise<string> => {
+  await appendsOneByOne(database);
+  await sleep(1700);
+  const slow = await warmSearch(database, "appended");
+  const { result, seconds } = await maintain(database, [{ cleanup: { olderThanHours: 1.5 / 3600 } }]);
+  const fast = await warmSearch(database, "appended");
+  if (result === undefined) throw new Error("nothing was due");
+  const { before, after } = result;
+  const row = (name: string, read: (figures: Figures) => number): string[] => [
+    name,
+    whole(read(before)),
+    whole(read(after)),
+    times(read(before), read(after)),
+  ];
+  const table = figureTable(
+    ["", "before", "after", ""],
+    [
+      row("fragments", ({ fragments }) => fragments),
+      row("versions", ({ versions }) => versions ?? 0),
+      row("rows outside of the index", ({ unindexedRows }) => unindexedRows),
+      row("bytes of the version", ({ bytes }) => bytes),
+      row("search without caches, µs", ({ sample }) => (sample?.milliseconds ?? 0) * 1000),
+      row("search without caches, bytes", ({ sample }) => sample?.bytes ?? 0),
+      row("search without caches, reads", ({ sample }) => sample?.reads ?? 0),
+      ["search with caches, µs", whole(slow * 1000), whole(fast * 1000), times(slow, fast)],
+    ],
+  );
+  const perSecond = before.fragments / seconds;
+  return `${whole(options.appends)} single-row appends to a table with an index; the run took ${seconds.toFixed(1)} s, ${whole(perSecond)} fragments/s, ${whole(result.peakBytes / 2 ** 20)} MiB\n\n${table}\n`;
+};
+
+const rates = async (database: string): Promise<string> => {
+  const connection = await connect(database);
+  const table = await connection.createTable("large", rowsFrom(0, options.rows));
+  for (let part = 1; part < options.fragments; part++) await table.add(rowsFrom(part * options.rows, options.rows));
+  connection.close();
+  const compaction = await maintain(database, [{ tables: ["large"] }]);
+  const merged = compaction.steps.reduce((sum, { seconds }) => sum + seconds, 0);
+  const again = await connect(database);
+  const built = performance.now();
+  await (await again.openTable("large")).createIndex("vector", { config: Index.ivfPq({ numSubVectors: 16 }) });
+  const indexing = (performance.now() - built) / 1000;
+  again.close();
+  const bytes = compaction.result?.before.bytes ?? 0;
+  const rows = compaction.result?.before.rows ?? 0;
+  return figureTable(
+    ["work", "rate", "memory"],
+    [
+      [
+        `merging ${options.fragments} fragments, ${whole(bytes / 1e6)} MB`,
+        `${whole(bytes / 1e6 / merged)} MB/s`,
+        `${whole((compaction.result?.peakBytes ?? 0) / 2 ** 20)} MiB`,
+      ],
+      [`building an IVF_PQ of ${whole(rows)} vectors of ${options.dimensions}`, `${whole(rows / indexing)} rows/s`, ""],
+    ],
+  );
+};
+
+/** The 99th percentile of appends through the service, without a run and during runs. */
+const writers = async (database: string): Promise<string> => {
+  const connection = await connect(database);
+  const table = await connection.createTable("written", rowsFrom(0, 20_000));
+  await table.createIndex("vector", { config: Index.ivfPq({ numPartitions: 16, numSubVectors: 8 }) });
+  connection.close();
+  const service = await startReadyServiceProcess({
+    environment: { LAKEHEAD_DATABASE: database, LAKEHEAD_WRITES: "on" },
+  });
+  try {
+    const remote = await (await connect("db://any", { apiKey: testToken, hostOverride: service.base })).openTable(
+      "written",
+    );
+    let next = 1_000_000;
+    const writeFor = async (seconds: number): Promise<readonly number[]> => {
+      const taken: number[] = [];
+      const end = performance.now() + seconds * 1000;
+      while (performance.now() < end) {
+        const from = performance.now();
+        await remote.add(rowsFrom(next++, 1) as never);
+        taken.push(performance.now() - from);
+        await sleep(20);
+      }
+      return taken;
+    };
+    await writeFor(3);
+    const quiet = await writeFor(options.seconds);
+    let writing = true;
+    let runs = 0;
+    let changes = 0;
+    const maintaining = (async () => {
+      while (writing) {
+        const { steps } = await maintain(database, [{ tables: ["written"], compaction: { smallFragments: 5 } }]);
+        runs++;
+        changes += steps.length;
+      }
+    })();
+    const during = await writeFor(options.seconds);
+    writing = false;
+    await maintaining;
+    const [calm, busy] = [percentile(quiet, 0.99), percentile(during, 0.99)];
+    return `appends of one row through the service: 99th percentile ${calm.toFixed(1)} ms without a run, ${busy.toFixed(1)} ms during ${runs} runs with ${changes} changes: ${(busy / calm).toFixed(2)} times; medians ${median(quiet).toFixed(1)} and ${median(during).toFixed(1)} ms\n`;
+  } finally {
+    await service.stop();
+  }
+};
+
+const directory = await mkdtemp(join(tmpdir(), "lakehead-bench-maintenance-"));
+try {
+  for (const [name, measure] of Object.entries({ beforeAndAfter, rates, writers }))
+    process.stdout.write(`${await measure(join(directory, name))}\n`);
+} finally {
+  await rm(directory, { recursive: true, force: true });
+}

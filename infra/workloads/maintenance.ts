@@ -1,0 +1,180 @@
+import * as kubernetes from "@pulumi/kubernetes";
+import * as pulumi from "@pulumi/pulumi";
+import { environment, maintenanceEntry } from "../../service/contract.ts";
+import type { Annotations, Database } from "../clouds/cloud.ts";
+import { checksum, sortedJson } from "../kubernetes/checksum.ts";
+import { componentLabels } from "../kubernetes/labels.ts";
+import { restrictedContainer, restrictedPod } from "../kubernetes/security-context.ts";
+import { maintenanceDisk } from "../model/fit.ts";
+import { maintenanceAccount } from "../model/names.ts";
+import { mergeStorageOptions } from "./table-service/environment.ts";
+import { tableServiceSelector } from "./table-service/table-service.ts";
+
+export interface MaintenanceArgs {
+  readonly namespace: pulumi.Input<string>;
+  /** Of its service account; the cloud's identity reads and writes the tables and nothing else. */
+  readonly accountAnnotations: Annotations;
+  /** The table service's: the runs are a part of it. */
+  readonly image: pulumi.Input<string>;
+  /** Cron schedule, in UTC. */
+  readonly schedule: string;
+  readonly rules: readonly object[];
+  readonly cpus: number;
+  readonly memory: string;
+  readonly minutes: number;
+  readonly logLevel: string;
+  readonly database: Database;
+  /** The table service's volume, when the database is a path. */
+  readonly claimName: pulumi.Input<string> | undefined;
+  readonly nodeSelector: Readonly<Record<string, string>>;
+}
+
+/** The share of a run's time in which it begins with tables, and for which it works on one. */
+const share = { tables: 0.75, table: 0.9 } as const;
+
+/** The run's environment without secrets. */
+export function maintenanceData(
+  { rules, minutes, logLevel }: Pick<MaintenanceArgs, "rules" | "minutes" | "logLevel">,
+  uri: string,
+  storageOptions: Readonly<Record<string, string>> | undefined,
+): Record<string, string> {
+  const seconds = minutes * 60;
+  return {
+    [environment.database]: uri,
+    ...(storageOptions === undefined ? {} : { [environment.storageOptions]: sortedJson(storageOptions) }),
+    [environment.logLevel]: logLevel,
+    [environment.maintenance]: JSON.stringify(rules),
+    [environment.maintenanceRunSeconds]: String(Math.floor(seconds * share.tables)),
+    [environment.maintenanceTableSeconds]: String(Math.floor(seconds * share.table)),
+  };
+}
+
+/** A CronJob that keeps the tables fast, with an identity of its own. */
+export class Maintenance extends pulumi.ComponentResource {
+  constructor(name: string, args: MaintenanceArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("lakehead:kubernetes:Maintenance", name, {}, opts);
+    const parent = { parent: this };
+    const labels = componentLabels(maintenanceAccount);
+    const metadata = { name: maintenanceAccount, namespace: args.namespace, labels };
+    const named = (suffix: pulumi.Input<string>) => ({
+      ...metadata,
+      name: pulumi.interpolate`${maintenanceAccount}-${suffix}`,
+    });
+
+    const account = new kubernetes.core.v1.ServiceAccount(
+      name,
+      {
+        metadata: { ...metadata, annotations: { ...args.accountAnnotations } },
+        automountServiceAccountToken: false,
+      },
+      parent,
+    );
+    const { uri, storageOptions, secretStorageOptions } = args.database;
+    const open = secretStorageOptions === undefined ? storageOptions : undefined;
+    const data = pulumi.output(uri).apply((known) => maintenanceData(args, known, open));
+    const configMap = new kubernetes.core.v1.ConfigMap(
+      name,
+      { metadata: named(data.apply(checksum)), immutable: true, data },
+      parent,
+    );
+    const stringData = secretStorageOptions?.apply((text) => ({
+      [environment.storageOptions]: mergeStorageOptions(storageOptions, text),
+    }));
+    const secret =
+      stringData === undefined
+        ? undefined
+        : new kubernetes.core.v1.Secret(
+            name,
+            // Forty bits of a digest do not reveal the data.
+            { metadata: named(pulumi.unsecret(stringData.apply(checksum))), immutable: true, stringData },
+            parent,
+          );
+    new kubernetes.batch.v1.CronJob(
+      name,
+      {
+        metadata,
+        spec: {
+          schedule: args.schedule,
+          timeZone: "Etc/UTC",
+          // A lease protects each table anyway; a second run would only wait.
+          concurrencyPolicy: "Forbid",
+          startingDeadlineSeconds: 600,
+          successfulJobsHistoryLimit: 1,
+          failedJobsHistoryLimit: 3,
+          jobTemplate: {
+            spec: {
+              // The next run continues.
+              backoffLimit: 0,
+              activeDeadlineSeconds: args.minutes * 60,
+              template: {
+                metadata: { labels },
+                spec: pod(args, account.metadata.name, configMap.metadata.name, secret?.metadata.name),
+              },
+            },
+          },
+        },
+      },
+      parent,
+    );
+    this.registerOutputs({});
+  }
+}
+
+function pod(
+  args: MaintenanceArgs,
+  serviceAccountName: pulumi.Input<string>,
+  configMapName: pulumi.Input<string>,
+  secretName: pulumi.Input<string> | undefined,
+): kubernetes.types.input.core.v1.PodSpec {
+  const { claimName, database, memory } = args;
+  return {
+    serviceAccountName,
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    restartPolicy: "Never",
+    nodeSelector: { ...args.nodeSelector },
+    // A volume is mounted by the pods of one node.
+    ...(claimName === undefined
+      ? {}
+      : {
+          affinity: {
+            podAffinity: {
+              requiredDuringSchedulingIgnoredDuringExecution: [
+                { topologyKey: "kubernetes.io/hostname", labelSelector: { matchLabels: { ...tableServiceSelector } } },
+              ],
+            },
+          },
+        }),
+    securityContext: restrictedPod,
+    containers: [
+      {
+        name: maintenanceAccount,
+        image: args.image,
+        command: ["node", maintenanceEntry, "--json"],
+        envFrom: [
+          { configMapRef: { name: configMapName } },
+          ...(secretName === undefined ? [] : [{ secretRef: { name: secretName } }]),
+        ],
+        env: [
+          {
+            name: environment.memoryLimit,
+            valueFrom: { resourceFieldRef: { containerName: maintenanceAccount, resource: "limits.memory" } },
+          },
+        ],
+        resources: {
+          requests: { cpu: String(args.cpus), memory, "ephemeral-storage": maintenanceDisk.total },
+          limits: { memory, "ephemeral-storage": maintenanceDisk.total },
+        },
+        securityContext: restrictedContainer,
+        volumeMounts: [
+          { name: "tmp", mountPath: "/tmp" },
+          ...(claimName === undefined ? [] : [{ name: "database", mountPath: database.uri }]),
+        ],
+      },
+    ],
+    volumes: [
+      { name: "tmp", emptyDir: { sizeLimit: maintenanceDisk.temporary } },
+      ...(claimName === undefined ? [] : [{ name: "database", persistentVolumeClaim: { claimName } }]),
+    ],
+  };
+}
