@@ -81,6 +81,7 @@ describe("Ray's ports, which do not authenticate callers", () => {
       tableService: undefined,
       operatorNamespace: undefined,
       cleanup: undefined,
+      maintenance: undefined,
     });
     expect(reaches(withoutOperator, home, operator, head, rayPorts.dashboard)).toBe(false);
     expect(reaches(withoutOperator, home, notebook, head, rayPorts.client)).toBe(true);
