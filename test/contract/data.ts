@@ -1,4 +1,5 @@
 import { connect } from "@lancedb/lancedb";
+import { tableFromArrays, tableToIPC } from "apache-arrow";
 import { writeTables } from "../../tools/lance-tables.ts";
 import { dimensions, docs } from "../support/tables.ts";
 
@@ -21,6 +22,8 @@ export interface Real {
   readonly columns: readonly string[];
   readonly textColumns: readonly string[];
   readonly vectorColumns: readonly string[];
+  /** An Arrow IPC stream with rows for the tables, in Base64. */
+  readonly rows: string;
 }
 
 /** Makes a database with tables in nested namespaces, versions, indices, branches and tags. */
@@ -52,6 +55,7 @@ export const makeData = async (directory: string): Promise<Real> => {
       columns: Object.keys(docs.columns),
       textColumns: ["text", "title"],
       vectorColumns: ["vector", "other"],
+      rows: Buffer.from(tableToIPC(tableFromArrays({ id: new BigInt64Array([1n, 2n]) }), "stream")).toString("base64"),
     };
   } finally {
     connection.close();

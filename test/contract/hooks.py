@@ -6,6 +6,7 @@ part of the request is meant to be valid, its values are replaced by others of t
 in four is left as it was generated, but for the table that it names; it need not be accepted.
 """
 
+import base64
 import json
 import os
 import random
@@ -15,6 +16,7 @@ from typing import Any
 from urllib.parse import quote
 
 import schemathesis
+from hypothesis import strategies
 from schemathesis.core import NotSet
 from schemathesis.core.parameters import ParameterLocation
 from schemathesis.openapi.checks import RejectedPositiveData
@@ -49,6 +51,17 @@ VECTOR_KEYS = [
     "maximum_nprobes",
     "refine_factor",
 ]
+
+ROWS = base64.b64decode(REAL["rows"])
+# Rows, rows that end early, and bytes that are no rows.
+schemathesis.openapi.media_type(
+    "application/vnd.apache.arrow.stream",
+    strategies.one_of(
+        strategies.just(ROWS),
+        strategies.integers(0, len(ROWS) - 1).map(lambda length: ROWS[:length]),
+        strategies.binary(max_size=256),
+    ),
+)
 
 wild: set[str] = set()
 fitted: set[str] = set()
