@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Connection, connect } from "@lancedb/lancedb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { classify } from "../../service/lance/classify.ts";
-import { workersOf } from "../service/workers/support.ts";
+import { lives, until, workersOf } from "../service/workers/support.ts";
 import { asRows, plainStream } from "../service/writes/support.ts";
 import { type ObjectStore, type ObjectStoreOptions, startObjectStore } from "../support/object-store.ts";
 import { Bucket } from "../support/object-store-content.ts";
@@ -150,13 +150,15 @@ export const crashes = (cloud: "s3" | "gs", behind: () => Responder | undefined)
     };
 
     const act = async ({ kills }: Fault): Promise<void> => {
-      const pid = service?.running.child.pid;
-      if (kills === "worker") for (const worker of await workersOf(pid)) process.kill(worker, "SIGKILL");
+      const workers = await workersOf(service?.running.child.pid);
+      if (kills === "worker") for (const worker of workers) process.kill(worker, "SIGKILL");
       if (kills === "service") {
         // The next case starts another one, maybe before this one's directory is removed.
         const killed = service;
         service = undefined;
         await killed?.kill();
+        // A worker that ends a moment after its service could still send its commit again.
+        await until(() => !workers.some(lives));
       }
     };
 
