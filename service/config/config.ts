@@ -168,6 +168,9 @@ const faultOf = ({ path, message }: z.core.$ZodIssue, environment: Environment):
 
 const prefix = "LAKEHEAD_";
 
+/** Variables of the service's users, for examples and `npm run verify`. A shell that has them may start a service, too. */
+const usersVariables: ReadonlySet<string> = new Set(["LAKEHEAD_TOKEN", "LAKEHEAD_URL"]);
+
 /**
  * Reads environment variables by a schema of some of them.
  * @throws ConfigError with every invalid variable, and every unknown one of the service's prefix.
@@ -177,7 +180,8 @@ export const parseEnvironment = <T>(part: z.ZodType<T>, environment: Environment
   const faults = [
     ...(parsed.error?.issues ?? []).map((issue) => faultOf(issue, environment)),
     ...Object.keys(environment)
-      .filter((name) => name.startsWith(prefix) && !variables.some((variable) => variable.name === name))
+      .filter((name) => name.startsWith(prefix) && !usersVariables.has(name))
+      .filter((name) => !variables.some((variable) => variable.name === name))
       .map((name) => `${name} is not a variable of this service: correct its name or remove it`),
   ];
   if (parsed.data === undefined || faults.length > 0) throw new ConfigError(faults);

@@ -49,6 +49,11 @@ test("all faults are reported together, each with variable, value and remedy", (
   expect(text).toMatch(/LAKEHEAD_PROT is not a variable of this service/);
 });
 
+test("variables that users of a service set for its address and token are accepted, and have no effect", () => {
+  const set = { LAKEHEAD_URL: "http://127.0.0.1:8080", LAKEHEAD_TOKEN: "text" };
+  expect(readConfig({ ...minimal, ...set })).toEqual(readConfig(minimal));
+});
+
 test("flags, lists and decimals are read from their text", () => {
   const config = readConfig({
     ...minimal,
