@@ -48,6 +48,9 @@ const newOwner = (): string => `${hostname()}/${process.pid}/${randomUUID().slic
 
 const reasons = (due: readonly Due[]): readonly string[] => due.map(({ reason }) => reason);
 
+const isUnchanged = ({ before, after }: WorkResult): boolean =>
+  before.version === after.version && before.versions === after.versions;
+
 const isLeased = (row: RecordRow | undefined): boolean =>
   row !== undefined && row.owner !== "" && row.expiresAt > Date.now();
 
@@ -152,6 +155,8 @@ class Run {
         exhaustedAt: remaining.length === 0 || conflicted ? -1 : after.version,
         note: remaining.join("; "),
       });
+      if (remaining.length === 0 && isUnchanged(result))
+        return { kind: "in order", notes: ["another run did what was due when this one looked"] };
       const takenOver = row?.owner ? { takenOver: row.owner } : {};
       return { kind: "done", due: reasons(due), result, seconds: (Date.now() - from) / 1000, ...takenOver };
     } catch (error) {
