@@ -1,9 +1,9 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { startTestService, type TestService } from "../../support/service.ts";
-import { analyze, canary, exits, explain, get, lives, patience, vector } from "./support.ts";
+import { analyze, canary, exits, explain, get, lives, longTimeouts, vector } from "./support.ts";
 
-vi.setConfig(patience);
+vi.setConfig(longTimeouts);
 
 /** The guard is off, so that queries that crash a process reach a worker. */
 const memoryLimit = 400 * 2 ** 20;

@@ -6,14 +6,14 @@ import {
   exits,
   explain,
   lives,
-  patience,
+  longTimeouts,
   slowToPlan,
   slowToRun,
   until,
   workersOf,
 } from "./support.ts";
 
-vi.setConfig(patience);
+vi.setConfig(longTimeouts);
 
 const environment = {
   LAKEHEAD_ISOLATION: "all",

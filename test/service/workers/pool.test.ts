@@ -8,9 +8,9 @@ import { type ExitReport, Pool, type PoolConfig } from "../../../service/workers
 import type { Call } from "../../../service/workers/protocol.ts";
 import { workerEntry } from "../../../service/workers/worker-process.ts";
 import { dimensions, vectorOf } from "../../support/tables.ts";
-import { patience, until } from "./support.ts";
+import { longTimeouts, until } from "./support.ts";
 
-vi.setConfig(patience);
+vi.setConfig(longTimeouts);
 
 /** The pool with real processes: workers, and programs that misbehave. */
 let home: string;

@@ -2,9 +2,9 @@ import { existsSync } from "node:fs";
 import { afterEach, expect, inject, test, vi } from "vitest";
 import { temporaryDirectoryOf } from "../../../service/workers/temporary-directory.ts";
 import { type ServiceProcess, startServiceProcess } from "../../support/service-process.ts";
-import { lives, patience, until, workersOnce } from "./support.ts";
+import { lives, longTimeouts, until, workersOnce } from "./support.ts";
 
-vi.setConfig(patience);
+vi.setConfig(longTimeouts);
 
 let service: ServiceProcess;
 afterEach(() => service.kill());

@@ -8,7 +8,7 @@ const run = promisify(execFile);
 export const vector = Array.from({ length: dimensions }, () => 0.5);
 
 /** Timeouts of tests that start processes and load the engine in each: no test measures how long that takes. */
-export const patience = { testTimeout: 150_000, hookTimeout: 150_000 } as const;
+export const longTimeouts = { testTimeout: 150_000, hookTimeout: 150_000 } as const;
 
 /** Part of every harmful query; it must not appear in logs or metrics. */
 export const canary = "xyzzycanary";
