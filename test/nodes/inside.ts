@@ -16,7 +16,15 @@ import { checkRay, checkRayToken } from "./checks/ray.ts";
 import { checkTableService } from "./checks/table-service.ts";
 import { checkVerification } from "./checks/verification.ts";
 import { type Store, startStore } from "./cluster/object-store.ts";
-import { closeElsewhere, kubectlOf, openElsewhere, type Subject } from "./support.ts";
+import {
+  closeElsewhere,
+  kubectlOf,
+  openElsewhere,
+  readyPods,
+  type Subject,
+  tableServicePods,
+  writeTable,
+} from "./support.ts";
 import { groundOf, openSurroundings, type Surroundings } from "./surroundings.ts";
 
 /** In this order: what changes the stack comes later, and what deletes it last. */
@@ -101,6 +109,8 @@ async function runOn(surroundings: Surroundings): Promise<void> {
   });
   if (up && wanted.length > 0) {
     await openElsewhere(subject);
+    await readyPods(surroundings, tableServicePods);
+    await writeTable(subject);
     for (const name of wanted) {
       if (subjects[name] === checkLifecycle) process.stdout.write(await subject.kubectl(pods));
       await checkSubject(name, subject);

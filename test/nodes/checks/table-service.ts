@@ -16,7 +16,6 @@ import {
   tableName,
   tableRows,
   tableServicePods,
-  writeTable,
 } from "../support.ts";
 import { namespace } from "../surroundings.ts";
 
@@ -31,7 +30,6 @@ export async function checkTableService(subject: Subject): Promise<void> {
 
   await report.check("the table service's pod is ready", async () => {
     const [pod] = await readyPods(surroundings, tableServicePods);
-    await writeTable(subject);
     return `${pod.metadata.name} on ${pod.spec.nodeName}`;
   });
   await report.check("it serves through its ClusterIP and by its DNS name", async () => {
