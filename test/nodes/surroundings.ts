@@ -71,12 +71,20 @@ export async function openSurroundings(log: (line: string) => void): Promise<Sur
   return { engine, api, kubeconfig, own, charts, overrides, title, close };
 }
 
+/** The sizes of the example `local`. An idle worker goes sooner, which a suite need not wait for. */
+export const ray = {
+  head: { cpus: 1, memory: "2Gi", ephemeralStorage: "4Gi" },
+  cpuWorkers: { cpus: 2, memory: "6Gi", ephemeralStorage: "4Gi", maxReplicas: 1 },
+  idleTimeoutSeconds: 15,
+};
+
 /** The configuration of the stack with these keys in place of the defaults of this suite. */
 export const configured = (
   { overrides }: Pick<Surroundings, "overrides">,
   more: Readonly<Record<string, unknown>> = {},
 ): Record<string, unknown> => ({
   ...overrides,
+  "lakehead:ray": ray,
   "lakehead:tableService": tableService,
   // The runtime's client refuses an account without one; any satisfies it.
   "lakehead:accountAnnotations": { "eks.amazonaws.com/role-arn": "arn:aws:iam::210987654321:role/nodes" },

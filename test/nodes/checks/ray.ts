@@ -5,7 +5,7 @@ import { until } from "../../e2e/support/daemon.ts";
 import { checkPlacement, rayClusterReady } from "../../e2e/support/placement.ts";
 import { holds } from "../../e2e/support/report.ts";
 import { podsOf, readyPods, type Subject } from "../support.ts";
-import { configured, namespace } from "../surroundings.ts";
+import { configured, namespace, ray } from "../surroundings.ts";
 
 const heads = "ray.io/node-type=head,ray.io/cluster=geneva";
 const workers = "ray.io/node-type=worker,ray.io/cluster=geneva";
@@ -95,13 +95,8 @@ export async function checkRayToken(subject: Subject): Promise<void> {
   const { surroundings, stack, report, kubectl } = subject;
   const configuration = configured(surroundings) as Record<string, object>;
   await report.check("with ray.auth: token Ray refuses a stranger and takes the token's owner", async () => {
-    const ray = {
-      head: { cpus: 1, memory: "2Gi" },
-      cpuWorkers: { cpus: 2, memory: "6Gi", maxReplicas: 1 },
-      auth: "token",
-    };
     const [before] = await podsOf(surroundings, heads);
-    await stack.configure({ ...configuration, "lakehead:ray": ray });
+    await stack.configure({ ...configuration, "lakehead:ray": { ...ray, auth: "token" } });
     await stack.up();
     await until(
       "the head with tokens",
