@@ -32,7 +32,13 @@ export interface ServiceOptions {
   readonly database?: string;
 }
 
-/** Starts the service on a fresh copy of the test tables, which were made once for the whole run. */
+/** The service's default, which starts worker processes: for tests whose result may depend on them. */
+export const isolated = { LAKEHEAD_ISOLATION: "analyze" } as const;
+
+/**
+ * Starts the service on a fresh copy of the test tables, which were made once for the whole run. It has no worker
+ * processes, which take most of the time that a service takes to start: see `isolated`.
+ */
 export const startTestService = async (options: ServiceOptions = {}): Promise<TestService> => {
   const home = await mkdtemp(join(tmpdir(), "lakehead-test-"));
   const directory = options.database ?? join(home, "data");
@@ -45,6 +51,7 @@ export const startTestService = async (options: ServiceOptions = {}): Promise<Te
     LAKEHEAD_OPERATIONS_PORT: "0",
     LAKEHEAD_DRAIN_SECONDS: "0",
     LAKEHEAD_LOG_LEVEL: "debug",
+    LAKEHEAD_ISOLATION: "off",
     // Worker processes start slowly on a busy machine, and no test measures that.
     LAKEHEAD_QUEUE_SECONDS: "25",
     LAKEHEAD_AUTH_STATIC_TOKENS: JSON.stringify(tokens),

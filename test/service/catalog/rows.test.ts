@@ -1,7 +1,7 @@
 import { type Connection, connect, type Table } from "@lancedb/lancedb";
 import { Table as ArrowTable, Dictionary, Int32, tableFromIPC, Utf8, vectorFromArray } from "apache-arrow";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { isolated, startTestService, type TestService } from "../../support/service.ts";
 import { staticToken } from "../../support/static-token.ts";
 import { vectorOf } from "../../support/tables.ts";
 
@@ -13,9 +13,12 @@ let docs: Table;
 
 beforeAll(async () => {
   [service, small, inProcess] = await Promise.all([
-    startTestService({ tokens: [staticToken("sizes only", "sizes-only", ["stats"])] }),
-    startTestService({ environment: { LAKEHEAD_MAX_RESULT_BYTES: "20000" } }),
-    startTestService({ environment: { LAKEHEAD_ISOLATION: "off" } }),
+    startTestService({
+      tokens: [staticToken("sizes only", "sizes-only", ["stats"])],
+      environment: isolated,
+    }),
+    startTestService({ environment: { ...isolated, LAKEHEAD_MAX_RESULT_BYTES: "20000" } }),
+    startTestService(),
   ]);
   connection = await connect(service.directory);
   docs = await connection.openTable("docs");

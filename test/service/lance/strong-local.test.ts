@@ -1,46 +1,46 @@
 import { cp, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { connect, type Table } from "@lancedb/lancedb";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { describe, expect, type TestContext, test } from "vitest";
+import { isolated, startTestService } from "../../support/service.ts";
 
 /** Longer than the time after which an unchanged directory is not read again. */
 const settled = () => new Promise((resolve) => setTimeout(resolve, 2200));
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService({
-    environment: { LAKEHEAD_CONSISTENCY_SECONDS: "0", LAKEHEAD_QUEUE_SECONDS: "100" },
+/** A service with a copy of the tables, for one test. */
+const start = async ({ onTestFinished }: TestContext) => {
+  const service = await startTestService({
+    environment: { ...isolated, LAKEHEAD_CONSISTENCY_SECONDS: "0", LAKEHEAD_QUEUE_SECONDS: "100" },
   });
-});
-afterAll(() => service.stop());
-
-const rows = async () => (await service.call("stats", "plain")).body.num_rows;
-const versions = async () => (await service.call("version/list", "plain")).body.versions.length;
-const described = async () => {
-  const { body } = await service.call("describe", "plain", { load_detailed_metadata: true });
-  return { version: body.version, columns: body.schema.fields.length, fragments: body.stats.num_fragments };
-};
-const tables = async (): Promise<readonly string[]> =>
-  (await service.ask("/v1/namespace/$/table/list", undefined, { method: "GET" })).body.tables;
-const status = async (operation: string) => (await service.call(operation, "plain")).status;
-
-/** Calls everything until it is kept. */
-const keep = async () => {
-  for (const _ of [1, 2]) {
-    await Promise.all([rows(), versions(), described(), status("exists")]);
-    await settled();
-  }
-};
-
-const elsewhere = async (change: (table: Table) => Promise<unknown>) => {
-  const connection = await connect(service.directory);
-  await change(await connection.openTable("plain"));
-  connection.close();
+  onTestFinished(service.stop);
+  const rows = async () => (await service.call("stats", "plain")).body.num_rows;
+  const versions = async () => (await service.call("version/list", "plain")).body.versions.length;
+  const described = async () => {
+    const { body } = await service.call("describe", "plain", { load_detailed_metadata: true });
+    return { version: body.version, columns: body.schema.fields.length, fragments: body.stats.num_fragments };
+  };
+  const tables = async (): Promise<readonly string[]> =>
+    (await service.ask("/v1/namespace/$/table/list", undefined, { method: "GET" })).body.tables;
+  const status = async (operation: string) => (await service.call(operation, "plain")).status;
+  /** Calls everything until it is kept. */
+  const keep = async () => {
+    for (const _ of [1, 2]) {
+      await Promise.all([rows(), versions(), described(), status("exists")]);
+      await settled();
+    }
+  };
+  const elsewhere = async (change: (table: Table) => Promise<unknown>) => {
+    const connection = await connect(service.directory);
+    await change(await connection.openTable("plain"));
+    connection.close();
+  };
+  return { directory: service.directory, rows, versions, described, tables, status, keep, elsewhere };
 };
 
-describe("with strong consistency, a table in a local directory that was kept", { timeout: 150_000 }, () => {
-  test("is read again after each change by another connection", async () => {
+// Concurrent, because most of the time passes waiting.
+describe.concurrent("with strong consistency, a table in a local directory that was kept", { timeout: 150_000 }, () => {
+  test("is read again after each change by another connection", async (context) => {
+    const { rows, versions, described, keep, elsewhere } = await start(context);
     await keep();
     const before = { rows: await rows(), versions: await versions(), ...(await described()) };
     await elsewhere((table) => table.delete("id = 0"));
@@ -52,7 +52,8 @@ describe("with strong consistency, a table in a local directory that was kept", 
     expect(await described()).toMatchObject({ version: before.version + 2, columns: before.columns + 1 });
   });
 
-  test("is read again after each of many changes in a row", async () => {
+  test("is read again after each of many changes in a row", async (context) => {
+    const { versions, described, keep, elsewhere } = await start(context);
     await keep();
     const before = await versions();
     await elsewhere(async (table) => {
@@ -63,13 +64,14 @@ describe("with strong consistency, a table in a local directory that was kept", 
     });
   });
 
-  test("is listed at the root from its creation until it is dropped", async () => {
+  test("is listed at the root from its creation until it is dropped", async (context) => {
+    const { directory, tables } = await start(context);
     for (const _ of [1, 2, 3]) {
       await tables();
       await settled();
     }
     const before = await tables();
-    const connection = await connect(service.directory);
+    const connection = await connect(directory);
     for (const name of ["one", "two", "three"]) {
       await connection.createTable(name, [{ id: 1 }]);
       expect(await tables()).toEqual([...before, name].sort());
@@ -79,17 +81,18 @@ describe("with strong consistency, a table in a local directory that was kept", 
     connection.close();
   });
 
-  test("is not found after it was dropped, and found again", async () => {
-    const directory = join(service.directory, "plain.lance");
-    const aside = join(service.directory, "aside");
+  test("is not found after it was dropped, and found again", async (context) => {
+    const { directory, rows, status, keep } = await start(context);
+    const table = join(directory, "plain.lance");
+    const aside = join(directory, "aside");
     await keep();
     const before = await rows();
-    await rename(directory, aside);
+    await rename(table, aside);
     expect([await status("exists"), await status("version/list"), await status("stats")]).toEqual([404, 404, 404]);
-    await cp(join(service.directory, "docs.lance"), directory, { recursive: true });
+    await cp(join(directory, "docs.lance"), table, { recursive: true });
     expect(await rows()).not.toBe(before);
-    await rm(directory, { recursive: true });
-    await rename(aside, directory);
+    await rm(table, { recursive: true });
+    await rename(aside, table);
     expect(await rows()).toBe(before);
   });
 });

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { isolated, startTestService, type TestService } from "../../support/service.ts";
 import { vectorOf } from "../../support/tables.ts";
 import { analyze, type Fields, graphSearch, noLimit, rowsOf, search } from "./support.ts";
 
 let service: TestService;
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({ environment: isolated });
 });
 afterAll(() => service.stop());
 

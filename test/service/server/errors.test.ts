@@ -10,7 +10,7 @@ import { addressOf as addressInDocument, type Operation } from "../../../service
 import { possible } from "../../support/matrix.ts";
 import { labelOf } from "../../support/openapi.ts";
 import type { Answer, CallOptions } from "../../support/request.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { isolated, startTestService, type TestService } from "../../support/service.ts";
 import { staticToken } from "../../support/static-token.ts";
 import { type StoredService, startStoredService } from "../store/support.ts";
 
@@ -30,10 +30,10 @@ beforeAll(async () => {
     staticToken("elsewhere", otherTable, scopes, ["other$*"]),
     staticToken("nowhere", nothing, scopes, []),
   ];
-  stored = await startStoredService({ consistencySeconds: 60 });
+  stored = await startStoredService({ consistencySeconds: 60, environment: isolated });
   await fetch(`${stored.store.endpoint}/lake/tables/docs.lance/_refs/tags/damaged.json`, { method: "PUT", body: "{" });
   [service, crowded, issuerAway, rootBroken] = await Promise.all([
-    startTestService({ tokens }),
+    startTestService({ tokens, environment: isolated }),
     startTestService({ environment: { LAKEHEAD_MAX_IN_FLIGHT_PER_PRINCIPAL: "1" } }),
     startTestService({
       environment: {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type TableDefinition, writeTables } from "../../../tools/lance-tables.ts";
+import { isolated } from "../../support/service.ts";
 import { vectorOf } from "../../support/tables.ts";
 import { type StoredService, startStoredService } from "./support.ts";
 
@@ -14,7 +15,7 @@ const late = (namespace: readonly string[]): TableDefinition => ({
 describe.each(["s3", "gs"] as const)("a database at %s://", (cloud) => {
   let stored: StoredService;
   beforeAll(async () => {
-    stored = await startStoredService({ cloud, consistencySeconds: 1, prefix: "team/a" });
+    stored = await startStoredService({ cloud, consistencySeconds: 1, prefix: "team/a", environment: isolated });
   });
   afterAll(() => stored.stop());
 

@@ -1,6 +1,7 @@
 import { tableFromIPC } from "apache-arrow";
 import { afterEach, describe, expect, test } from "vitest";
 import { writeTables } from "../../../tools/lance-tables.ts";
+import { isolated } from "../../support/service.ts";
 import { atConcurrency, byKind, connectElsewhere, ofTable, type StoredService, startStoredService } from "./support.ts";
 
 let stored: StoredService | undefined;
@@ -74,7 +75,7 @@ describe("with a staleness bound", () => {
       ["version", () => ({ "x-lancedb-min-read-version": "11" })],
       ["moment", () => ({ "x-lancedb-min-timestamp": new Date().toISOString() })],
     ])("reads at least that %s, which LanceDB's client sends with every call", async (_, headers) => {
-      const started = await start(60, { LAKEHEAD_ANALYZE_CONCURRENCY: "1" });
+      const started = await start(60, { ...isolated, LAKEHEAD_ANALYZE_CONCURRENCY: "1" });
       expect(await asked(started, {})).toEqual([100, 100, 100, 100]);
       await addElsewhere(started);
       expect(await asked(started, {})).toEqual([100, 100, 100, 100]);

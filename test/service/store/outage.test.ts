@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { writeTables } from "../../../tools/lance-tables.ts";
-import type { TestService } from "../../support/service.ts";
+import { isolated, type TestService } from "../../support/service.ts";
 import { type StoredServiceOptions, startStoredService } from "./support.ts";
 
 interface Scope {
@@ -8,7 +8,12 @@ interface Scope {
 }
 
 const start = async ({ onTestFinished }: Scope, options: Partial<StoredServiceOptions>) => {
-  const stored = await startStoredService({ consistencySeconds: 60, retries: false, ...options });
+  const stored = await startStoredService({
+    consistencySeconds: 60,
+    retries: false,
+    environment: isolated,
+    ...options,
+  });
   onTestFinished(stored.stop);
   return stored;
 };

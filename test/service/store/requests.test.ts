@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { rootNamespace } from "../../../service/guard/table-id.ts";
 import { openInProcess } from "../../../service/lance/in-process-database.ts";
 import type { StoreRequest } from "../../support/object-store.ts";
+import { isolated } from "../../support/service.ts";
 import { vectorOf } from "../../support/tables.ts";
 import { byKind, type StoredService, startStoredService } from "./support.ts";
 
@@ -11,7 +12,10 @@ let stored: StoredService;
 
 beforeAll(async () => {
   // One worker process, because each has a separate cache.
-  stored = await startStoredService({ consistencySeconds: 60, environment: { LAKEHEAD_ANALYZE_CONCURRENCY: "1" } });
+  stored = await startStoredService({
+    consistencySeconds: 60,
+    environment: { ...isolated, LAKEHEAD_ANALYZE_CONCURRENCY: "1" },
+  });
   await stored.service.call("explain_plan", "docs", { query: { k: 3 } });
 });
 afterAll(() => stored.stop());

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { metricDefinitions } from "../../../service/telemetry/metric-definitions.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { isolated, startTestService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
 beforeAll(async () => {
-  service = await startTestService({ environment: { LAKEHEAD_MAX_HANDLES: "1" } });
+  service = await startTestService({ environment: { ...isolated, LAKEHEAD_MAX_HANDLES: "1" } });
 });
 afterAll(() => service.stop());
 

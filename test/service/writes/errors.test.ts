@@ -12,7 +12,7 @@ import { Bucket } from "../../support/object-store-content.ts";
 import { type Ask, type Reply, respond } from "../../support/object-store-protocol.ts";
 import { labelOf } from "../../support/openapi.ts";
 import type { Answer, CallOptions } from "../../support/request.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { isolated, startTestService, type TestService } from "../../support/service.ts";
 import { staticToken } from "../../support/static-token.ts";
 import { type StoredService, startStoredService } from "../store/support.ts";
 import { asRows, plainStream, streamOf, writesOn } from "./support.ts";
@@ -28,8 +28,6 @@ let contended: StoredService;
 let isContended = false;
 
 const nothing = "token-for-nothing";
-/** Without worker processes, which start slowly. */
-const alone = { ...writesOn, LAKEHEAD_ISOLATION: "off" };
 
 beforeAll(async () => {
   const tokens = [
@@ -43,21 +41,21 @@ beforeAll(async () => {
   await cp(inject("tables"), broken, { recursive: true });
   await breakTable(join(broken, "__manifest"));
   [service, crowded, issuerAway, readOnly, rootBroken, contended] = await Promise.all([
-    startTestService({ tokens, environment: writesOn }),
-    startTestService({ environment: { ...alone, LAKEHEAD_MAX_IN_FLIGHT_PER_PRINCIPAL: "1" } }),
+    startTestService({ tokens, environment: { ...writesOn, ...isolated } }),
+    startTestService({ environment: { ...writesOn, LAKEHEAD_MAX_IN_FLIGHT_PER_PRINCIPAL: "1" } }),
     startTestService({
       environment: {
-        ...alone,
+        ...writesOn,
         // No process listens there.
         LAKEHEAD_AUTH_ISSUER: "http://127.0.0.1:9/",
         LAKEHEAD_AUTH_AUDIENCE: "lakehead",
       },
     }),
     startTestService(),
-    startTestService({ database: broken, environment: alone }),
+    startTestService({ database: broken, environment: writesOn }),
     startStoredService({
       consistencySeconds: 1,
-      environment: writesOn,
+      environment: { ...writesOn, ...isolated },
       retries: false,
       behind: (ask) => (isContended ? hinder(ask) : undefined) ?? answer(ask),
     }),

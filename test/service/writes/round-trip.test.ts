@@ -2,14 +2,14 @@ import { tableFromIPC } from "apache-arrow";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createLog } from "../../../service/telemetry/log.ts";
 import { sendRequest } from "../../support/request.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { isolated, startTestService, type TestService } from "../../support/service.ts";
 import { dictionary, lz4, uncompressed, zstd } from "./streams.ts";
 import { asRows, plainSchema, plainStream, streamOf, writesOn } from "./support.ts";
 
 let service: TestService;
 beforeAll(async () => {
   // Within the staleness bound, so that a write must remove cached handles for its caller to see it.
-  service = await startTestService({ environment: { ...writesOn, LAKEHEAD_CONSISTENCY_SECONDS: "3600" } });
+  service = await startTestService({ environment: { ...writesOn, ...isolated, LAKEHEAD_CONSISTENCY_SECONDS: "3600" } });
 });
 afterAll(() => service.stop());
 
