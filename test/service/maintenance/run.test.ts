@@ -1,9 +1,9 @@
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { cp, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Connection, connect, Index } from "@lancedb/lancedb";
-import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import {
   finish,
   idsOf,
@@ -21,10 +21,12 @@ import {
 vi.setConfig({ testTimeout: 120_000 });
 afterAll(() => vi.resetConfig());
 
+const newDirectory = (): Promise<string> => mkdtemp(join(tmpdir(), "lakehead-maintenance-test-"));
+
 let directory: string;
 let connection: Connection;
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), "lakehead-maintenance-test-"));
+  directory = await newDirectory();
   connection = await connect(directory);
 });
 afterEach(async () => {
@@ -37,11 +39,18 @@ const single = 40;
 const all = first + single;
 
 /** A table with a vector index and one row in each of many fragments. */
-const makeSlow = async (name = "events"): Promise<void> => {
-  const table = await connection.createTable(name, rowsFrom(0, first));
+let slow: string;
+beforeAll(async () => {
+  slow = await newDirectory();
+  const made = await connect(slow);
+  const table = await made.createTable("events", rowsFrom(0, first));
   await table.createIndex("vector", { config: Index.ivfPq({ numPartitions: 2, numSubVectors: 4 }) });
   for (let id = first; id < all; id++) await table.add(rowsFrom(id, 1));
-};
+  made.close();
+});
+afterAll(() => rm(slow, { recursive: true }));
+
+const makeSlow = (): Promise<void> => cp(slow, directory, { recursive: true });
 
 const fragmentsOf = async (name = "events"): Promise<number> =>
   (await (await openTable(directory, name)).stats()).fragmentStats.numFragments;
