@@ -9,12 +9,13 @@ import { diffPlans } from "../../../infra/offline-plan/diff.ts";
 import { type Plan, planOf } from "../../../infra/offline-plan/plan.ts";
 import { readProject, readStackConfig } from "../../../infra/offline-plan/project.ts";
 import { renderDiff } from "../../../infra/offline-plan/render-diff.ts";
-import { runProgram } from "../../../infra/offline-plan/run.ts";
-import { root } from "../../support/infra/stacks.ts";
+import type { RunOptions } from "../../../infra/offline-plan/run.ts";
+import { root, runOnce } from "../../support/infra/stacks.ts";
 
-const preview = async (folder: string, stack: string, placeholders = true): Promise<Capture> => {
+const preview = async (folder: string, stack: string, options: Partial<RunOptions> = {}): Promise<Capture> => {
   const project = readProject(folder);
-  const capture = await runProgram({ project, stack, config: readStackConfig(project, stack), placeholders });
+  const { values, secretKeys } = readStackConfig(project, stack);
+  const capture = await runOnce({ project, stack, config: { values, secretKeys }, ...options });
   expect(capture.failure).toBeUndefined();
   return capture;
 };
@@ -23,7 +24,7 @@ describe.each(["aws-prod", "gcp-prod"])("the plan of %s", (stack) => {
   let shown: Plan;
   let unknown: Plan;
   beforeAll(async () => {
-    const captures = await Promise.all([preview(root, stack), preview(root, stack, false)]);
+    const captures = await Promise.all([preview(root, stack), preview(root, stack, { placeholders: false })]);
     [shown, unknown] = captures.map((capture) => planOf(capture)) as [Plan, Plan];
   });
 

@@ -1,10 +1,10 @@
-/** Runs the real program for the example stacks, each once for each test file that asks. */
+/** Runs the real program for the example stacks and for variants of them. */
 
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Capture } from "../../../infra/offline-plan/capture.ts";
 import { readProject, readStackConfig } from "../../../infra/offline-plan/project.ts";
-import { runProgram } from "../../../infra/offline-plan/run.ts";
+import { type RunOptions, runProgram } from "../../../infra/offline-plan/run.ts";
 import { fabricate } from "./fabricate.ts";
 
 export const root = fileURLToPath(new URL("../../../", import.meta.url)).replace(/\/$/, "");
@@ -45,12 +45,23 @@ async function runIn(
     if (value === undefined) delete merged[key];
     else merged[key] = typeof value === "string" ? value : JSON.stringify(value);
   }
-  return runProgram({
+  return runOnce({
     project,
     stack,
     config: { values: merged, secretKeys: [...secretKeys, ...Object.keys(secrets)] },
     ...(mode === "update" ? { create: fabricate } : {}),
   });
+}
+
+const runs = new Map<string, Promise<Capture>>();
+
+/** A run takes seconds, so test files of one process share the captures. No test changes one. */
+export function runOnce(options: RunOptions): Promise<Capture> {
+  const { create, ...rest } = options;
+  const key = JSON.stringify({ ...rest, isUpdate: create !== undefined });
+  const run = runs.get(key) ?? runProgram(options);
+  runs.set(key, run);
+  return run;
 }
 
 /** @throws Error with the program's own words when it fails. */
