@@ -1,4 +1,4 @@
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
@@ -9,8 +9,9 @@ export default defineConfig({
   test: {
     // Native add-ons crash worker threads (vitest#5047).
     pool: "forks",
-    // Half of the tests wait for child processes, and loading the SDKs again for each file would double the time.
-    maxWorkers: "100%",
+    // More than CPUs, because some tests wait for timers and child processes.
+    maxWorkers: availableParallelism() + 1,
+    // Loading the SDKs again for each file would double the time.
     isolate: false,
     reporters: ["default", "./test/support/summary-reporter.ts"],
     testTimeout: 30_000,
@@ -23,6 +24,7 @@ export default defineConfig({
         test: {
           name: "service",
           include: ["test/{service,acceptance,hostile}/**/*.test.ts"],
+          exclude: ["**/*.long.test.ts"],
           globalSetup: ["test/support/global-setup.ts"],
         },
       },
@@ -34,6 +36,16 @@ export default defineConfig({
           name: "console",
           include: ["test/console/**/*.test.ts"],
           globalSetup: ["test/console/tables.ts"],
+          testTimeout: 120_000,
+        },
+      },
+      // Takes too long for `npm test`.
+      {
+        extends: true,
+        test: {
+          name: "long",
+          include: ["test/**/*.long.test.ts"],
+          globalSetup: ["test/support/global-setup.ts"],
           testTimeout: 120_000,
         },
       },

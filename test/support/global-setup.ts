@@ -53,10 +53,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide("seen", seen);
   return async () => {
     const complete = existsSync(seen) && printMatrix(seen);
-    // Only a run of everything can say that something was not seen.
+    // Only a run of all of `npm test` can say that something was not seen.
     const { testFiles } = await project.globTestFiles();
     const ran = project.vitest.state.getTestModules().filter((module) => module.project === project).length;
-    if (!complete && ran >= testFiles.length) {
+    if (!complete && project.name === "service" && ran >= testFiles.length) {
       process.stdout.write("some possible answers were seen by no test\n");
       process.exitCode = 1;
     }
