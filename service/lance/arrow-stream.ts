@@ -1,4 +1,4 @@
-import { open } from "node:fs/promises";
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { invalid } from "../errors.ts";
 import { type Block, head, type SchemaSource, writeFooter } from "./arrow-footer.ts";
 import { fieldAt, follow, longAt, structsAt, viewOf } from "./flatbuffer.ts";
@@ -163,21 +163,24 @@ export interface Stream {
 /** Room for the footer of a file behind its messages. */
 const footerRoom = 64 * 1024;
 
-/** Reads a stream into memory that has room for the beginning and the end of a file, which {@link toArrowFile} uses. */
-export const readStreamFile = async (path: string): Promise<Uint8Array> => {
-  const file = await open(path);
+/**
+ * Reads a stream into memory that has room for the beginning and the end of a file, which {@link toArrowFile} uses. It
+ * occupies the process, a worker with one call: a turn of another thread takes longer than to read a megabyte.
+ */
+export const readStreamFile = (path: string): Uint8Array => {
+  const file = openSync(path, "r");
   try {
-    const { size } = await file.stat();
+    const { size } = fstatSync(file);
     const memory = Buffer.allocUnsafeSlow(head.byteLength + size + footerRoom);
     let at = head.byteLength;
     while (at < head.byteLength + size) {
-      const { bytesRead } = await file.read(memory, at, head.byteLength + size - at);
+      const bytesRead = readSync(file, memory, at, head.byteLength + size - at, null);
       if (bytesRead === 0) throw new Error("the file of the rows is shorter than it was");
       at += bytesRead;
     }
     return memory.subarray(head.byteLength, at);
   } finally {
-    await file.close();
+    closeSync(file);
   }
 };
 

@@ -64,8 +64,8 @@ export interface WriteLimits {
 }
 
 /** @throws ServiceError code 13 for a malformed stream, 413 for one that is too large when decompressed. */
-const readStream = async (data: RowData, { maxWriteBytes }: WriteLimits): Promise<Stream> => {
-  const bytes = data.kind === "bytes" ? data.bytes : await readStreamFile(data.path);
+const readStream = (data: RowData, { maxWriteBytes }: WriteLimits): Stream => {
+  const bytes = data.kind === "bytes" ? data.bytes : readStreamFile(data.path);
   const outline = outlineOf(bytes);
   if (outline.decodedBytes > maxWriteBytes)
     throw new ServiceError(13, {
@@ -195,7 +195,7 @@ export const openWrites = (
 
   return {
     async createTable(table, data, mode) {
-      const stream = await readStream(data, limits);
+      const stream = readStream(data, limits);
       const file = toArrowFile([stream]);
       await checkDecoding(file);
       const found = await existing(table);
@@ -218,7 +218,7 @@ export const openWrites = (
       return keep({ before: version, version: restored.version, rows: noRows }, mode);
     },
     async insertRows(target, data, mode) {
-      const streams = (await Promise.all(data.map((each) => readStream(each, limits)))) as [Stream, ...Stream[]];
+      const streams = data.map((each) => readStream(each, limits)) as [Stream, ...Stream[]];
       const inserted = streams.reduce((total, { outline }) => total + outline.rows, 0);
       const file = toArrowFile(streams);
       // A small body may decompress to more than it says, and more than the process has.
@@ -235,7 +235,7 @@ export const openWrites = (
       });
     },
     async mergeRows(target, data, clauses) {
-      const file = toArrowFile([await readStream(data, limits)]);
+      const file = toArrowFile([readStream(data, limits)]);
       await checkDecoding(file);
       return commit(target, async (table) => {
         let merge = nativeOf<NativeTable>(table).mergeInsert([...clauses.on]);

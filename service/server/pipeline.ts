@@ -197,7 +197,8 @@ export const pipeline = (operation: Operation, parts: PipelineParts): Serve => {
       try {
         return await run(upload.data);
       } finally {
-        await upload.release();
+        // The response does not wait for it.
+        void upload.release();
       }
     });
     const answer = result instanceof Answer ? result : new Answer(result, {});

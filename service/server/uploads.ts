@@ -1,11 +1,11 @@
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
-import { type FileHandle, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { ServiceError } from "../errors.ts";
 import type { RowData } from "../lance/write-calls.ts";
 import type { ApiRequest } from "./api-request.ts";
+import { BodyFile, Gathered } from "./body-file.ts";
 
 export interface UploadLimits {
   /** Maximum bytes of one body. */
@@ -17,12 +17,14 @@ export interface UploadLimits {
 export interface Upload {
   readonly data: RowData;
   readonly bytes: number;
-  /** Removes the file of the rows. */
+  /** Removes the file of the rows, and makes room for others. */
   release(): Promise<void>;
 }
 
 /** A smaller body stays in memory. */
 const inlineBytes = 256 * 1024;
+/** Maximum bytes of all other bodies in memory, on their way to their files. */
+const gatheredBytes = 32 * 2 ** 20;
 
 const mediaType = /^application\/(?:vnd\.apache\.arrow\.stream|octet-stream)\s*(?:;|$)/i;
 
@@ -55,11 +57,12 @@ const chunksOf = ({ body }: ApiRequest): AsyncIterable<Uint8Array> =>
 
 /**
  * Receives the rows of writes. A body is written to a file as it arrives, so that the main process holds no more than a
- * chunk of it, and a worker, which reads the file, is not occupied by a slow client.
+ * piece of it, and a worker, which reads the file, is not occupied by a slow client.
  */
 export class Uploads {
   readonly #limits: UploadLimits;
   readonly #directory = directoryOf(process.pid);
+  readonly #gathered = new Gathered(gatheredBytes);
   #received = 0;
   #lastId = 0;
 
@@ -90,38 +93,33 @@ export class Uploads {
     const declared = Number(headers.get("content-length") ?? 0);
     if (declared > this.#limits.maxWriteBytes) throw this.#tooLarge();
     const chunks: Uint8Array[] = [];
-    let file: FileHandle | undefined;
-    let path: string | undefined;
+    let file: BodyFile | undefined;
     let bytes = 0;
     const release = async (): Promise<void> => {
+      // A file that stays is removed when the service starts again.
+      await file?.remove().catch(() => undefined);
       this.#received -= bytes;
       bytes = 0;
-      if (path !== undefined) await rm(path, { force: true });
     };
     try {
       for await (const chunk of chunksOf(request)) {
         this.#count(chunk.byteLength);
         bytes += chunk.byteLength;
         if (bytes > this.#limits.maxWriteBytes) throw this.#tooLarge();
-        if (file === undefined && bytes <= inlineBytes) {
-          chunks.push(chunk);
-          continue;
+        if (file === undefined && bytes > inlineBytes) {
+          file = new BodyFile(join(this.#directory, String(++this.#lastId)), this.#gathered);
+          for (const earlier of chunks.splice(0)) await file.add(earlier);
         }
-        if (file === undefined) {
-          path = join(this.#directory, String(++this.#lastId));
-          file = await open(path, "wx", 0o600);
-          for (const earlier of chunks.splice(0)) await file.writeFile(earlier);
-        }
-        await file.writeFile(chunk);
+        if (file === undefined) chunks.push(chunk);
+        else await file.add(chunk);
       }
+      await file?.end();
       const data: RowData =
-        path === undefined ? { kind: "bytes", bytes: Buffer.concat(chunks) } : { kind: "file", path };
+        file === undefined ? { kind: "bytes", bytes: Buffer.concat(chunks) } : { kind: "file", path: file.path };
       return { data, bytes, release };
     } catch (error) {
       await release();
       throw asUploadError(error);
-    } finally {
-      await file?.close();
     }
   }
 

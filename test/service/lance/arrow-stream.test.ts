@@ -57,7 +57,7 @@ describe("a stream as a file", () => {
   test("is the same when the stream was read from a file", async () => {
     const path = join(await mkdtemp(join(tmpdir(), "lakehead-stream-")), "rows");
     await writeFile(path, lz4);
-    const bytes = await readStreamFile(path);
+    const bytes = readStreamFile(path);
     const read = toArrowFile([{ bytes, outline: outlineOf(bytes), hasRoom: true }]);
     expect(read.equals(toArrowFile([{ bytes: lz4, outline: outlineOf(lz4) }]))).toBe(true);
     await rm(dirname(path), { recursive: true });

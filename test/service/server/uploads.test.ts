@@ -51,6 +51,24 @@ describe("a body", () => {
     expect(existsSync(path)).toBe(false);
   });
 
+  test.each([
+    ["of many pieces", Array.from({ length: 53 }, (_, index) => 60_000 + index)],
+    ["of single bytes", Array.from({ length: 300_000 }, () => 1)],
+  ])("%s is in its file in order", async (_, sizes) => {
+    const total = sizes.reduce((sum, size) => sum + size, 0);
+    const content = Buffer.from(
+      Uint32Array.from({ length: total / 4 + 1 }, (_, index) => index * 2_654_435_761).buffer,
+    );
+    const cut = function* (at = 0) {
+      for (const size of sizes) {
+        yield content.subarray(at, at + size);
+        at += size;
+      }
+    };
+    const { data } = await open({ maxWriteBytes: 4096 * kibibyte }).receive(request(Readable.from(cut())));
+    expect(readFileSync(data.kind === "file" ? data.path : "").equals(content.subarray(0, total))).toBe(true);
+  });
+
   test("that is larger than the limit is refused with 413, whether its size is declared or not", async () => {
     const uploads = open();
     const declared = request(chunks(1), { "content-length": String(2048 * kibibyte) });
