@@ -42,18 +42,21 @@ export interface DirectParts extends ObserveParts {
  * and so is all that is not an operation: the router's web requests and responses take a tenth of a small operation's time.
  */
 export const serveDirectly = ({ pipelines, limits, fail, ...telemetry }: DirectParts): Direct => {
-  const routes = new Map<string, Serve>();
+  const routes = new Map<string, { readonly serve: Serve; readonly receivesRows: boolean }>();
   for (const { operation, serve } of pipelines)
-    for (const method of operation.methods) routes.set(keyOf(method, operation.target, operation.path), serve);
+    for (const method of operation.methods)
+      routes.set(keyOf(method, operation.target, operation.path), { serve, receivesRows: operation.input === "arrow" });
 
   return (incoming, outgoing) => {
     const [, target = "", id = "", path = ""] = plainTarget.exec(incoming.url ?? "") ?? [];
     const { method = "" } = incoming;
-    const serve = routes.get(keyOf(method, target, path));
-    if (serve === undefined || dotId.test(id)) return false;
+    const route = routes.get(keyOf(method, target, path));
+    if (route === undefined || dotId.test(id)) return false;
+    const { serve, receivesRows } = route;
     const headers = readHeaders(incoming);
-    if (!plainHost.test(headers.get("host") ?? "localhost") || !hasPlainBody(method, headers, limits.maxBodyBytes))
-      return false;
+    if (!plainHost.test(headers.get("host") ?? "localhost")) return false;
+    // The rows of a write may be large or of unknown length: the pipeline limits them.
+    if (!receivesRows && !hasPlainBody(method, headers, limits.maxBodyBytes)) return false;
     const request = new NodeRequest(incoming, outgoing, headers);
     const record = newRecord(headers.get("x-request-id"));
     const header = (name: string) => headers.get(name);
