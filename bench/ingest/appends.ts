@@ -1,0 +1,69 @@
+import { join } from "node:path";
+import { connect } from "@lancedb/lancedb";
+import { figureTable } from "../report.ts";
+import { startServer } from "../servers.ts";
+import { encode, makeRows, openBare, write } from "./rows.ts";
+
+/** Calls by `callers` at once until the time is over; the number of calls per second. */
+const callsPerSecond = async (callers: number, seconds: number, call: () => Promise<unknown>): Promise<number> => {
+  const begin = performance.now();
+  const end = begin + seconds * 1000;
+  let calls = 0;
+  const caller = async (): Promise<void> => {
+    while (performance.now() < end) {
+      await call();
+      calls++;
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, caller));
+  return (calls * 1000) / (performance.now() - begin);
+};
+
+export interface AppendOptions {
+  readonly callers: number;
+  readonly seconds: number;
+}
+
+/** Single-row appends of many callers against one commit each. */
+export const appendTable = async (
+  home: string,
+  { callers, seconds }: AppendOptions,
+  say: (text: string) => void,
+): Promise<string> => {
+  const row = encode(makeRows(128, 1));
+  const connection = await connect(join(home, "appends"));
+  const server = await startServer("../service/main.ts", {
+    LAKEHEAD_DATABASE: join(home, "appends"),
+    LAKEHEAD_WRITES: "on",
+    LAKEHEAD_MAX_IN_FLIGHT_PER_PRINCIPAL: "1000",
+    LAKEHEAD_LOG_LEVEL: "error",
+  });
+  const measure = async (title: string, table: string, call: () => Promise<unknown>) => {
+    const perSecond = await callsPerSecond(callers, seconds, call);
+    const opened = await connection.openTable(table);
+    const [versions, count] = [(await opened.version()) - 1, await opened.countRows()];
+    opened.close();
+    say(`${title}: ${perSecond.toFixed(0)} appends/s`);
+    return { title, perSecond, share: versions / (count - 1) };
+  };
+  try {
+    await write(server, "grouped", "create", row);
+    await write(server, "each", "create", row);
+    const grouped = await measure("service", "grouped", () => write(server, "grouped", "insert", row));
+    const bare = await openBare(connection, "each");
+    const each = await measure("SDK, one commit each", "each", () => bare.add(row));
+    bare.close();
+    return figureTable(
+      [`single-row appends, ${callers} callers`, "appends/s", "versions per append", "times the SDK"],
+      [grouped, each].map(({ title, perSecond, share }) => [
+        title,
+        perSecond.toFixed(0),
+        share.toFixed(3),
+        (perSecond / each.perSecond).toFixed(1),
+      ]),
+    );
+  } finally {
+    await server.stop();
+    connection.close();
+  }
+};

@@ -1,0 +1,71 @@
+import { join } from "node:path";
+import { type Connection, connect, Index } from "@lancedb/lancedb";
+import { median } from "../measure.ts";
+import { figureTable } from "../report.ts";
+import { type Server, startServer } from "../servers.ts";
+import { encode, makeRows, openBare, secondsOf, write } from "./rows.ts";
+
+const dimensions = 128;
+const rows = 100_000;
+const partitions = 64;
+const table = "indexed";
+
+const indices = [
+  {
+    title: `IVF_PQ of ${rows.toLocaleString("en-US")} vectors of ${dimensions} dimensions`,
+    body: { column: "vector", index_type: "IVF_PQ", num_partitions: partitions, num_sub_vectors: 16 },
+    times: 1,
+    config: () => Index.ivfPq({ numPartitions: partitions, numSubVectors: 16 }),
+  },
+  {
+    title: "BTREE of their ids",
+    body: { column: "id", index_type: "BTREE" },
+    // Each takes some 20 ms.
+    times: 20,
+    config: () => Index.btree(),
+  },
+] as const;
+
+/** Building an index through the service against the SDK's own call, each on its own copy of the rows. */
+export const indexTable = async (home: string, rounds: number, say: (text: string) => void): Promise<string> => {
+  const data = encode(makeRows(dimensions, rows));
+  const connection: Connection = await connect(join(home, "bare-indices"));
+  const server: Server = await startServer("../service/main.ts", {
+    LAKEHEAD_DATABASE: join(home, "service-indices"),
+    LAKEHEAD_WRITES: "on",
+    LAKEHEAD_MEMORY_LIMIT_BYTES: String(8 * 2 ** 30),
+    LAKEHEAD_LOG_LEVEL: "error",
+  });
+  try {
+    await write(server, table, "create", data);
+    await connection.createTable(table, makeRows(dimensions, 1));
+    const bare = await openBare(connection, table);
+    await bare.add(data);
+    const lines: string[][] = [];
+    for (const { title, body, times, config } of indices) {
+      const ours: number[] = [];
+      const theirs: number[] = [];
+      for (let round = 0; round < rounds; round++) {
+        const build = () => write(server, table, "create_index", JSON.stringify(body));
+        ours.push((await secondsOf(1, times, build)) / times);
+        theirs.push(
+          (await secondsOf(1, times, () => bare.table.createIndex(body.column, { config: config() }))) / times,
+        );
+      }
+      const ratios = ours.map((seconds, round) => seconds / (theirs[round] ?? Number.NaN));
+      say(`${title}: ${median(ratios).toFixed(2)}`);
+      const [least, greatest] = [Math.min(...ratios), Math.max(...ratios)].map((ratio) => ratio.toFixed(2));
+      lines.push([
+        title,
+        median(ours).toFixed(2),
+        median(theirs).toFixed(2),
+        `${median(ratios).toFixed(2)} [${least}–${greatest}]`,
+      ]);
+    }
+    bare.close();
+    return figureTable(["index", "service, s", "SDK, s", "service/SDK, time"], lines);
+  } finally {
+    await server.stop();
+    connection.close();
+  }
+};
