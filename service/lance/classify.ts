@@ -21,7 +21,8 @@ const storeFailure =
   /^(?:Generic (?!N\/A|LocalFileSystem)[\w ]+ error: |Generic \{ store: |Request precondition failure for path )/;
 const storeRefusal = /^(?:The operation lacked |PermissionDenied \{|Unauthenticated \{)/;
 /** ENOSPC, EDQUOT and EFBIG of a local directory. */
-const storeFull = /^(?:(?:ENOSPC|EDQUOT|EFBIG): |Generic LocalFileSystem error: .*\(os error (?:28|122|27)\))/s;
+const storeFull =
+  /^(?:(?:ENOSPC|EDQUOT|EFBIG): |Generic LocalFileSystem error: .*\(os error (?:28|122|27)\)|[\w ]{1,40} \(os error (?:28|122|27)\))/s;
 /** Matches anywhere in the text of an otherwise unknown error: an unknown layer may precede it. */
 const unnamedStoreFailure = /RetryErrorImpl|HttpError \{|Error performing (?:[A-Z]+|list request)\b|dispatch failure/;
 /** Matches a store failure without its addresses. */

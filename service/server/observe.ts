@@ -13,7 +13,7 @@ export interface ObserveParts {
 const conclude = (metrics: Metrics, record: RequestRecord, method: string, status: number) => {
   const durationMs = Math.round((performance.now() - record.startedAt) * 1000) / 1000;
   const { failure } = record;
-  const hasCause = failure !== undefined && failure.status >= 500 && failure.cause !== undefined;
+  const isFault = failure !== undefined && (failure.status >= 500 || failure.transport === "outcomeUnknown");
   metrics.request(record.operation, status, durationMs / 1000);
   return {
     requestId: record.id,
@@ -25,7 +25,7 @@ const conclude = (metrics: Metrics, record: RequestRecord, method: string, statu
     ...(record.principal === undefined ? {} : { principal: record.principal }),
     durationMs,
     ...(record.context === undefined || Object.keys(record.context).length === 0 ? {} : { context: record.context }),
-    ...(hasCause ? { cause: scrub(failure.cause, record.body) } : {}),
+    ...(isFault && failure.cause !== undefined ? { cause: scrub(failure.cause, record.body) } : {}),
   };
 };
 

@@ -1,50 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Connection, connect } from "@lancedb/lancedb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { classify } from "../../service/lance/classify.ts";
 import { lives, until, workersOf } from "../service/workers/support.ts";
-import { asRows, plainStream } from "../service/writes/support.ts";
 import { type ObjectStore, type ObjectStoreOptions, startObjectStore } from "../support/object-store.ts";
 import { Bucket } from "../support/object-store-content.ts";
 import type { Ask, Responder } from "../support/object-store-protocol.ts";
 import { respond } from "../support/object-store-protocol.ts";
-import type { Answer } from "../support/request.ts";
 import type { ServiceProcess } from "../support/service-process.ts";
 import { type Place, serve } from "./place.ts";
-
-/** One write, and what it needs. */
-interface Write {
-  readonly operation: string;
-  readonly body?: object;
-  readonly rows?: readonly number[];
-  readonly query?: string;
-  /** Whether it creates its table. */
-  readonly creates?: true;
-}
-
-const writes: readonly Write[] = [
-  { operation: "create", rows: [1, 2, 3], creates: true },
-  { operation: "insert", rows: [10, 11, 12] },
-  {
-    operation: "merge_insert",
-    rows: [2, 20],
-    query: "?on=id&when_matched_update_all=true&when_not_matched_insert_all=true",
-  },
-  { operation: "update", body: { predicate: "id > 1", updates: [["text", "'updated'"]] } },
-  { operation: "delete", body: { predicate: "id = 2" } },
-  { operation: "add_columns", body: { new_columns: [{ name: "twice", expression: "id * 2" }] } },
-  { operation: "create_index", body: { column: "id", index_type: "BTREE" } },
-  { operation: "restore", body: { version: 1 } },
-];
-
-const initial = [1, 2, 3];
-
-export const send = (
-  service: ServiceProcess,
-  table: string,
-  { operation, body, rows, query = "" }: Write,
-): Promise<Answer> =>
-  service.call(operation, table, body, rows === undefined ? {} : asRows(plainStream(rows), { query }));
+import { contentOf, isOpen, prepareTable, send, type Write, writes } from "./write-cases.ts";
 
 /** A kill at a request that changes the store. `test/service/writes/interrupted.test.ts` lets requests fail instead. */
 interface Fault {
@@ -90,24 +54,6 @@ export class Breakpoint {
   }
 }
 
-/** All that a reader sees of a table: rows, columns and indices; "absent" if there is none. */
-const contentOf = async (connection: Connection, name: string): Promise<string> => {
-  const table = await connection.openTable(name).catch((error: unknown) => {
-    if (classify(error).code === 4) return undefined;
-    throw error;
-  });
-  if (table === undefined) return "absent";
-  const rows = (await table.query().toArray()).map((row) =>
-    JSON.stringify(row, (_, value) => (typeof value === "bigint" ? String(value) : value)),
-  );
-  const indices = (await table.listIndices()).map((index) => index.name);
-  table.close();
-  return JSON.stringify({ rows: rows.sort(), indices });
-};
-
-/** The statuses after which a write may have been committed or not; `undefined` without a response. */
-const isOpen = (status: number | undefined): boolean => status === undefined || status === 424;
-
 /** Every moment of every write: it is committed once or not at all, and the response says which. */
 export const crashes = (cloud: "s3" | "gs", behind: () => Responder | undefined): void => {
   describe("a write that is interrupted at each change of the store", () => {
@@ -140,12 +86,9 @@ export const crashes = (cloud: "s3" | "gs", behind: () => Responder | undefined)
       await store.close();
     });
 
-    const prepare = async ({ operation, creates }: Write): Promise<string> => {
-      const name = `${operation}-${++tables}`;
-      if (creates === true || service === undefined) return name;
-      expect((await send(service, name, { operation: "create", rows: initial })).status).toBe(200);
-      if (operation === "restore")
-        expect((await send(service, name, { operation: "delete", body: { predicate: "id = 1" } })).status).toBe(200);
+    const prepare = async (write: Write): Promise<string> => {
+      const name = `${write.operation}-${++tables}`;
+      if (service !== undefined) await prepareTable(service, name, write);
       return name;
     };
 
@@ -233,9 +176,7 @@ export const crashesOfDirectory = (place: () => Place): void => {
         const wrong: string[] = [];
         for (let moment = -1; moment < moments; moment++) {
           const name = `killed-${write.operation}-${moment + 1}`;
-          if (write.creates !== true) await send(service, name, { operation: "create", rows: initial });
-          if (write.operation === "restore")
-            await send(service, name, { operation: "delete", body: { predicate: "id = 1" } });
+          await prepareTable(service, name, write);
           const before = await contentOf(reader, name);
           const sending = send(service, name, write);
           if (moment >= 0) {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe } from "vitest";
 import { acceptance } from "./acceptance.ts";
 import { clientWrites } from "./client-writes.ts";
 import { crashesOfDirectory } from "./crashes.ts";
+import { fullDisk } from "./full-disk.ts";
 import { fill, type Place } from "./place.ts";
 import { replicas } from "./replicas.ts";
 import { writers } from "./writers.ts";
@@ -21,5 +22,6 @@ describe("a local directory", () => {
   clientWrites(() => place);
   replicas(() => place);
   crashesOfDirectory(() => place);
+  fullDisk();
   writers(() => place);
 });

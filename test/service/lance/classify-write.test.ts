@@ -362,9 +362,10 @@ describe("an error that may come after the commit", () => {
     expect(classifyWrite(new Error(text))).toMatchObject({ code: 18, status: 424, message: /may have been committed/ });
   });
 
-  test("a full disk refuses the write", () => {
-    const text =
-      "lance error: LanceError(IO): Generic LocalFileSystem error: Unable to copy data to file: No space left on device (os error 28)";
+  test.each([
+    "lance error: LanceError(IO): Generic LocalFileSystem error: Unable to copy data to file: No space left on device (os error 28)",
+    "lance error: LanceError(IO): No space left on device (os error 28), /src/writer/structural.rs:255:9",
+  ])("a full disk refuses the write: %s", (text) => {
     expect(classifyWrite(new Error(text))).toMatchObject({ code: 17, status: 503, message: /no space left/ });
   });
 });
