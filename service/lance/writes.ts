@@ -313,20 +313,36 @@ export const openWrites = (
       // An object store deletes what is not there without an error. A table that cannot be opened is dropped all the same.
       const isMissing = await existing(table).then(
         (found) => found === undefined,
-        () => false,
+        (error: unknown) => {
+          if (error instanceof ServiceError && error.code === 1) throw error;
+          return false;
+        },
       );
       if (isMissing) {
         await requireNamespace(table);
         throw new ServiceError(4);
       }
+      const drop = async (): Promise<ServiceError | undefined> => {
+        try {
+          await to.dropTable(table.name, [...table.namespace]);
+          return undefined;
+        } catch (error) {
+          const failure = classifyWrite(error);
+          if (failure.code === 4) return failure;
+          throw failure;
+        }
+      };
       await beforeCommit();
-      try {
-        await to.dropTable(table.name, [...table.namespace]);
-      } catch (error) {
-        const failure = classifyWrite(error);
-        if (failure.code === 4) await requireNamespace(table);
-        throw failure;
-      }
+      const failure = await drop();
+      if (failure === undefined) return;
+      // The response to a deletion was lost, and its next attempt found no object: then the SDK deletes no other. Or another
+      // writer has dropped the table at the same time.
+      const isAbsent = await existing(table).then(
+        (found) => found === undefined,
+        () => false,
+      );
+      if (!isAbsent) throw outcomeUnknown(failure);
+      await drop();
     },
     // The SDK ignores the modes.
     async createNamespace({ parts }, mode, properties) {

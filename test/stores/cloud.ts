@@ -4,6 +4,7 @@ import { acceptance } from "./acceptance.ts";
 import { clientWrites } from "./client-writes.ts";
 import { conditionalPuts } from "./conditions.ts";
 import { crashes } from "./crashes.ts";
+import { failingWrites } from "./failing-writes.ts";
 import { faults } from "./faults.ts";
 import { fill } from "./place.ts";
 import { replicas } from "./replicas.ts";
@@ -43,6 +44,7 @@ export const onCloud = async (
     replicas(() => store);
     faults(() => store);
     crashes(cloud, () => ("behind" in server ? server.behind : undefined));
+    failingWrites(cloud, () => ("behind" in server ? server.behind : undefined));
     writers(() => store);
   });
 };
