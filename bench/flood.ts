@@ -10,6 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Caller } from "./caller.ts";
 import { million, writeMillion } from "./flood/data.ts";
 import type { Flooded } from "./flood/load.ts";
+import { neighbourTable } from "./flood/neighbours.ts";
 import { median, percentile } from "./measure.ts";
 import { MemoryWatch } from "./memory.ts";
 import { readOptions } from "./options.ts";
@@ -19,8 +20,10 @@ import { type Server, startServer, token } from "./servers.ts";
 import { startWorker } from "./task-process.ts";
 import { vectorOf } from "./workloads.ts";
 
-const { seconds } = readOptions("bench:flood", {
-  seconds: { default: 30, help: "maximum time of a search in the queue" },
+const { seconds, neighbours, ...options } = readOptions("bench:flood", {
+  seconds: { default: 30, help: "maximum time of a search in the queue; with --neighbours, length of each flood" },
+  neighbours: { default: false, help: "plans and statistics beside floods of analyses and of writes instead" },
+  callers: { default: 16, help: "with --neighbours: callers of a flood" },
 });
 const searches = 1000;
 const memoryLimit = 2e9;
@@ -163,7 +166,14 @@ const deadline = async (directory: string): Promise<{ readonly rows: Row[]; read
 
 const [loadBefore = 0] = loadavg();
 const home = await mkdtemp(join(tmpdir(), "lakehead-flood-"));
-try {
+const conditions = `Node ${process.version}, ${availableParallelism()} CPUs shared with the load, load average ${loadBefore.toFixed(1)} before the run.`;
+
+interface Outcome {
+  readonly text: string;
+  readonly wrong: readonly string[];
+}
+
+const searchesOfMany = async (): Promise<Outcome> => {
   say(`writing ${million.rows} vectors of ${million.dimensions} dimensions …`);
   await writeMillion(home);
   say(`${searches} concurrent searches …`);
@@ -171,8 +181,8 @@ try {
   say("a search that exceeds its deadline …");
   const ended = await deadline(home);
   const rows = [...flooded.rows, ...ended.rows];
-  process.stdout.write(
-    `${searches} concurrent searches, each through all of ${million.rows.toLocaleString("en-US")} vectors of ${million.dimensions} dimensions; Node ${process.version}, ${availableParallelism()} CPUs shared with the load, load average ${loadBefore.toFixed(1)} before the run.\n\n${figureTable(
+  return {
+    text: `${searches} concurrent searches, each through all of ${million.rows.toLocaleString("en-US")} vectors of ${million.dimensions} dimensions; ${conditions}\n\n${figureTable(
       ["", "target", "measured", "met"],
       rows.map(([what, target, reached, kept]) => [
         what,
@@ -180,10 +190,20 @@ try {
         reached,
         target === "" ? "" : kept ? "yes" : "**no**",
       ]),
-    )}\n`,
-  );
-  const wrong = [...flooded.wrong, ...ended.wrong];
-  for (const text of wrong.slice(0, 5)) say(`wrong: ${text}`);
+    )}`,
+    wrong: [...flooded.wrong, ...ended.wrong],
+  };
+};
+
+const besideNeighbours = async (): Promise<Outcome> => {
+  const { table, wrong } = await neighbourTable(home, { seconds, ...options });
+  return { text: `${conditions}\n\n${table}`, wrong };
+};
+
+try {
+  const { text, wrong } = await (neighbours ? besideNeighbours() : searchesOfMany());
+  process.stdout.write(`${text}\n`);
+  for (const fault of wrong.slice(0, 5)) say(`wrong: ${fault}`);
   process.exitCode = wrong.length === 0 ? 0 : 1;
 } finally {
   await rm(home, { recursive: true, force: true });

@@ -4,16 +4,18 @@
  */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { pythonWith } from "../tools/parts/python.ts";
 import { writeData } from "./data.ts";
+import { closeConnections } from "./ingest/rows.ts";
 import { median, type Round, type Task } from "./measure.ts";
 import { readOptions } from "./options.ts";
 import { type Ask, asks, type Form } from "./peers/requests.ts";
+import { writeTable } from "./peers/writes.ts";
 import { cpuSecondsOf, family, residentBytesOf } from "./processes.ts";
 import { figureTable } from "./report.ts";
 import { startServer, token } from "./servers.ts";
@@ -48,10 +50,16 @@ const sideOf = (name: SideName, server: { port: number; pid: number; stop(): Pro
   };
 };
 
-const startService = async (name: SideName, directory: string, consistencySeconds: number): Promise<Side> =>
+const startService = async (
+  name: SideName,
+  directory: string,
+  consistencySeconds: number,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Side> =>
   sideOf(
     name,
     await startServer("../service/main.ts", {
+      ...environment,
       LAKEHEAD_DATABASE: directory,
       LAKEHEAD_CONSISTENCY_SECONDS: String(consistencySeconds),
     }),
@@ -89,6 +97,7 @@ const plan = readOptions("bench:peers", {
   rounds: { default: 5, help: "rounds of each operation; the servers alternate" },
   seconds: { default: 0.3, help: "length of a round" },
   concurrency: { default: [1, 16], help: "concurrent requests" },
+  writes: { default: false, help: "the writes that both servers answer instead" },
 });
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 const found = await pythonWith(here("requirements.txt"), say);
@@ -158,7 +167,24 @@ const rowOf = (ask: Ask, concurrency: number, { service, strict, peer }: Rounds)
 const [loadBefore = 0] = loadavg();
 const home = await mkdtemp(join(tmpdir(), "lakehead-peers-"));
 const sides: Side[] = [];
-try {
+const measureWrites = async (): Promise<void> => {
+  const directories = { service: join(home, "service"), peer: join(home, "peer") };
+  for (const directory of Object.values(directories)) await mkdir(directory);
+  const service = await startService("service", directories.service, 1, {
+    LAKEHEAD_WRITES: "on",
+    LAKEHEAD_MEMORY_LIMIT_BYTES: String(4 * 2 ** 30),
+  });
+  sides.push(service);
+  const peer = await startPeer(found.python, directories.peer);
+  sides.push(peer);
+  const ports = { service: service.port, peer: peer.port };
+  const table = await writeTable(ports, plan.rounds, plan.concurrency, say);
+  process.stdout.write(
+    `The service against pylance's RestAdapter: Node ${process.version}, ${availableParallelism()} CPUs shared by both servers and the load, load average ${loadBefore.toFixed(1)} before the run; medians of ${plan.rounds} rounds, ratios (service/peer) within a round.\n\n${table}\n`,
+  );
+};
+
+const measureReads = async (): Promise<void> => {
   say("writing the tables …");
   await writeData(home);
   sides.push(await startService("service", home, 1));
@@ -212,7 +238,12 @@ try {
     ].join("\n\n")}\n`,
   );
   process.exitCode = Object.values(clients.service).every((fault) => fault === null) ? 0 : 1;
+};
+
+try {
+  await (plan.writes ? measureWrites() : measureReads());
 } finally {
+  closeConnections();
   for (const side of sides) await side.stop();
   await rm(home, { recursive: true, force: true });
 }

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "../tools/parts/free-port.ts";
 import { writeData } from "./data.ts";
+import { closeConnections } from "./ingest/rows.ts";
 import { Inspector, inspectable } from "./inspector.ts";
 import { readOptions } from "./options.ts";
 import { family, residentBytesOf } from "./processes.ts";
@@ -16,11 +17,14 @@ import { figureTable } from "./report.ts";
 import { type Server, startServer } from "./servers.ts";
 import type { Sent, Stretch, Task } from "./soak/load.ts";
 import { growth, type Sample, slope } from "./soak/trend.ts";
+import { type Outcome, soakWrites } from "./soak/writes.ts";
 import { startWorker } from "./task-process.ts";
 
 const plan = readOptions("soak", {
   minutes: { default: 10, help: "length of the run, at 80 % of the measured capacity" },
   requests: { default: 0, help: "send this many requests at full speed instead" },
+  writes: { default: false, help: "reads and writes, with a ledger of the rows, then large inserts instead" },
+  gigabytes: { default: 10, help: "with --writes: gigabytes of the large inserts" },
 });
 const share = 0.8;
 const callers = 32;
@@ -57,11 +61,6 @@ const stretchesOf = (perSecond: number): { readonly name: string; readonly stret
     })),
   };
 };
-
-interface Outcome {
-  readonly lines: readonly string[];
-  readonly failures: readonly string[];
-}
 
 const sampleOf = (server: Server, begin: number, requests: number): Sample => {
   const usages = family(server.pid);
@@ -216,7 +215,8 @@ class LoggedIds {
 
 const [loadBefore = 0] = loadavg();
 const home = await mkdtemp(join(tmpdir(), "lakehead-soak-"));
-try {
+/** The mix of reads, then the end under load. */
+const soakReads = async (): Promise<Outcome> => {
   await writeData(home);
   const logged = new LoggedIds();
   const inspectorPort = await freePort();
@@ -234,18 +234,28 @@ try {
   logged.keep = true;
   const stopped = await shutDown(server, send, logged.ids);
   load.stop();
-  const failures = [...soaked.failures, ...stopped.failures];
+  return {
+    lines: [...soaked.lines, ...stopped.lines],
+    failures: [...soaked.failures, ...stopped.failures],
+  };
+};
+
+try {
+  const { lines, failures } = await (plan.writes ? soakWrites(home, plan, say) : soakReads());
   process.stdout.write(
     `${[
       `Node ${process.version}, ${availableParallelism()} CPUs shared by service and load, load average ${loadBefore.toFixed(1)} before the run.`,
-      ...soaked.lines,
-      ...stopped.lines,
+      ...lines,
       failures.length === 0
         ? "All responses were expected ones or refusals."
-        : `**Wrong:**\n\n${failures.map((failure) => `- ${failure}`).join("\n")}`,
+        : `**Wrong:**\n\n${failures
+            .slice(0, 20)
+            .map((failure) => `- ${failure}`)
+            .join("\n")}`,
     ].join("\n\n")}\n`,
   );
   process.exitCode = failures.length === 0 ? 0 : 1;
 } finally {
+  closeConnections();
   await rm(home, { recursive: true, force: true });
 }

@@ -52,11 +52,17 @@ export interface Reply {
 }
 
 /** Sends a body to an operation on a table: Arrow data, or JSON as a string. */
-export const post = (port: number, table: string, operation: string, body: Uint8Array | string): Promise<Reply> =>
+export const post = (
+  port: number,
+  table: string,
+  operation: string,
+  body: Uint8Array | string,
+  as: string = token,
+): Promise<Reply> =>
   new Promise((resolve, reject) => {
     const isJson = typeof body === "string";
     const headers = {
-      authorization: `Bearer ${token}`,
+      authorization: `Bearer ${as}`,
       "content-type": isJson ? "application/json" : "application/vnd.apache.arrow.stream",
       "content-length": Buffer.byteLength(body),
     };
