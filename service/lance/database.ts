@@ -11,12 +11,12 @@ import type { Location } from "./location.ts";
 import type { MemoizerCounts } from "./memoizer.ts";
 import type { RowCount, Rows } from "./reading.ts";
 import type { BranchRecord } from "./refs.ts";
+import type { WriteLimits } from "./row-writes.ts";
 import type { JsonSchema, Vocabulary } from "./schema.ts";
 import type { StatisticsRecord } from "./statistics.ts";
 import type { TagRecord, TagTarget } from "./tag-files.ts";
 import type { VersionRecord } from "./versions.ts";
 import type { WriteCalls } from "./write-calls.ts";
-import type { WriteLimits } from "./writes.ts";
 
 export interface Description {
   readonly version: number;

@@ -1,0 +1,170 @@
+import type { Connection } from "@lancedb/lancedb";
+import { ServiceError } from "../errors.ts";
+import type { TableId } from "../guard/table-id.ts";
+import { outlineOf, readStreamFile, type Stream, toArrowFile } from "./arrow-stream.ts";
+import { classifyWrite } from "./classify-write.ts";
+import { type Commits, isLost, nativeOf, noRows } from "./commits.ts";
+import { openDecodeCheck } from "./decode-check.ts";
+import type { CommitOfRows, CreateMode, RowCounts, RowData, WriteCalls } from "./write-calls.ts";
+
+/** Native calls that take Arrow data as it was sent. The SDK's own methods decode it and encode it again. */
+interface NativeConnection {
+  createTable(
+    name: string,
+    file: Buffer,
+    mode: string,
+    namespace: string[],
+    storageOptions: Record<string, string>,
+  ): Promise<{ version(): Promise<number> }>;
+}
+
+interface NativeMerge {
+  whenMatchedUpdateAll(condition?: string): NativeMerge;
+  whenNotMatchedInsertAll(): NativeMerge;
+  whenNotMatchedBySourceDelete(filter?: string): NativeMerge;
+  useIndex(use: boolean): NativeMerge;
+  execute(file: Buffer): Promise<{
+    readonly version: number;
+    readonly numInsertedRows: number;
+    readonly numUpdatedRows: number;
+    readonly numDeletedRows: number;
+    readonly numAttempts: number;
+  }>;
+}
+
+interface NativeTable {
+  add(file: Buffer, mode: string): Promise<{ readonly version: number }>;
+  mergeInsert(on: string[]): NativeMerge;
+}
+
+/** The version of a new table. */
+const firstVersion = 1;
+
+const rowsOf = ({ outline }: Stream): RowCounts => ({ ...noRows, inserted: outline.rows });
+
+const isPanic = (error: unknown): boolean => error instanceof Error && error.message.startsWith("Panic in ");
+
+export interface WriteLimits {
+  /** Maximum bytes of the values of one write when decompressed. */
+  readonly maxWriteBytes: number;
+}
+
+/** @throws ServiceError code 13 for a malformed stream, 413 for one that is too large when decompressed. */
+const readStream = (data: RowData, { maxWriteBytes }: WriteLimits): Stream => {
+  const bytes = data.kind === "bytes" ? data.bytes : readStreamFile(data.path);
+  const outline = outlineOf(bytes);
+  if (outline.decodedBytes > maxWriteBytes)
+    throw new ServiceError(13, {
+      transport: "bodyTooLarge",
+      message: `the rows have more than ${maxWriteBytes} bytes when decompressed: send them in several requests, or ask the operator to raise LAKEHEAD_MAX_WRITE_BYTES`,
+    });
+  return { bytes, outline, hasRoom: data.kind === "file" };
+};
+
+export type RowWrites = Pick<WriteCalls, "createTable" | "insertRows" | "mergeRows" | "updateRows" | "deleteRows">;
+
+/** Writes of rows, and of tables with rows. */
+export const openRowWrites = (
+  { connected, requireNamespace, commit, existing, restore, beforeCommit }: Commits,
+  storageOptions: Readonly<Record<string, string>>,
+  limits: WriteLimits,
+): RowWrites => {
+  const checkDecoding = openDecodeCheck();
+
+  /** The outcome for a table that exists. @throws ServiceError code 5. */
+  const keep = (found: CommitOfRows, mode: CreateMode): CommitOfRows => {
+    if (mode === "create") throw new ServiceError(5);
+    return found;
+  };
+
+  const write = async (
+    to: Connection,
+    { name, namespace }: TableId,
+    file: Buffer,
+    mode: "create" | "overwrite",
+  ): Promise<Partial<CommitOfRows> & { version: number; rows: RowCounts }> => {
+    await beforeCommit();
+    const table = await nativeOf<NativeConnection>(to).createTable(name, file, mode, [...namespace], {
+      ...storageOptions,
+    });
+    return { version: await table.version(), rows: noRows };
+  };
+
+  return {
+    async createTable(table, data, mode) {
+      const stream = readStream(data, limits);
+      const file = toArrowFile([stream]);
+      await checkDecoding(file);
+      const found = await existing(table);
+      if (found !== undefined && mode !== "overwrite") return keep(found, mode);
+      // The SDK creates the table also in a namespace that does not exist.
+      await requireNamespace(table);
+      const to = await connected();
+      const created = await write(to, table, file, mode === "overwrite" ? mode : "create").catch(async (error) => {
+        const failure = classifyWrite(error);
+        const other = isLost(failure) && mode !== "overwrite" ? await existing(table) : undefined;
+        if (other === undefined) throw failure;
+        return other;
+      });
+      if (created.before !== undefined) return keep(created, mode);
+      const { version } = created;
+      if (mode === "overwrite") return { ...(found && { before: found.version }), version, rows: rowsOf(stream) };
+      if (version === firstVersion) return { version, rows: rowsOf(stream) };
+      // Of concurrent creations, the SDK commits several, and each replaces the rows of the one before it.
+      const restored = await restore({ table }, version - 1);
+      return keep({ before: version, version: restored.version, rows: noRows }, mode);
+    },
+    async insertRows(target, data, mode) {
+      const streams = data.map((each) => readStream(each, limits)) as [Stream, ...Stream[]];
+      const inserted = streams.reduce((total, { outline }) => total + outline.rows, 0);
+      const file = toArrowFile(streams);
+      // A small body may decompress to more than it says, and more than the process has.
+      if (streams.some(({ outline }) => outline.isCompressed)) await checkDecoding(file);
+      return commit(target, async (table) => {
+        try {
+          const { version } = await nativeOf<NativeTable>(table).add(file, mode);
+          return { version, rows: { ...noRows, inserted } };
+        } catch (error) {
+          // The call decodes all rows before it writes any. A panic has no text that tells one from the other.
+          if (isPanic(error)) await checkDecoding(file);
+          throw error;
+        }
+      });
+    },
+    async mergeRows(target, data, clauses) {
+      const file = toArrowFile([readStream(data, limits)]);
+      await checkDecoding(file);
+      return commit(target, async (table) => {
+        let merge = nativeOf<NativeTable>(table).mergeInsert([...clauses.on]);
+        if (clauses.updateMatched) merge = merge.whenMatchedUpdateAll(clauses.updateMatchedIf);
+        if (clauses.insertNotMatched) merge = merge.whenNotMatchedInsertAll();
+        if (clauses.deleteNotMatchedBySource)
+          merge = merge.whenNotMatchedBySourceDelete(clauses.deleteNotMatchedBySourceIf);
+        if (!clauses.useIndex) merge = merge.useIndex(false);
+        const merged = await merge.execute(file);
+        return {
+          version: merged.version,
+          attempts: merged.numAttempts,
+          rows: {
+            inserted: merged.numInsertedRows,
+            updated: merged.numUpdatedRows,
+            deleted: merged.numDeletedRows,
+          },
+        };
+      });
+    },
+    updateRows: (target, predicate, updates) =>
+      commit(target, async (table) => {
+        const { rowsUpdated, version } = await table.update({
+          valuesSql: Object.fromEntries(updates),
+          ...(predicate === undefined ? {} : { where: predicate }),
+        });
+        return { version, rows: { ...noRows, updated: rowsUpdated } };
+      }),
+    deleteRows: (target, predicate) =>
+      commit(target, async (table) => {
+        const { numDeletedRows, version } = await table.delete(predicate);
+        return { version, rows: { ...noRows, deleted: numDeletedRows } };
+      }),
+  };
+};

@@ -1,0 +1,163 @@
+import { ServiceError } from "../errors.ts";
+import { isGone } from "./classify.ts";
+import { classifyWrite, outcomeUnknown } from "./classify-write.ts";
+import { type Commits, isLost, nativeOf } from "./commits.ts";
+import { buildIndex } from "./index-types.ts";
+import { describeNamespace } from "./lists.ts";
+import type { RowWrites } from "./row-writes.ts";
+import { inLanceWords } from "./schema.ts";
+import type { WriteCalls, WriteTarget } from "./write-calls.ts";
+
+/** A native call without the checks of the SDK's own method. */
+interface NativeTable {
+  alterColumns(
+    alterations: { path: string; rename?: string; nullable?: boolean; dataType?: string }[],
+  ): Promise<{ readonly version: number }>;
+}
+
+/** Writes of columns, indices, tables, namespaces and branches. */
+export const openTableWrites = ({
+  connected,
+  requireNamespace,
+  open,
+  plain,
+  existing,
+  restore,
+  beforeCommit,
+}: Commits): Omit<WriteCalls, keyof RowWrites> => {
+  const hasIndex = async (target: WriteTarget, name: string): Promise<boolean> => {
+    const table = await open(target);
+    try {
+      return (await table.listIndices()).some((index) => index.name === name);
+    } finally {
+      table.close();
+    }
+  };
+
+  return {
+    addColumns: (target, columns) =>
+      plain(target, (table) => table.addColumns(columns.map(([name, valueSql]) => ({ name, valueSql })))),
+    alterColumns: (target, alterations) =>
+      plain(target, (table) =>
+        nativeOf<NativeTable>(table).alterColumns(
+          alterations.map(({ path, rename, nullable, dataType }) => ({
+            path,
+            ...(rename === undefined ? {} : { rename }),
+            ...(nullable === undefined ? {} : { nullable }),
+            ...(dataType === undefined ? {} : { dataType: JSON.stringify(inLanceWords(dataType)) }),
+          })),
+        ),
+      ),
+    dropColumns: (target, columns) => plain(target, (table) => table.dropColumns([...columns])),
+    updateFieldMetadata: (target, updates) =>
+      plain(target, (table) =>
+        table.updateFieldMetadata(
+          updates.map(({ path, metadata, replace }) => ({ path, metadata: { ...metadata }, replace })),
+        ),
+      ),
+    restoreVersion: restore,
+    createIndex: (target, specification) =>
+      plain(target, async (table) => {
+        const { column, name } = specification;
+        const config = buildIndex(specification);
+        try {
+          await table.createIndex(column, { config, ...(name === undefined ? {} : { name }) });
+        } catch (error) {
+          // When the store's response is lost, the SDK mistakes its own commit for that of another writer.
+          const isConflict = classifyWrite(error).code === 14;
+          if (isConflict && (await hasIndex(target, name ?? `${column}_idx`))) throw outcomeUnknown(error);
+          throw error;
+        }
+      }),
+    dropIndex: (target, name) =>
+      plain(target, async (table) => {
+        if (!(await table.listIndices()).some((index) => index.name === name)) throw new ServiceError(6);
+        await table.dropIndex(name);
+      }),
+    async dropTable(table) {
+      const to = await connected();
+      // An object store deletes what is not there without an error. A table that cannot be opened is dropped all the same.
+      const isMissing = await existing(table).then(
+        (found) => found === undefined,
+        (error: unknown) => {
+          if (error instanceof ServiceError && error.code === 1) throw error;
+          return false;
+        },
+      );
+      if (isMissing) {
+        await requireNamespace(table);
+        throw new ServiceError(4);
+      }
+      const drop = async (): Promise<ServiceError | undefined> => {
+        try {
+          await to.dropTable(table.name, [...table.namespace]);
+          return undefined;
+        } catch (error) {
+          const failure = classifyWrite(error);
+          if (failure.code === 4) return failure;
+          throw failure;
+        }
+      };
+      await beforeCommit();
+      const failure = await drop();
+      if (failure === undefined) return;
+      // The response to a deletion was lost, and its next attempt found no object: then the SDK deletes no other. Or another
+      // writer has dropped the table at the same time.
+      const isAbsent = await existing(table).then(
+        (found) => found === undefined,
+        () => false,
+      );
+      if (!isAbsent) throw outcomeUnknown(failure);
+      await drop();
+    },
+    // The SDK ignores the modes.
+    async createNamespace({ parts }, mode, properties) {
+      const to = await connected();
+      await beforeCommit();
+      try {
+        const created = await to.createNamespace([...parts], { mode: "create", properties: { ...properties } });
+        return created.properties ?? {};
+      } catch (error) {
+        const failure = classifyWrite(error);
+        if (!isLost(failure)) throw failure;
+        const properties = await describeNamespace(to, parts);
+        if (mode === "exist_ok") return properties;
+        throw new ServiceError(2, { cause: error });
+      }
+    },
+    async dropNamespace({ parts }, mustExist) {
+      const to = await connected();
+      await beforeCommit();
+      try {
+        await to.dropNamespace([...parts]);
+      } catch (error) {
+        const failure = classifyWrite(error);
+        if (failure.code !== 1 || mustExist) throw failure;
+      }
+    },
+    async createBranch(table, name, { branch, version }) {
+      const handle = await open({ table });
+      try {
+        const branches = await handle.branches();
+        // The SDK fails with an internal error for a branch that exists.
+        const existing = await branches.list();
+        if (Object.hasOwn(existing, name)) throw new ServiceError(23);
+        if (branch !== undefined && !Object.hasOwn(existing, branch)) throw new ServiceError(22);
+        await beforeCommit();
+        await branches.create(name, branch, version);
+      } catch (error) {
+        throw isGone(error) ? new ServiceError(11, { cause: error }) : classifyWrite(error);
+      }
+    },
+    async deleteBranch(table, name) {
+      const handle = await open({ table });
+      try {
+        const branches = await handle.branches();
+        await beforeCommit();
+        await branches.delete(name);
+      } catch (error) {
+        throw classifyWrite(error);
+      }
+    },
+  };
+};
