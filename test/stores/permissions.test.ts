@@ -8,6 +8,7 @@ import { sendTo } from "./forward.ts";
 import { type S3Server, startMotoServer } from "./moto.ts";
 import { fill, type Place, serve, withLongTimeouts } from "./place.ts";
 import { fault, questions } from "./questions.ts";
+import { type Keys, singleDeletes } from "./single-deletes.ts";
 
 // The whole bucket: moto evaluates no conditions, such as the one that restricts lists to a prefix.
 const scope = { bucket: bucketName, prefix: "" };
@@ -38,14 +39,20 @@ describe.skipIf(server.base === undefined)("the stack's policy, enforced by moto
     return answer.body.toString();
   };
 
-  const under = (keys: Readonly<Record<string, string>>): Place =>
+  const under = ({ id, secret }: Keys, address: string = base): Place =>
     withLongTimeouts({
       uri: `s3://${bucketName}`,
-      storageOptions: { aws_endpoint: base, allow_http: "true", aws_region: "us-east-1", ...keys },
+      storageOptions: {
+        aws_endpoint: address,
+        allow_http: "true",
+        aws_region: "us-east-1",
+        aws_access_key_id: id,
+        aws_secret_access_key: secret,
+      },
     });
 
-  /** Makes a user with a policy. @returns the database with its keys. */
-  const placeOf = async (name: string, policy: PolicyDocument): Promise<Place> => {
+  /** Makes a user with a policy. @returns its keys. */
+  const userWith = async (name: string, policy: PolicyDocument): Promise<Keys> => {
     await iam({ Action: "CreateUser", UserName: name });
     await iam({
       Action: "PutUserPolicy",
@@ -55,18 +62,22 @@ describe.skipIf(server.base === undefined)("the stack's policy, enforced by moto
     });
     const answer = await iam({ Action: "CreateAccessKey", UserName: name });
     const between = (tag: string) => new RegExp(`<${tag}>(.*)</${tag}>`).exec(answer)?.[1] ?? "";
-    return under({ aws_access_key_id: between("AccessKeyId"), aws_secret_access_key: between("SecretAccessKey") });
+    return { id: between("AccessKeyId"), secret: between("SecretAccessKey") };
   };
 
   let reader: Place;
   let writer: Place;
+  let deletes: Awaited<ReturnType<typeof singleDeletes>>;
   beforeAll(async () => {
-    await fill(under({ aws_access_key_id: "test", aws_secret_access_key: "test" }));
-    reader = await placeOf("reader", tableServicePolicy(place, scope, false));
-    writer = await placeOf("writer", tableServicePolicy(place, scope, true));
+    await fill(under({ id: "test", secret: "test" }));
+    const keys = await userWith("reader", tableServicePolicy(place, scope, false));
+    deletes = await singleDeletes(base, keys);
+    reader = under(keys, deletes.address);
+    writer = under(await userWith("writer", tableServicePolicy(place, scope, true)));
     await send("POST", "/moto-api/reset-auth", {}, Buffer.from("0"));
   }, 180_000);
   afterAll(async () => {
+    deletes?.close();
     if (server.base !== undefined) await server.stop();
   });
 
@@ -90,13 +101,22 @@ describe.skipIf(server.base === undefined)("the stack's policy, enforced by moto
       expect(fault(question, await service.ask(`/v1/${path}`, body, asking))).toBeUndefined();
     });
 
-    // The SDK deletes by a bulk request, which moto permits by the bucket and S3 by each object: it is not tried here.
-    test("permits tags to be created and moved", async () => {
+    test("permits tags to be created, moved and deleted", async () => {
       const call = async (operation: string, body: object) =>
         (await service.call(`tags/${operation}`, "prod$vectors$docs", body)).status;
       expect(await call("create", { tag: "kept", version: 1 })).toBe(200);
       expect(await call("update", { tag: "kept", version: 2 })).toBe(200);
       expect(await call("version", { tag: "kept" })).toBe(200);
+      expect(await call("delete", { tag: "kept" })).toBe(200);
+      expect(await call("version", { tag: "kept" })).toBe(404);
+    });
+
+    test("refuses to delete a table, also by the engine itself", async () => {
+      const connection = await connect(reader.uri, { storageOptions: { ...reader.storageOptions } });
+      await expect(connection.dropTable("plain")).rejects.toThrow(/AccessDenied|permission/i);
+      const table = await connection.openTable("plain");
+      expect(await table.countRows()).toBe(100);
+      connection.close();
     });
 
     test("refuses a change of a table, also by the engine itself", async () => {
