@@ -76,6 +76,8 @@ export interface Database extends IsolatableCalls, WriteCalls {
    * for other tables.
    */
   stateOf(table: TableId): Promise<object | undefined>;
+  /** Whether `versions` needs no worker process, unless the table has changed since the last call. */
+  remembersVersions(table: TableId, branch: string | undefined): boolean;
   /** Removes all cached handles of a table, because its content has changed. @param tableKey key of a table's id. */
   forget(tableKey: string): void;
   /** Connects; if already connected, sends the same requests to the store again. @throws the native error. */

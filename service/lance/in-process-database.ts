@@ -143,6 +143,7 @@ export const openInProcess = (
     namespaces: shareLists(async (namespace) => listNamespaces(await connected(), namespace)),
     describeNamespace: async ({ parts }) => describeNamespace(await connected(), parts),
     stateOf: (id) => handles.stateOf(id),
+    remembersVersions: () => false,
     ...forgetAfter(createInTurn(openWrites(connection, config, beforeCommit)), (tableKey) => handles.evict(tableKey)),
     forget: (tableKey) => handles.evict(tableKey),
     connect: () => connection.check(),

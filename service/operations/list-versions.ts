@@ -13,8 +13,9 @@ export const listVersions = defineOperation({
   path: "version/list",
   methods: ["POST"],
   scope: null,
-  // It reads the manifest of every version.
-  admission: "analyze",
+  // It reads the manifest of every version, unless it remembers them.
+  admission: (body, parameters, database, table) =>
+    database.remembersVersions(table, parameters.branch ?? body.branch) ? "metadata" : "analyze",
   errors: [22],
   summary: "Lists the versions of a table",
   body: z.object({ branch: branchField }),

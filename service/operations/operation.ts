@@ -106,8 +106,15 @@ export interface Operation<
   readonly methods: readonly ("GET" | "POST")[];
   /** The scope that it needs; null for a principal with any scope. */
   readonly scope: Scope | null;
-  /** A function where the cost of a call depends on the request. */
-  readonly admission: AdmissionClass | ((body: z.output<Body>, parameters: z.output<Parameters>) => AdmissionClass);
+  /** A function where the cost of a call depends on the request, or on what the service remembers. */
+  readonly admission:
+    | AdmissionClass
+    | ((
+        body: z.output<Body>,
+        parameters: z.output<Parameters>,
+        database: Database,
+        target: Targets[Target],
+      ) => AdmissionClass);
   /** Error codes of looking up the target; default: those of its kind. */
   readonly missing?: readonly ErrorCode[];
   /** Error codes of the handler, besides those of the pipeline and of the target; see {@link errorsOf}. */

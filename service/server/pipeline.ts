@@ -147,7 +147,8 @@ export const pipeline = (operation: Operation, parts: PipelineParts): Serve => {
   const { target: kind, media = "json", admission } = operation;
   const limitOf =
     typeof admission === "function"
-      ? (body: unknown, parameters: Readonly<Record<string, unknown>>) => parts.admission[admission(body, parameters)]
+      ? (body: unknown, parameters: Readonly<Record<string, unknown>>, target: Targets[typeof kind]) =>
+          parts.admission[admission(body, parameters, tools.database, target)]
       : () => parts.admission[admission];
   const known = keysOf(operation);
   const before = prefixes[kind].slice(0, prefixes[kind].indexOf(":id"));
@@ -188,7 +189,7 @@ export const pipeline = (operation: Operation, parts: PipelineParts): Serve => {
       },
     };
     const run = (body: unknown): Promise<unknown> =>
-      limitOf(body, parameters).run(() => operation.handle(tools, target, body, call), arrival);
+      limitOf(body, parameters, target).run(() => operation.handle(tools, target, body, call), arrival);
     const result = await principalLimit.run(caller, async () => {
       if (operation.input !== "arrow") return run(parseInput(operation.body, raw));
       if (parts.uploads === undefined) throw new Error("an operation receives rows, but the service takes no writes");

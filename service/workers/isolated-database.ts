@@ -64,6 +64,10 @@ export const openIsolated = (
     forgetResults(tableKey);
     for (const [, pool] of pools) pool.forget(tableKey);
   };
+  const versions = share(
+    (table, branch) => analyze.run({ method: "versions", values: [table, branch] }),
+    (table) => inProcess.stateOf(table),
+  );
   const isolated: IsolatableCalls = {
     analyze: (...values) => analyze.run({ method: "analyze", values }),
     explain: (...values) =>
@@ -72,10 +76,7 @@ export const openIsolated = (
     // Without a predicate, a count is a sum over the metadata of a version.
     count: (...values) =>
       values[2] === undefined ? inProcess.count(...values) : analyze.run({ method: "count", values }),
-    versions: share(
-      (table, branch) => analyze.run({ method: "versions", values: [table, branch] }),
-      (table) => inProcess.stateOf(table),
-    ),
+    versions,
     branches: share((table) => analyze.run({ method: "branches", values: [table] })),
   };
   const close = async (): Promise<void> => {
@@ -86,6 +87,7 @@ export const openIsolated = (
     database: {
       ...inProcess,
       ...isolated,
+      remembersVersions: versions.remembers,
       ...(write === undefined ? {} : grouped(forgetAfter(createInTurn(inWorkers(write)), forget))),
       forget,
       close,

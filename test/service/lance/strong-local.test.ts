@@ -1,16 +1,17 @@
 import { cp, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { connect, type Table } from "@lancedb/lancedb";
-import { describe, expect, type TestContext, test } from "vitest";
+import { describe, expect, type TestContext, test, vi } from "vitest";
 import { isolated, startTestService } from "../../support/service.ts";
+import { slowToRun } from "../workers/support.ts";
 
 /** Longer than the time after which an unchanged directory is not read again. */
 const settled = () => new Promise((resolve) => setTimeout(resolve, 2200));
 
 /** A service with a copy of the tables, for one test. */
-const start = async ({ onTestFinished }: TestContext) => {
+const start = async ({ onTestFinished }: TestContext, more: Readonly<Record<string, string>> = {}) => {
   const service = await startTestService({
-    environment: { ...isolated, LAKEHEAD_CONSISTENCY_SECONDS: "0", LAKEHEAD_QUEUE_SECONDS: "100" },
+    environment: { ...isolated, LAKEHEAD_CONSISTENCY_SECONDS: "0", LAKEHEAD_QUEUE_SECONDS: "100", ...more },
   });
   onTestFinished(service.stop);
   const rows = async () => (await service.call("stats", "plain")).body.num_rows;
@@ -34,7 +35,9 @@ const start = async ({ onTestFinished }: TestContext) => {
     await change(await connection.openTable("plain"));
     connection.close();
   };
-  return { directory: service.directory, rows, versions, described, tables, status, keep, elsewhere };
+  const metrics = async (): Promise<string> => (await fetch(`${service.operationsBase}/metrics`)).text();
+  const { directory, call } = service;
+  return { directory, call, metrics, rows, versions, described, tables, status, keep, elsewhere };
 };
 
 // Concurrent, because most of the time passes waiting.
@@ -79,6 +82,26 @@ describe.concurrent("with strong consistency, a table in a local directory that 
       expect(await tables()).toEqual(before);
     }
     connection.close();
+  });
+
+  test("lists its versions while all workers are busy", async (context) => {
+    const { call, metrics, keep, versions } = await start(context, {
+      LAKEHEAD_ANALYZE_CONCURRENCY: "1",
+      LAKEHEAD_UNSAFE_GUARD: "off",
+      LAKEHEAD_SHUTDOWN_SECONDS: "0.1",
+    });
+    await keep();
+    const before = await versions();
+    let isAnalyzed = false;
+    // It ends with the service.
+    void call("analyze_plan", "docs", { k: 1, filter: slowToRun })
+      .catch(() => undefined)
+      .finally(() => {
+        isAnalyzed = true;
+      });
+    await vi.waitFor(async () => expect(await metrics()).toMatch(/pool="analyze",state="busy"} 1/), 20_000);
+    expect(await versions()).toBe(before);
+    expect(isAnalyzed).toBe(false);
   });
 
   test("is not found after it was dropped, and found again", async (context) => {
