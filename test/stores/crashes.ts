@@ -10,7 +10,7 @@ import type { ServiceProcess } from "../support/service-process.ts";
 import { type Place, serve } from "./place.ts";
 import { contentOf, isOpen, prepareTable, send, type Write, writes } from "./write-cases.ts";
 
-/** A kill at a request that changes the store. `test/service/writes/interrupted.test.ts` lets requests fail instead. */
+/** A kill at a request that changes the store. `test/service/writes/interrupted.long.test.ts` lets requests fail instead. */
 interface Fault {
   /** Whether the request takes effect before. */
   readonly takesEffect: boolean;

@@ -48,7 +48,7 @@ describe.each([
         "tags/version": { tag },
         describe: { tag },
       },
-      60,
+      30,
     );
     const found = expect.toSatisfy((seen: string) => ["200", "404 code 8"].includes(seen));
     for (const operation of ["tags/delete", "tags/update", "tags/version", "describe"])
