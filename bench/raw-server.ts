@@ -11,11 +11,20 @@ import { verifyBranchName, verifyNewBranchName, verifyNewTagName, verifyTagName 
 import { readTableId } from "../service/guard/table-id.ts";
 import { verifyQuery } from "../service/guard/verify-query.ts";
 import { openInProcess } from "../service/lance/in-process-database.ts";
+import { MaintenanceOnRequest } from "../service/maintenance/on-request.ts";
 import { operations } from "../service/operations/index.ts";
 import { Answer, type Tools } from "../service/operations/operation.ts";
 import { parseInput } from "../service/server/parse-input.ts";
+import { createLog } from "../service/telemetry/log.ts";
 
-const { database: databaseConfig, limits: configured, deadlineSeconds, port, healthPort } = readConfig(process.env);
+const {
+  database: databaseConfig,
+  limits: configured,
+  deadlineSeconds,
+  maintenance,
+  port,
+  healthPort,
+} = readConfig(process.env);
 const limits = requestLimits(configured);
 const database = openInProcess(databaseConfig);
 await database.connect();
@@ -37,6 +46,7 @@ const tools: Tools = {
   verifyBranch: (branch) => verifyBranchName(branch, limits.maxTagLength),
   verifyNewBranch: (branch) => verifyNewBranchName(branch, limits.maxTagLength),
   deadlineSeconds,
+  maintenance: new MaintenanceOnRequest(maintenance, databaseConfig, createLog("error")),
 };
 
 const readText = async (request: IncomingMessage): Promise<string> => {

@@ -10,6 +10,7 @@ import type { Database } from "./lance/database.ts";
 import { DueTables } from "./lance/due-tables.ts";
 import { openInProcess } from "./lance/in-process-database.ts";
 import { StoreMonitor } from "./lance/store-monitor.ts";
+import { MaintenanceOnRequest } from "./maintenance/on-request.ts";
 import { operations, readOperations } from "./operations/index.ts";
 import { type AdmissionClass, admissionClasses, type Tools } from "./operations/operation.ts";
 import { AdmissionLimit } from "./server/admission.ts";
@@ -32,7 +33,11 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-const createTools = (database: Database, { guard, deadlineSeconds, ...config }: Config): Tools => {
+const createTools = (
+  database: Database,
+  maintenance: Tools["maintenance"],
+  { guard, deadlineSeconds, ...config }: Config,
+): Tools => {
   const limits = requestLimits(config.limits);
   return {
     database,
@@ -46,6 +51,7 @@ const createTools = (database: Database, { guard, deadlineSeconds, ...config }: 
     verifyBranch: (branch) => verifyBranchName(branch, limits.maxTagLength),
     verifyNewBranch: (branch) => verifyNewBranchName(branch, limits.maxTagLength),
     deadlineSeconds,
+    maintenance,
   };
 };
 
@@ -69,7 +75,9 @@ export const startService = async (config: Config, log: Log, version: string): P
   const apiPage = config.docs === "on" ? await createApiPage() : undefined;
   const authenticator = createAuthenticator(config.auth, { log });
   const console =
-    config.console === "on" ? await createConsole(authenticator, consoleSettings(config, version)) : undefined;
+    config.console === "on"
+      ? await createConsole(authenticator, consoleSettings(config, version), config.writes === "on")
+      : undefined;
   const metrics = createMetrics(version);
   const isolation = openDatabase(config, log, metrics);
   const { database } = isolation;
@@ -86,13 +94,14 @@ export const startService = async (config: Config, log: Log, version: string): P
   >;
   const uploads = config.writes === "on" ? new Uploads(config.uploads) : undefined;
   const due = config.writes === "on" ? new DueTables(config.database, config.database.caches) : undefined;
+  const maintenance = new MaintenanceOnRequest(config.maintenance, config.database, log);
   const served = config.writes === "on" ? operations : readOperations;
   const state = { draining: false };
   // The store may be unavailable when a pod starts: the pod is live but not ready, and retries.
   const store = new StoreMonitor(() => database.connect(), log, config.database.uri);
 
   const app = createApp({
-    tools: createTools(database, config),
+    tools: createTools(database, maintenance, config),
     operations: served,
     uploads,
     authenticator,
@@ -145,12 +154,14 @@ export const startService = async (config: Config, log: Log, version: string): P
       api.retire();
       log.info({ seconds: config.drainSeconds }, "draining");
       await sleep(config.drainSeconds * 1000);
+      maintenance.stop();
       await api.close(config.shutdownSeconds * 1000);
       await health.close(0);
       authenticator.close();
       await database.close();
       uploads?.close();
       await due?.stop();
+      await maintenance.close();
       log.info({}, "stopped");
     },
   };

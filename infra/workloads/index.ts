@@ -109,7 +109,7 @@ export function createWorkloads(config: Config, secrets: Secrets, cloud: Cloud):
             namespace,
             accountName: tableServiceAccount,
             accountAnnotations: cloud.tableServiceAccountAnnotations,
-            settings: tableService,
+            settings: { ...tableService, maintenanceRules: config.maintenance.rules },
             balancing: cloud.exposure,
             database: cloud.database,
             staticTokens: secrets.staticTokens,

@@ -7,7 +7,8 @@ import type { AdmissionClass } from "../operations/operation.ts";
 import type { AdmissionOptions } from "../server/admission.ts";
 import type { UploadLimits } from "../server/uploads.ts";
 import type { IsolationConfig } from "../workers/isolated-database.ts";
-import { schema, variables } from "./schema.ts";
+import { type MaintenanceConfig, type TableMaintenanceConfig, toMaintainedDatabase } from "./maintenance.ts";
+import { maintenanceSchema, schema, variables } from "./schema.ts";
 import { withStorageDefaults } from "./storage-options.ts";
 
 type Values = z.output<typeof schema>;
@@ -27,10 +28,12 @@ export interface Config extends Readonly<Omit<Values["server"], "otlpEndpoint">>
   readonly requestMs?: number;
   /** Absent: every call runs in the service's own process. */
   readonly isolation?: IsolationConfig;
+  /** Of a table whose maintenance a caller asks for. */
+  readonly maintenance: TableMaintenanceConfig;
 }
 
 /** Memory that the process may use, in bytes. */
-export const memoryOf = ({ memoryBytes }: Pick<Values["load"], "memoryBytes">): number =>
+const memoryOf = ({ memoryBytes }: Pick<Values["load"], "memoryBytes">): number =>
   memoryBytes ?? Math.min(process.constrainedMemory() || totalmem(), totalmem());
 
 /**
@@ -126,6 +129,19 @@ const toAdmission = (
   };
 };
 
+/** One request takes no longer than a write, and no more memory than a worker that writes. */
+const toTableMaintenance = (values: Values, memoryBytes: number): TableMaintenanceConfig => {
+  const { rules, leaseSeconds, attempts, tableSeconds } = values.maintenance;
+  return {
+    database: toMaintainedDatabase(values.database, memoryBytes),
+    rules,
+    leaseSeconds,
+    attempts,
+    tableSeconds: Math.min(tableSeconds, values.writes.deadlineSeconds),
+    memoryBytes,
+  };
+};
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** All faults of an environment, one a line: variable, value, remedy. */
@@ -175,7 +191,7 @@ const usersVariables: ReadonlySet<string> = new Set(["LAKEHEAD_TOKEN", "LAKEHEAD
  * Reads environment variables by a schema of some of them.
  * @throws ConfigError with every invalid variable, and every unknown one of the service's prefix.
  */
-export const parseEnvironment = <T>(part: z.ZodType<T>, environment: Environment): T => {
+const parseEnvironment = <T>(part: z.ZodType<T>, environment: Environment): T => {
   const parsed = part.safeParse(nested(environment));
   const faults = [
     ...(parsed.error?.issues ?? []).map((issue) => faultOf(issue, environment)),
@@ -210,5 +226,20 @@ export const readConfig = (environment: Environment): Config => {
     admission: toAdmission(values, isolation?.analyze.workers),
     maxInFlightPerPrincipal: load.maxInFlightPerPrincipal,
     ...(isolation === undefined ? {} : { isolation }),
+    maintenance: toTableMaintenance(values, isolation?.analyze.memoryBytes ?? Math.floor(memory * workersShare)),
   });
+};
+
+/** The share of the memory of a run for the process that works on a table. */
+const maintenanceShare = 0.8;
+
+/**
+ * Reads the configuration of a run of the maintenance from the variables of the service, of which most are not needed.
+ * @throws ConfigError with all faults.
+ */
+export const readMaintenanceConfig = (environment: Environment): MaintenanceConfig => {
+  const { server, database, load, maintenance } = parseEnvironment(maintenanceSchema, environment);
+  const memoryBytes = Math.floor(memoryOf(load) * maintenanceShare);
+  const { logLevel } = server;
+  return { ...maintenance, logLevel, memoryBytes, database: toMaintainedDatabase(database, memoryBytes) };
 };

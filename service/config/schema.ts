@@ -332,7 +332,7 @@ const writes = z.object({
 const maintenance = z.object({
   rules: variable(
     "LAKEHEAD_MAINTENANCE",
-    "Rules of `npm run maintain` as JSON; see docs/maintenance.md. The service itself does not read them",
+    "Rules of the maintenance of tables as JSON, for `npm run maintain` and the operation `maintain`; see docs/maintenance.md",
     json(
       maintenanceRules((expected) => `must be ${expected}`),
       '[{"tables": ["prod$**"], "cleanup": {"olderThanHours": 168}}]',
@@ -361,10 +361,33 @@ const maintenance = z.object({
   ),
 });
 
+interface Holders {
+  readonly database: z.output<typeof database>;
+  readonly isolation: Pick<z.output<typeof isolation>, "analyzeDeadlineSeconds">;
+  readonly writes: Pick<z.output<typeof writes>, "deadlineSeconds">;
+  readonly maintenance: z.output<typeof maintenance>;
+}
+
+/** No version may be deleted that a query may still read, and no file that a write may still use. */
+const checkCleanup = (
+  { database, isolation, writes, maintenance }: Holders,
+  addIssue: (issue: { code: "custom"; path: PropertyKey[]; message: string }) => void,
+): void => {
+  const held = Math.max(database.pinnedSeconds + isolation.analyzeDeadlineSeconds, writes.deadlineSeconds);
+  for (const [index, { cleanup }] of maintenance.rules.entries())
+    if (cleanup.olderThanHours !== undefined && cleanup.olderThanHours * 3600 < held)
+      addIssue({
+        code: "custom",
+        path: ["maintenance", "rules", index, "cleanup", "olderThanHours"],
+        message: `must be at least ${held} s, written in hours: a query may read a version for LAKEHEAD_PINNED_SECONDS and LAKEHEAD_ANALYZE_DEADLINE_SECONDS together, and a write may take LAKEHEAD_WRITE_DEADLINE_SECONDS`,
+      });
+};
+
 /** The environment of the service: names, descriptions, defaults, bounds and secrets of its variables. */
 export const schema = z
   .object({ server, database, auth, limits, admission, load, isolation, writes, maintenance })
-  .superRefine(({ server, auth }, context) => {
+  .superRefine(({ server, auth, ...values }, context) => {
+    if (values.writes.mode === "on") checkCleanup(values, (issue) => context.addIssue(issue));
     if (server.consoleClientId !== undefined && auth.issuer === undefined)
       context.addIssue({
         code: "custom",
@@ -383,16 +406,7 @@ export const maintenanceSchema = z
     writes: writes.pick({ deadlineSeconds: true }),
     maintenance,
   })
-  .superRefine(({ database, isolation, writes, maintenance }, context) => {
-    const held = Math.max(database.pinnedSeconds + isolation.analyzeDeadlineSeconds, writes.deadlineSeconds);
-    for (const [index, { cleanup }] of maintenance.rules.entries())
-      if (cleanup.olderThanHours !== undefined && cleanup.olderThanHours * 3600 < held)
-        context.addIssue({
-          code: "custom",
-          path: ["maintenance", "rules", index, "cleanup", "olderThanHours"],
-          message: `must be at least ${held} s, written in hours: a query may read a version for LAKEHEAD_PINNED_SECONDS and LAKEHEAD_ANALYZE_DEADLINE_SECONDS together, and a write may take LAKEHEAD_WRITE_DEADLINE_SECONDS`,
-        });
-  });
+  .superRefine((values, context) => checkCleanup(values, (issue) => context.addIssue(issue)));
 
 /** Every environment variable of the service. */
 export const variables = variablesOf(schema);

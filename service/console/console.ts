@@ -15,9 +15,14 @@ const entityTag = (content: string | Buffer): string =>
 /**
  * The console: a page over the API, which it calls like any other client, and `me`, which tells the page what its
  * credentials permit.
+ * @param writes whether the service serves the operations that change tables.
  * @throws Error if a package of the page is not installed.
  */
-export const createConsole = async (authenticator: Authenticator, settings: ConsoleSettings): Promise<Hono<AppEnv>> => {
+export const createConsole = async (
+  authenticator: Authenticator,
+  settings: ConsoleSettings,
+  writes: boolean,
+): Promise<Hono<AppEnv>> => {
   const { version, files, first } = await readPageFiles();
   const html = indexPage(version, first, settings);
   const htmlTag = entityTag(html);
@@ -44,7 +49,7 @@ export const createConsole = async (authenticator: Authenticator, settings: Cons
     const record = context.get("record");
     record.principal = principal.subject;
     const { subject, scopes, tables } = principal;
-    return context.json({ subject, scopes: [...scopes], tables: tables.source }, 200, answerHeaders(record));
+    return context.json({ subject, scopes: [...scopes], tables: tables.source, writes }, 200, answerHeaders(record));
   });
 
   for (const [path, { type, content, compressed }] of files) {

@@ -45,7 +45,7 @@ if (values.help === true) {
 
 // See service/main.ts.
 process.env.LANCEDB_LOG ??= "error";
-const { readMaintenanceConfig } = await import("../config/maintenance.ts");
+const { readMaintenanceConfig } = await import("../config/config.ts");
 const { removeStrayOptions } = await import("../lance/environment.ts");
 const { tableIdFromParts } = await import("../guard/table-id.ts");
 const { createLog } = await import("../telemetry/log.ts");
@@ -92,7 +92,6 @@ try {
       ...(tables === undefined ? {} : { tables }),
       dryRun: values["dry-run"] === true,
       signal: stop.signal,
-      environment: process.env,
     },
     reporter,
   );

@@ -43,7 +43,7 @@ const linesOf = (outcome: Outcome): readonly string[] => {
       return [...bullets("due", outcome.due), ...bullets("note", outcome.notes)];
     case "done":
       return [
-        ...bullets("due", outcome.due),
+        ...bullets("due", outcome.result.due),
         ...(outcome.takenOver === undefined
           ? []
           : [`  note: the run ${outcome.takenOver} ended without its end; its lease was taken over`]),
@@ -69,7 +69,7 @@ export const textReporter = (write: (text: string) => void): Reporter => ({
 });
 
 /** The audit line of a change. */
-const auditOf = (table: string, step: Step, principal: string): object => ({
+export const auditOf = (table: string, step: Step, principal: string): object => ({
   audit: "maintenance",
   table,
   principal,

@@ -1,13 +1,11 @@
-import { randomUUID } from "node:crypto";
-import { hostname } from "node:os";
 import type { MaintenanceConfig } from "../config/maintenance.ts";
 import { classify } from "../lance/classify.ts";
 import { describeFailure, MaintainedTables, type TableState } from "../lance/maintained-tables.ts";
 import { MaintenanceRecord, type RecordRow } from "../lance/maintenance-record.ts";
 import { type Due, judge } from "./due.ts";
+import { isLeased, LeasedWork, newOwner } from "./leased-work.ts";
 import { compilePolicy, type Limits } from "./policy.ts";
 import type { Step, WorkResult } from "./work.ts";
-import { workInProcess } from "./worker.ts";
 
 /** How a run left a table. */
 export type Outcome =
@@ -18,7 +16,6 @@ export type Outcome =
   /** `takenOver`: the run that ended without its end. */
   | {
       readonly kind: "done";
-      readonly due: readonly string[];
       readonly result: WorkResult;
       readonly seconds: number;
       readonly takenOver?: string;
@@ -39,20 +36,12 @@ export interface RunOptions {
   readonly dryRun: boolean;
   /** Ends the run: the work on a table is stopped and its lease is released. */
   readonly signal: AbortSignal;
-  /** Of the process that works on a table. */
-  readonly environment: Readonly<Record<string, string | undefined>>;
 }
-
-/** A name for this run that no other has. */
-const newOwner = (): string => `${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
 
 const reasons = (due: readonly Due[]): readonly string[] => due.map(({ reason }) => reason);
 
 const isUnchanged = ({ before, after }: WorkResult): boolean =>
   before.version === after.version && before.versions === after.versions;
-
-const isLeased = (row: RecordRow | undefined): boolean =>
-  row !== undefined && row.owner !== "" && row.expiresAt > Date.now();
 
 class Run {
   readonly #config: MaintenanceConfig;
@@ -61,6 +50,7 @@ class Run {
   readonly #owner = newOwner();
   readonly #tables: MaintainedTables;
   readonly #record: MaintenanceRecord;
+  readonly #work: LeasedWork;
   readonly #endsAt: number;
 
   constructor(config: MaintenanceConfig, options: RunOptions, report: Reporter) {
@@ -69,6 +59,11 @@ class Run {
     this.#report = report;
     this.#tables = new MaintainedTables(config.database);
     this.#record = new MaintenanceRecord(config.database, config.database.caches);
+    this.#work = new LeasedWork(config, this.#record, {
+      owner: this.#owner,
+      signal: options.signal,
+      onStep: (table, step) => report.change(table, step, this.#owner),
+    });
     this.#endsAt = Date.now() + config.runSeconds * 1000;
   }
 
@@ -141,63 +136,15 @@ class Run {
     if (Date.now() > this.#endsAt)
       return left(`the run took more than ${this.#config.runSeconds} s; the next one begins here`);
     if (isLeased(row)) return left(`another run works on it: ${row?.owner}`);
-    const table = id.join("$");
-    const leaseMs = this.#config.leaseSeconds * 1000;
-    if (!(await this.#record.acquire(table, this.#owner, leaseMs))) return left("another run works on it");
-    const from = Date.now();
-    const dueSince = row?.dueSince || from;
     try {
-      const result = await this.#work(table, id, limits);
-      const { remaining, conflicted, after } = result;
-      await this.#record.release(table, this.#owner, {
-        dueSince: remaining.length === 0 ? 0 : dueSince,
-        finishedAt: Date.now(),
-        exhaustedAt: remaining.length === 0 || conflicted ? -1 : after.version,
-        note: remaining.join("; "),
-      });
-      if (remaining.length === 0 && isUnchanged(result))
+      const worked = await this.#work.on(id, limits, row);
+      if (worked === undefined) return left("another run works on it");
+      if (worked.result.remaining.length === 0 && isUnchanged(worked.result))
         return { kind: "in order", notes: ["another run did what was due when this one looked"] };
       const takenOver = row?.owner ? { takenOver: row.owner } : {};
-      return { kind: "done", due: reasons(due), result, seconds: (Date.now() - from) / 1000, ...takenOver };
+      return { kind: "done", ...worked, ...takenOver };
     } catch (error) {
-      const reason = describeFailure(error);
-      const outcome = { dueSince, finishedAt: Date.now(), exhaustedAt: -1, note: reason };
-      // A lease that cannot be released ends by itself.
-      await this.#record.release(table, this.#owner, outcome).catch(() => undefined);
-      return { kind: "failed", reason };
-    }
-  }
-
-  /** Works on a table while this run holds its lease. */
-  async #work(table: string, id: readonly string[], limits: Limits): Promise<WorkResult> {
-    const { database, attempts, memoryBytes, tableSeconds, leaseSeconds } = this.#config;
-    const leaseMs = leaseSeconds * 1000;
-    const lost = new AbortController();
-    let heldUntil = Date.now() + leaseMs;
-    const renewal = setInterval(async () => {
-      const from = Date.now();
-      try {
-        if (await this.#record.renew(table, this.#owner, leaseMs)) heldUntil = from + leaseMs;
-        else lost.abort("another run has taken over its lease");
-      } catch (error) {
-        // Well before the end, so that this run has stopped when another begins.
-        if (Date.now() > heldUntil - leaseMs / 3)
-          lost.abort(`its lease could not be renewed: ${describeFailure(error)}`);
-      }
-    }, leaseMs / 4);
-    try {
-      return await workInProcess(
-        { database, id, options: { limits, attempts } },
-        {
-          memoryBytes,
-          seconds: tableSeconds,
-          signal: AbortSignal.any([lost.signal, this.#options.signal]),
-          onStep: (step) => this.#report.change(table, step, this.#owner),
-        },
-        this.#options.environment,
-      );
-    } finally {
-      clearInterval(renewal);
+      return { kind: "failed", reason: describeFailure(error) };
     }
   }
 

@@ -38,6 +38,8 @@ export interface Step {
 }
 
 export interface WorkResult {
+  /** What was due when the work began. */
+  readonly due: readonly string[];
   readonly before: Figures;
   readonly after: Figures;
   /** What is still due. */
@@ -122,7 +124,10 @@ export const workOn = async (
     onStep({ action, versionBefore, versionAfter: await tables.version(id), seconds, conflicts, ...describe(value) });
   };
 
+  const dueOf = (of: TableState): readonly string[] => judge(of, limits, Date.now()).due.map(({ reason }) => reason);
+
   let state = await tables.state(id, withHistory);
+  const found = dueOf(state);
   const before = figuresOf(state, await sample(state));
   let conflicted = false;
   try {
@@ -151,9 +156,10 @@ export const workOn = async (
     state = await tables.state(id, withHistory);
   }
   return {
+    due: found,
     before,
     after: figuresOf(state, await sample(state)),
-    remaining: judge(state, limits, Date.now()).due.map(({ reason }) => reason),
+    remaining: dueOf(state),
     conflicted,
     peakBytes: process.resourceUsage().maxRSS * 1024,
   };

@@ -10,6 +10,17 @@ import type { FromWorker, Job } from "./worker-entry.ts";
 
 const entry = fileURLToPath(new URL("./worker-entry.ts", import.meta.url));
 
+/** The work ended early. What it committed by then stays. */
+export class WorkEnded extends Error {
+  /** Whether the message has the SDK's own words, which may name files. */
+  readonly isNative: boolean;
+
+  constructor(message: string, isNative: boolean) {
+    super(message);
+    this.isNative = isNative;
+  }
+}
+
 export interface WorkerBounds {
   readonly memoryBytes: number;
   readonly seconds: number;
@@ -26,23 +37,21 @@ const mebibytes = (bytes: number): string => `${Math.floor(bytes / 2 ** 20)} MiB
 /**
  * Works on a table in a process of its own, which can be ended at any moment: the SDK cannot cancel what it does, and its
  * memory has no bound.
- * @throws Error that says why the work ended.
+ * @throws WorkEnded that says why.
  */
 export const workInProcess = async (
-  job: Job,
+  job: Omit<Job, "temporary">,
   { memoryBytes, seconds, signal, onStep }: WorkerBounds,
-  environment: Readonly<Record<string, string | undefined>>,
 ): Promise<WorkResult> => {
   const temporary = await mkdtemp(join(tmpdir(), "lakehead-maintenance-"));
   const child = fork(entry, [], {
     execArgv: [],
-    env: { ...environment, TMPDIR: temporary },
     serialization: "advanced",
     stdio: ["ignore", "ignore", "pipe", "ipc"],
   });
   const { promise, resolve, reject } = Promise.withResolvers<WorkResult>();
   const end = (reason: string): void => {
-    reject(new Error(reason));
+    reject(new WorkEnded(reason, false));
     child.kill("SIGKILL");
   };
   const errors = new ExitErrorReader();
@@ -50,22 +59,24 @@ export const workInProcess = async (
   child.on("message", (message: FromWorker) => {
     if (message.kind === "step") onStep(message.step);
     else if (message.kind === "result") resolve(message.result);
-    else reject(new Error(message.message));
+    else reject(new WorkEnded(message.message, message.isNative));
   });
   const ended = new Promise<void>((settle) => {
     child.once("close", (code, killed) => {
       const cause = errors.error === undefined ? "" : `: ${errors.error}`;
-      reject(new Error(`its process ended with ${killed ?? code}${cause}`));
+      reject(new WorkEnded(`its process ended with ${killed ?? code}${cause}`, true));
       settle();
     });
     child.once("error", (error) => {
-      reject(error);
+      reject(new WorkEnded(error.message, true));
       if (child.pid === undefined) settle();
     });
   });
   const deadline = setTimeout(
     () =>
-      end(`it took more than ${seconds} s; raise LAKEHEAD_MAINTENANCE_TABLE_SECONDS if the next run does not end it`),
+      end(
+        `it took more than ${seconds} s; raise LAKEHEAD_MAINTENANCE_TABLE_SECONDS, and for requests LAKEHEAD_WRITE_DEADLINE_SECONDS, if the next run does not end it`,
+      ),
     seconds * 1000,
   );
   const measurement = setInterval(async () => {
@@ -81,7 +92,7 @@ export const workInProcess = async (
   } catch {
     // The process has ended, or the system does not permit it: nothing depends on it.
   }
-  child.send(job, () => undefined);
+  child.send({ ...job, temporary }, () => undefined);
   try {
     return await promise;
   } finally {

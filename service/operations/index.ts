@@ -24,10 +24,12 @@ import { insert } from "./insert.ts";
 import { listAllTables } from "./list-all-tables.ts";
 import { listBranches } from "./list-branches.ts";
 import { listIndices } from "./list-indices.ts";
+import { listMaintenance } from "./list-maintenance.ts";
 import { listNamespaces } from "./list-namespaces.ts";
 import { listTables } from "./list-tables.ts";
 import { listTags } from "./list-tags.ts";
 import { listVersions } from "./list-versions.ts";
+import { maintain } from "./maintain.ts";
 import { mergeInsert } from "./merge-insert.ts";
 import { namespaceExists } from "./namespace-exists.ts";
 import type { Operation } from "./operation.ts";
@@ -63,6 +65,7 @@ export const readOperations: readonly Operation[] = [
   listNamespaces,
   describeNamespace,
   namespaceExists,
+  listMaintenance,
 ];
 
 /** The operations that change tables and namespaces; served only if the configuration says so. */
@@ -85,6 +88,7 @@ export const writeOperations: readonly Operation[] = [
   deleteBranch,
   createNamespace,
   dropNamespace,
+  maintain,
 ];
 
 /** Every operation. */

@@ -38,7 +38,7 @@ const overdue = (seconds: number): ServiceError =>
  * Ids of the permitted tables in a namespace and all namespaces inside it, level by level.
  * @throws ServiceError code 17 when the deadline passes.
  */
-const tablesBeneath: List = async (tools, principal, parts) => {
+export const tablesBeneath: List = async (tools, principal, parts) => {
   const { database, deadlineSeconds } = tools;
   const end = performance.now() + deadlineSeconds * 1000;
   const ask = (namespace: readonly string[]): Promise<[Ids, readonly string[]]> => {
@@ -53,6 +53,13 @@ const tablesBeneath: List = async (tools, principal, parts) => {
     level = beneath.filter((namespace) => seesNamespace(principal, namespace));
   }
   return found;
+};
+
+/** @throws ServiceError code 13 if a name contains the delimiter. */
+export const joinIds = (ids: Ids, delimiter: string): readonly string[] => {
+  if (ids.some((id) => id.some((part) => part.includes(delimiter)) && id.length > 1))
+    throw invalid("a name contains the delimiter, so that ids would be ambiguous: send another delimiter");
+  return ids.map((id) => id.join(delimiter));
 };
 
 export const listAllTables = defineOperation({
@@ -72,10 +79,7 @@ export const listAllTables = defineOperation({
   handle: async (tools, root, _, { parameters, principal, dialect, delimiter }) => {
     // LanceDB's client expects the tables of the root namespace only, as its embedded database lists them.
     const ids = await (dialect === "lancedb" ? tablesOf : tablesBeneath)(tools, principal, root.parts);
-    const ambiguous = ids.some((id) => id.some((part) => part.includes(delimiter)) && id.length > 1);
-    if (ambiguous)
-      throw invalid("a name contains the delimiter, so that ids would be ambiguous: send another delimiter");
-    const { entries, token } = pageOfNames(ids.map((id) => id.join(delimiter)).sort(), parameters);
+    const { entries, token } = pageOfNames(joinIds(ids, delimiter).toSorted(), parameters);
     return { tables: entries, ...token };
   },
 });

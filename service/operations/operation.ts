@@ -8,6 +8,7 @@ import type { Database } from "../lance/database.ts";
 import type { Commit, CommitOfRows } from "../lance/write-calls.ts";
 import type { MinimumState } from "../query/model.ts";
 import type { Query } from "../query/wire.ts";
+import type { Maintenance } from "./shared/maintenance.ts";
 
 /** What a handler may use. */
 export interface Tools {
@@ -24,6 +25,7 @@ export interface Tools {
   readonly verifyNewBranch: (branch: string) => string;
   /** Seconds after which an operation that calls the store repeatedly gives up. */
   readonly deadlineSeconds: number;
+  readonly maintenance: Maintenance;
 }
 
 /** Calls of one class share an admission limit: the class says what a call costs. */
@@ -104,6 +106,8 @@ export interface Operation<
   /** Path after the target's prefix; `:name` is a parameter. */
   readonly path: string;
   readonly methods: readonly ("GET" | "POST")[];
+  /** An operation of this service's own, which the catalog's specification lacks. */
+  readonly extension?: true;
   /** The scope that it needs; null for a principal with any scope. */
   readonly scope: Scope | null;
   /** A function where the cost of a call depends on the request, or on what the service remembers. */

@@ -162,6 +162,12 @@ const content = ({ media = "json", answer, alternative }: Operation, definitions
   return contents[media]();
 };
 
+const descriptionOf = ({ scope, extension }: Operation): string => {
+  const own =
+    extension === true ? "An extension of this service: the catalog's specification has no such operation. " : "";
+  return `${own}${scope === null ? "Requires any scope." : `Requires the scope \`${scope}\`.`}`;
+};
+
 const pathItem = (operation: Operation, definitions: Definitions): JsonSchema =>
   Object.fromEntries(
     operation.methods.map((method) => [
@@ -170,7 +176,8 @@ const pathItem = (operation: Operation, definitions: Definitions): JsonSchema =>
         tags: [operation.target],
         operationId: method === "POST" ? operation.name : `${operation.name}_${method.toLowerCase()}`,
         summary: operation.summary,
-        description: operation.scope === null ? "Requires any scope." : `Requires the scope \`${operation.scope}\`.`,
+        description: descriptionOf(operation),
+        ...(operation.extension === true ? { "x-lakehead-extension": true } : {}),
         parameters: parameters(operation, definitions),
         ...(method === "GET" ? {} : { requestBody: requestBody(operation, definitions) }),
         responses: {

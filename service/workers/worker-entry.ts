@@ -1,9 +1,9 @@
 /** Entry point of a worker process: opens its own database, runs the calls of its supervisor, which also ends it. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { mkdirSync, rmSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
 import type { Database } from "../lance/database.ts";
 import { openInProcess } from "../lance/in-process-database.ts";
+import { raiseOomScore } from "./oom-score.ts";
 import { type FromWorker, perform, type ToWorker, toFailure } from "./protocol.ts";
 import { temporaryDirectoryOf } from "./temporary-directory.ts";
 
@@ -11,12 +11,6 @@ const temporary = temporaryDirectoryOf(process.pid);
 mkdirSync(temporary, { recursive: true });
 // biome-ignore lint/style/noProcessEnv: the engine reads TMPDIR when it opens the database
 process.env.TMPDIR = temporary;
-
-/**
- * When a container runs out of memory, the kernel should kill a worker rather than the service: a kubelet gives a pod's
- * processes up to 999, which they may raise and not lower.
- */
-const raiseOomScore = (): Promise<void> => writeFile("/proc/self/oom_score_adj", "1000").catch(() => undefined);
 
 /** Resolves when the message is on its way: the supervisor gets it even if this process is killed next. */
 const send = (message: FromWorker): Promise<void> =>

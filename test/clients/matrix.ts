@@ -11,10 +11,10 @@ export interface Matrix {
 
 const prefix = { table: "", namespace: "namespace/", root: "/" } as const;
 
-/** Operations that the service has, named as the clients' programs name them, in its own order. */
-export const served: readonly string[] = operations.map(
-  ({ target, path }) => `${prefix[target]}${path.replace(/:(\w+)/g, "{$1}")}`,
-);
+/** Operations of the catalog that the service has, named as the clients' programs name them, in its own order. */
+export const served: readonly string[] = operations
+  .filter(({ extension }) => extension !== true)
+  .map(({ target, path }) => `${prefix[target]}${path.replace(/:(\w+)/g, "{$1}")}`);
 
 export const makeMatrix = (clients: readonly Introduction[], results: readonly CaseResult[] = []): Matrix => {
   const asked = results.filter(({ operation }) => operation !== methods);

@@ -443,6 +443,23 @@ const lists: readonly Deviation[] = [
   },
 ];
 
+const extensions: readonly Deviation[] = [
+  {
+    operations: ["maintain"],
+    part: "operation",
+    kind: "added",
+    fields: post,
+    reason: "an extension: the specification has no operation that compacts a table or extends its indices",
+  },
+  {
+    operations: ["maintenance"],
+    part: "operation",
+    kind: "added",
+    fields: ["GET"],
+    reason: "an extension: what is due for the permitted tables, for the console",
+  },
+];
+
 const answers: readonly Deviation[] = [
   {
     operations: ["describe"],
@@ -516,4 +533,12 @@ const answers: readonly Deviation[] = [
   },
 ];
 
-export const deviations: readonly Deviation[] = [...unserved, ...writes, ...shared, ...queries, ...lists, ...answers];
+export const deviations: readonly Deviation[] = [
+  ...unserved,
+  ...writes,
+  ...shared,
+  ...queries,
+  ...lists,
+  ...extensions,
+  ...answers,
+];

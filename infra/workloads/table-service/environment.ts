@@ -6,6 +6,8 @@ export interface ServiceSettings {
   readonly logLevel: string;
   readonly console: boolean;
   readonly writes: boolean;
+  /** Rules of the maintenance of tables, which its callers may ask for where it takes writes. */
+  readonly maintenanceRules: readonly object[];
   readonly auth: {
     readonly issuer?: string | undefined;
     readonly audience?: string | undefined;
@@ -36,6 +38,7 @@ export function configMapData(settings: ServiceSettings, database: DatabaseSetti
     [environment.scopeClaim]: settings.auth.scopeClaim,
     [environment.console]: settings.console ? "on" : undefined,
     [environment.writes]: settings.writes ? "on" : undefined,
+    [environment.maintenance]: settings.writes ? JSON.stringify(settings.maintenanceRules) : undefined,
     [environment.consoleClientId]: settings.console ? settings.auth.consoleClientId : undefined,
   };
   return Object.fromEntries(

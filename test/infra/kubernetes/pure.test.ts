@@ -111,7 +111,7 @@ describe("the worker groups of KubeRay's RayCluster", () => {
 });
 
 describe("the table service's environment", () => {
-  const settings = { logLevel: "info", console: false, writes: false, auth: {} };
+  const settings = { logLevel: "info", console: false, writes: false, maintenanceRules: [{}], auth: {} };
 
   test("has no variable for an absent setting", () => {
     const data = configMapData(settings, { uri: "/data", storageOptions: undefined });
@@ -129,6 +129,14 @@ describe("the table service's environment", () => {
     });
     expect(configMapData({ ...settings, auth }, database)).not.toHaveProperty(environment.consoleClientId);
     expect(configMapData(settings, database)).not.toHaveProperty(environment.console);
+  });
+
+  test("has the rules of maintenance only where the service takes writes", () => {
+    const database = { uri: "/data", storageOptions: undefined };
+    expect(configMapData(settings, database)).not.toHaveProperty(environment.maintenance);
+    const rules = [{ tables: ["prod$**"] }];
+    const data = configMapData({ ...settings, writes: true, maintenanceRules: rules }, database);
+    expect(JSON.parse(data[environment.maintenance] ?? "")).toEqual(rules);
   });
 
   test("the checksum depends on the data and not on the order of its keys", () => {

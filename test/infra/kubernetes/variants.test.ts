@@ -3,7 +3,7 @@ import type { Capture } from "../../../infra/offline-plan/capture.ts";
 import { diffPlans } from "../../../infra/offline-plan/diff.ts";
 import { planOf } from "../../../infra/offline-plan/plan.ts";
 import { plaintext } from "../../../infra/offline-plan/values.ts";
-import { readMaintenanceConfig } from "../../../service/config/maintenance.ts";
+import { readMaintenanceConfig } from "../../../service/config/config.ts";
 import { environment, maintenanceEntry } from "../../../service/contract.ts";
 import { DependencyGraph, ofType } from "../../support/infra/graph.ts";
 import { runStack } from "../../support/infra/stacks.ts";

@@ -86,7 +86,7 @@ describe("what the credentials permit", () => {
   test("is known to their bearer only", async () => {
     const response = await get("/console/me", { authorization: "Bearer token-of-a-reader" });
     expect([response.status, response.headers.get("cache-control")]).toEqual([200, "no-store"]);
-    expect(await response.json()).toEqual({ subject: "reader", scopes: ["stats"], tables: ["prod$**"] });
+    expect(await response.json()).toEqual({ subject: "reader", scopes: ["stats"], tables: ["prod$**"], writes: false });
     const refused = await get("/console/me", { authorization: "Bearer unknown" });
     expect([refused.status, await refused.json()]).toEqual([401, expect.objectContaining({ code: 16 })]);
     expect((await get("/console/me")).status).toBe(401);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { ConfigError } from "../../../service/config/config.ts";
-import { readMaintenanceConfig } from "../../../service/config/maintenance.ts";
+import { ConfigError, readConfig, readMaintenanceConfig } from "../../../service/config/config.ts";
+import { staticToken } from "../../support/static-token.ts";
 
 const read = (environment: Readonly<Record<string, string>>) =>
   readMaintenanceConfig({ LAKEHEAD_DATABASE: "/data", ...environment });
@@ -14,6 +14,26 @@ const faultsOf = (rules: unknown, more: Readonly<Record<string, string>> = {}): 
     throw error;
   }
 };
+
+describe("the configuration of a service", () => {
+  const environment = {
+    LAKEHEAD_DATABASE: "/data",
+    LAKEHEAD_AUTH_STATIC_TOKENS: JSON.stringify([staticToken("tester", "token")]),
+    LAKEHEAD_MAINTENANCE: JSON.stringify([{ cleanup: { olderThanHours: 0.02 } }]),
+  };
+
+  test("refuses rules that delete versions in use, where callers may ask for maintenance", () => {
+    expect(() => readConfig({ ...environment, LAKEHEAD_WRITES: "on" })).toThrow(/must be at least 600 s/);
+    expect(() => readConfig(environment)).not.toThrow();
+  });
+
+  test("gives one request no more time than a write, and no more memory than a worker", () => {
+    const more = { LAKEHEAD_WRITES: "on", LAKEHEAD_WRITE_DEADLINE_SECONDS: "30", LAKEHEAD_MAINTENANCE: "[]" };
+    const { maintenance, isolation } = readConfig({ ...environment, ...more });
+    expect(maintenance.tableSeconds).toBe(30);
+    expect(maintenance.memoryBytes).toBe(isolation?.write?.memoryBytes);
+  });
+});
 
 describe("the configuration of a run", () => {
   test("needs the database alone, and by default deletes no version", () => {

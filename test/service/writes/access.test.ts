@@ -37,6 +37,7 @@ const changes: readonly [operation: string, body: object | undefined, options: (
   ["branches/create", { name: "side" }, asTeam],
   ["branches/delete", { name: "side" }, asTeam],
   ["restore", { version: 1 }, asTeam],
+  ["maintain", {}, asTeam],
   ["drop", {}, asTeam],
 ];
 

@@ -5,6 +5,7 @@ import { Field, Int64, Schema, Utf8 } from "apache-arrow";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { scopes } from "../../../service/auth/index.ts";
 import { type ErrorCode, errorKinds } from "../../../service/errors.ts";
+import { MaintenanceRecord } from "../../../service/lance/maintenance-record.ts";
 import { writeOperations } from "../../../service/operations/index.ts";
 import { addressOf, type Operation } from "../../../service/operations/operation.ts";
 import { possible } from "../../support/matrix.ts";
@@ -41,7 +42,14 @@ beforeAll(async () => {
   await cp(inject("tables"), broken, { recursive: true });
   await breakTable(join(broken, "__manifest"));
   [service, crowded, issuerAway, readOnly, rootBroken, contended] = await Promise.all([
-    startTestService({ tokens, environment: { ...writesOn, ...isolated } }),
+    startTestService({
+      tokens,
+      environment: {
+        ...writesOn,
+        ...isolated,
+        LAKEHEAD_MAINTENANCE: JSON.stringify([{ tables: ["plain", "docs", "full$leased"] }]),
+      },
+    }),
     startTestService({ environment: { ...writesOn, LAKEHEAD_MAX_IN_FLIGHT_PER_PRINCIPAL: "1" } }),
     startTestService({
       environment: {
@@ -63,10 +71,12 @@ beforeAll(async () => {
   await breakTable(join(service.directory, "docs.lance"));
   const created = await service.ask("/v1/namespace/full/create");
   const filled = await service.call("create", "full$table", undefined, asRows(plainStream([1])));
+  const leased = await service.call("create", "full$leased", undefined, asRows(plainStream([1])));
+  await holdLease(service.directory, "full$leased");
   const indexed = await service.call("create_index", "plain", { column: "id", index_type: "BTREE" });
   const branched = await service.call("branches/create", "plain", { name: "parent" });
   const child = await service.call("branches/create", "plain", { name: "child", from_branch: "parent" });
-  for (const answer of [created, filled, indexed, branched, child])
+  for (const answer of [created, filled, leased, indexed, branched, child])
     expect(answer, JSON.stringify(answer.body)).toMatchObject({ status: 200 });
   const prepared = await contended.service.call("create_index", "plain", { column: "id", index_type: "BTREE" });
   expect(prepared.status).toBe(200);
@@ -78,6 +88,13 @@ afterAll(() => Promise.all([service, crowded, issuerAway, readOnly, rootBroken, 
 const breakTable = async (directory: string): Promise<void> => {
   const versions = join(directory, "_versions");
   for (const file of await readdir(versions)) await writeFile(join(versions, file), "not a manifest");
+};
+
+/** Another run works on a table. */
+const holdLease = async (directory: string, table: string): Promise<void> => {
+  const record = new MaintenanceRecord({ uri: directory, storageOptions: {} }, { indexBytes: 0, metadataBytes: 0 });
+  expect(await record.acquire(table, "elsewhere", 3_600_000)).toBe(true);
+  await record.close();
 };
 
 const xml = { "content-type": "application/xml" };
@@ -171,6 +188,12 @@ const contendedWrite: Readonly<Record<string, Wanted>> = {
   create_scalar_index: { fields: { name: "new" } },
 };
 
+const forbiddenByState: Readonly<Record<string, Wanted>> = {
+  "branches/delete": { fields: { name: "parent" } },
+  // No rule of maintenance has a pattern for it.
+  maintain: { table: "full$table" },
+};
+
 const otherSchema = streamOf([{ id: "word" }], new Schema([new Field("id", new Utf8(), true)]));
 const unknownColumn = streamOf(
   [{ id: 1n, other: 1n }],
@@ -211,6 +234,8 @@ const provokeThrottling: Provoke = async (label) => {
   throw new Error("no burst was throttled");
 };
 
+const contend: Provoke = (label) => send(contended.service, label, contendedWrite[label]);
+
 const provocations: Readonly<Record<number, Provoke>> = {
   0: ask({ options: { method: "PUT" } }),
   1: (label) =>
@@ -228,7 +253,7 @@ const provocations: Readonly<Record<number, Provoke>> = {
       query: "delimiter=",
       ...(isArrow(label) ? {} : { options: { rawBody: "{" } }),
     }),
-  14: (label) => send(contended.service, label, contendedWrite[label]),
+  14: (label) => (label === "maintain" ? send(service, label, { table: "full$leased" }) : contend(label)),
   15: ask({ options: { token: nothing } }),
   16: ask({ options: { token: null } }),
   17: (label) => send(issuerAway, label, { options: { token: fakeJwt } }),
@@ -238,9 +263,7 @@ const provocations: Readonly<Record<number, Provoke>> = {
     return operationOf(label).target === "table" ? ask({ table: "docs" })(label) : send(rootBroken, label);
   },
   19: (label) =>
-    label === "branches/delete"
-      ? send(service, label, { fields: { name: "parent" } })
-      : send(service, label, { fields: { column: "vector", index_type: "IVF_PQ" } }),
+    send(service, label, forbiddenByState[label] ?? { fields: { column: "vector", index_type: "IVF_PQ" } }),
   20: (label) => send(service, label, wrongSchema[label]),
   21: provokeThrottling,
   22: onBranch,

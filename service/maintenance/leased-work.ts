@@ -1,0 +1,104 @@
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import type { TableMaintenanceConfig } from "../config/maintenance.ts";
+import { describeFailure } from "../lance/maintained-tables.ts";
+import type { MaintenanceRecord, RecordRow } from "../lance/maintenance-record.ts";
+import type { Limits } from "./policy.ts";
+import type { Step, WorkResult } from "./work.ts";
+import { workInProcess } from "./worker.ts";
+
+/** A name for a run that no other has. */
+export const newOwner = (): string => `${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
+
+export const isLeased = (row: RecordRow | undefined): boolean =>
+  row !== undefined && row.owner !== "" && row.expiresAt > Date.now();
+
+export interface LeasedWorkOptions {
+  /** The name of the lease's holder. */
+  readonly owner: string;
+  /** Ends the work; its lease is released. */
+  readonly signal: AbortSignal;
+  /** A change of a table, when it is committed. */
+  readonly onStep: (table: string, step: Step) => void;
+}
+
+export interface Worked {
+  readonly result: WorkResult;
+  readonly seconds: number;
+}
+
+/** Works on tables under their leases, and keeps the outcome of each in the record. */
+export class LeasedWork {
+  readonly #config: TableMaintenanceConfig;
+  readonly #record: MaintenanceRecord;
+  readonly #options: LeasedWorkOptions;
+  readonly #leaseMs: number;
+
+  constructor(config: TableMaintenanceConfig, record: MaintenanceRecord, options: LeasedWorkOptions) {
+    this.#config = config;
+    this.#record = record;
+    this.#options = options;
+    this.#leaseMs = config.leaseSeconds * 1000;
+  }
+
+  /**
+   * @param row of the table, if the record has one.
+   * @returns undefined if another run holds the lease.
+   * @throws WorkEnded if the work ended early; the record then says why.
+   */
+  async on(id: readonly string[], limits: Limits, row: RecordRow | undefined): Promise<Worked | undefined> {
+    const { owner } = this.#options;
+    const table = id.join("$");
+    if (isLeased(row) || !(await this.#record.acquire(table, owner, this.#leaseMs))) return undefined;
+    const from = Date.now();
+    const dueSince = row?.dueSince || from;
+    try {
+      const result = await this.#work(table, id, limits);
+      const { remaining, conflicted, after } = result;
+      await this.#record.release(table, owner, {
+        dueSince: remaining.length === 0 ? 0 : dueSince,
+        finishedAt: Date.now(),
+        exhaustedAt: remaining.length === 0 || conflicted ? -1 : after.version,
+        note: remaining.join("; "),
+      });
+      return { result, seconds: (Date.now() - from) / 1000 };
+    } catch (error) {
+      const outcome = { dueSince, finishedAt: Date.now(), exhaustedAt: -1, note: describeFailure(error) };
+      // A lease that cannot be released ends by itself.
+      await this.#record.release(table, owner, outcome).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** Works on a table while its lease is held. */
+  async #work(table: string, id: readonly string[], limits: Limits): Promise<WorkResult> {
+    const { database, attempts, memoryBytes, tableSeconds } = this.#config;
+    const { owner, signal, onStep } = this.#options;
+    const lost = new AbortController();
+    let heldUntil = Date.now() + this.#leaseMs;
+    const renewal = setInterval(async () => {
+      const from = Date.now();
+      try {
+        if (await this.#record.renew(table, owner, this.#leaseMs)) heldUntil = from + this.#leaseMs;
+        else lost.abort("another run has taken over its lease");
+      } catch (error) {
+        // Well before the end, so that this run has stopped when another begins.
+        if (Date.now() > heldUntil - this.#leaseMs / 3)
+          lost.abort(`its lease could not be renewed: ${describeFailure(error)}`);
+      }
+    }, this.#leaseMs / 4);
+    try {
+      return await workInProcess(
+        { database, id, options: { limits, attempts } },
+        {
+          memoryBytes,
+          seconds: tableSeconds,
+          signal: AbortSignal.any([lost.signal, signal]),
+          onStep: (step) => onStep(table, step),
+        },
+      );
+    } finally {
+      clearInterval(renewal);
+    }
+  }
+}
