@@ -134,7 +134,7 @@ const unindexedScalars: Rule = {
           ["rows kept", read?.rows_out],
         ],
         why: `The index ${index.name} does not cover rows that were added after it was built: each query reads them all.`,
-        fix: optimize("Add the rows to the index: only rows that match are read."),
+        fix: optimize(examined, "Add the rows to the index: only rows that match are read."),
       };
     }
     return undefined;
@@ -158,7 +158,7 @@ const unindexedText: Rule = {
         ["rows in the index", index?.indexed_rows],
       ],
       why: "The text of rows that were added after the index was built is split into words in every query.",
-      fix: optimize("Add the rows to the index: no query reads their text any more."),
+      fix: optimize(examined, "Add the rows to the index: no query reads their text any more."),
     };
   },
 };

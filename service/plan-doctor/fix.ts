@@ -1,6 +1,6 @@
 import type { Query } from "../query/wire.ts";
 import type { Case } from "./case.ts";
-import type { Fix, IndexFacts } from "./types.ts";
+import type { Fix, FixRequest, IndexFacts } from "./types.ts";
 
 const quoted = (text: string): string => JSON.stringify(text);
 
@@ -168,6 +168,16 @@ const body = (query: Query): string => {
 
 const path = (table: string, operation: string): string => `POST /v1/table/${encodeURIComponent(table)}/${operation}`;
 
+/** The REST forms of a fix that changes the table. */
+const writes = ({ table }: Case, requests: readonly FixRequest[]): Pick<Fix, "rest" | "write"> => ({
+  rest: requests.map(({ operation, body }) => `${path(table, operation)}\n${JSON.stringify(body)}`).join("\n"),
+  ...(requests.length === 1 ? { write: requests[0] } : {}),
+});
+
+/** An index belongs to the branch that the query reads. */
+const branchOf = ({ query }: Case): { readonly branch?: string } =>
+  query.branch === undefined ? {} : { branch: query.branch };
+
 /** What a rule changes of a query; undefined removes a field. */
 export type Change = { readonly [K in keyof Query]?: Query[K] | undefined } & {
   readonly search?: {
@@ -193,18 +203,18 @@ export const changeQuery = ({ query, table }: Case, change: Change, summary: str
   };
 };
 
-const noOperation = "# The REST catalog has no such operation: run the Python or the TypeScript line.";
-
-/** A fix that writes to the table and has no operation of the catalog. */
-export const maintain = (summary: string, python: string, typescript: string): Fix => ({
+/**
+ * Compacts fragments, removes deleted rows and adds new rows to all indices. The service's own operation does so on main,
+ * where the table's rule says that it is due.
+ */
+export const optimize = (examined: Case, summary: string, isDue = true): Fix => ({
   summary,
-  python,
-  typescript,
-  rest: noOperation,
+  python: "table.optimize()",
+  typescript: "await table.optimize();",
+  ...(isDue && examined.query.branch === undefined
+    ? writes(examined, [{ operation: "maintain", body: {} }])
+    : { rest: "# The service has no such operation: run the Python or the TypeScript line." }),
 });
-
-/** Compacts fragments, removes deleted rows and adds new rows to all indices. */
-export const optimize = (summary: string): Fix => maintain(summary, "table.optimize()", "await table.optimize();");
 
 /** Constructors of the SDK by the type of index; the first is for a new index. */
 const constructors: Readonly<Record<string, string>> = {
@@ -218,7 +228,7 @@ const constructors: Readonly<Record<string, string>> = {
 };
 
 export const createVectorIndex = (
-  { table }: Case,
+  examined: Case,
   column: string,
   metric: string,
   replaced: IndexFacts | undefined,
@@ -227,7 +237,7 @@ export const createVectorIndex = (
   const type = replaced !== undefined && Object.hasOwn(constructors, replaced.type) ? replaced.type : "IVF_PQ";
   const config = `lancedb.Index.${constructors[type]}({ distanceType: ${quoted(metric)} })`;
   const [wire, name] = [
-    { column, index_type: type, distance_type: metric },
+    { column, index_type: type, distance_type: metric, ...branchOf(examined) },
     replaced === undefined ? [] : [`name=${quoted(replaced.name)}`],
   ];
   const options = [`config: ${config}`, ...(replaced === undefined ? [] : [`name: ${quoted(replaced.name)}`])];
@@ -241,17 +251,23 @@ export const createVectorIndex = (
     summary,
     python: `table.create_index(${python.join(", ")})`,
     typescript: `await table.createIndex(${quoted(column)}, { ${options.join(", ")} });`,
-    rest: `${path(table, "create_index")}\n${JSON.stringify(replaced === undefined ? wire : { ...wire, name: replaced.name })}`,
+    ...writes(examined, [
+      { operation: "create_index", body: replaced === undefined ? wire : { ...wire, name: replaced.name } },
+    ]),
   };
 };
 
-export const createScalarIndices = ({ table }: Case, columns: readonly string[], summary: string): Fix => ({
+export const createScalarIndices = (examined: Case, columns: readonly string[], summary: string): Fix => ({
   summary,
   python: columns.map((column) => `table.create_scalar_index(${quoted(column)}, index_type="BTREE")`).join("\n"),
   typescript: columns
     .map((column) => `await table.createIndex(${quoted(column)}, { config: lancedb.Index.btree() });`)
     .join("\n"),
-  rest: columns
-    .map((column) => `${path(table, "create_scalar_index")}\n${JSON.stringify({ column, index_type: "BTREE" })}`)
-    .join("\n"),
+  ...writes(
+    examined,
+    columns.map((column) => ({
+      operation: "create_scalar_index",
+      body: { column, index_type: "BTREE", ...branchOf(examined) },
+    })),
+  ),
 });

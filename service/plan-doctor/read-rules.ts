@@ -35,7 +35,7 @@ const smallFragments: Rule = {
         ["requests", metricValue(node.metrics, "requests")],
       ],
       why: "A query opens the files of each fragment that it reads, however few rows they have.",
-      fix: optimize("Join the fragments: the same rows come from fewer files, with fewer requests."),
+      fix: optimize(examined, "Join the fragments: the same rows come from fewer files, with fewer requests."),
     };
   },
 };
@@ -59,7 +59,7 @@ const deletedRows: Rule = {
         ["bytes read", bytesRead(node)],
       ],
       why: "Deleted rows stay in the files, and queries read them along with the others.",
-      fix: optimize("Write the files without the deleted rows: queries read fewer bytes."),
+      fix: optimize(examined, "Write the files without the deleted rows: queries read fewer bytes."),
     };
   },
 };
@@ -193,7 +193,11 @@ const fastSearchOmitsRows: Rule = {
           ["rows in the index", index.indexed_rows],
         ],
         why: "fast_search returns rows of the index only; rows that were added later are never in a result.",
-        fix: optimize("Add the rows to the index: fast_search finds them."),
+        fix: optimize(
+          examined,
+          "Add the rows to the index: fast_search finds them.",
+          (index.unindexed_rows ?? 0) >= thresholds.unindexedRows.value,
+        ),
       };
     }
     return undefined;

@@ -98,8 +98,16 @@ export interface Fix {
   readonly python: string;
   /** For `@lancedb/lancedb`: `table` is the open table, `lancedb` the package. */
   readonly typescript: string;
-  /** Method, path and JSON body. A comment where the REST catalog has no such operation. */
+  /** Method, path and JSON body. A comment where the service has no such operation. */
   readonly rest: string;
+  /** The one request of `rest` that changes the table; absent for queries, for several requests, and for none. */
+  readonly write?: FixRequest | undefined;
+}
+
+export interface FixRequest {
+  /** The last part of its path: `/v1/table/{id}/<operation>`. */
+  readonly operation: "create_index" | "create_scalar_index" | "maintain";
+  readonly body: Readonly<Record<string, string>>;
 }
 
 /** What the findings were judged by. A part that was not read is null, and `missing` says why. */

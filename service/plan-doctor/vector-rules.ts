@@ -17,7 +17,7 @@ import {
   vectorColumns,
   vectorIndexOn,
 } from "./case.ts";
-import { changeQuery, createVectorIndex, maintain, optimize } from "./fix.ts";
+import { changeQuery, createVectorIndex, optimize } from "./fix.ts";
 import { metricValue } from "./parse.ts";
 import { thresholds } from "./thresholds.ts";
 import type { IndexFacts, PlanNode } from "./types.ts";
@@ -129,7 +129,7 @@ const unindexedVectors: Rule = {
         ["bytes read", bytesRead(found.read)],
       ],
       why: "Rows that were added after the index was built are compared one by one, in every query.",
-      fix: optimize("Add the rows to the index: no query compares them one by one any more."),
+      fix: optimize(examined, "Add the rows to the index: no query compares them one by one any more."),
     };
   },
 };
@@ -313,11 +313,9 @@ const coldCache: Rule = {
       ],
       why: "The first query after a start, or after other indices took the cache, reads the index from the store.",
       fix: {
-        ...maintain(
-          "Load the index before the first query: later queries read none of it.",
-          `table.prewarm_index(${JSON.stringify(index.name)})`,
-          `await table.prewarmIndex(${JSON.stringify(index.name)});`,
-        ),
+        summary: "Load the index before the first query: later queries read none of it.",
+        python: `table.prewarm_index(${JSON.stringify(index.name)})`,
+        typescript: `await table.prewarmIndex(${JSON.stringify(index.name)});`,
         rest: "# Send the query once more: the service keeps the parts in its cache.",
       },
     };

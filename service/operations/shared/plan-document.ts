@@ -56,7 +56,14 @@ const finding = z
       typescript: text.describe(
         "For @lancedb/lancedb: table is the open table, lancedb the package, vector the query's",
       ),
-      rest: text.describe("Method, path and body, or a comment where the catalog has no such operation"),
+      rest: text.describe("Method, path and body, or a comment where the service has no such operation"),
+      write: z
+        .object({
+          operation: z.enum(["create_index", "create_scalar_index", "maintain"]),
+          body: z.record(z.string(), text),
+        })
+        .optional()
+        .describe("The one request of rest that changes the table, which needs writes and the scope manage"),
     }),
   })
   .meta({ id: "PlanFinding" });

@@ -4,7 +4,7 @@ import { type ServiceProcess, startReadyServiceProcess } from "../../support/ser
 import { cases } from "./support/cases.ts";
 import { createTables, type Tables } from "./support/data.ts";
 
-/** Findings whose fix changes the table by an operation of the catalog. */
+/** Findings whose fix changes the table by an operation of the service. */
 const codes = [
   "no-vector-index",
   "vector-index-metric",
@@ -12,6 +12,12 @@ const codes = [
   "missing-scalar-index",
   "unindexed-prefilter",
   "filter-partly-indexed",
+  "unindexed-vectors",
+  "unindexed-scalars",
+  "unindexed-text",
+  "small-fragments",
+  "deleted-rows",
+  "fast-search-omits-rows",
 ] as const;
 
 const caseOf = (code: string) => {
@@ -58,6 +64,12 @@ describe("the REST form of a fix, sent to the service as it is printed, ends the
       const finding = (await findingsOf(code)).find((one) => one.code === code);
       const requests = requestsOf(finding?.fix.rest ?? "");
       expect(requests.length).toBeGreaterThan(0);
+      if (requests.length === 1)
+        expect(requests[0]).toEqual([
+          `/v1/table/${tableOf(code)}/${finding?.fix.write?.operation}`,
+          finding?.fix.write?.body,
+        ]);
+      else expect(finding?.fix.write).toBeUndefined();
       for (const [path, body] of requests) expect(await service.ask(path, body)).toMatchObject({ status: 200 });
       expect((await findingsOf(code)).map((one) => one.code)).not.toContain(code);
     },
