@@ -31,6 +31,8 @@ export interface Me {
   readonly subject: string;
   readonly scopes: readonly string[];
   readonly tables: readonly string[];
+  /** Whether the service serves the operations that change tables. */
+  readonly writes?: boolean;
 }
 
 export interface ArrowType {
@@ -89,6 +91,58 @@ export interface TagEntry {
   readonly branch?: string;
 }
 
+/** A table in the list of what is due. */
+export interface MaintenanceState {
+  readonly id: string;
+  readonly has_rule: boolean;
+  readonly due: readonly string[];
+  readonly notes: readonly string[];
+  readonly problem?: string;
+  readonly due_since_millis?: number;
+  readonly finished_at_millis?: number;
+  readonly left?: string;
+  readonly holder?: { readonly owner: string; readonly expires_at_millis: number };
+}
+
+export interface MaintenanceList {
+  readonly tables: readonly MaintenanceState[];
+  readonly total: number;
+}
+
+export interface MaintenanceFigures {
+  readonly fragments: number;
+  readonly small_fragments: number;
+  readonly deleted_rows: number;
+  readonly unindexed_rows: number;
+  readonly deltas: number;
+  readonly versions: number | null;
+  readonly bytes: number;
+  readonly sample_query: { readonly milliseconds: number; readonly bytes: number; readonly reads: number } | null;
+}
+
+export interface MaintenanceResult {
+  readonly due: readonly string[];
+  readonly remaining: readonly string[];
+  readonly conflicted: boolean;
+  readonly before: MaintenanceFigures;
+  readonly after: MaintenanceFigures;
+}
+
+/** The operations that the console sends to change a table, each on the table that the reader sees. */
+export const changeOperations = ["create_index", "create_scalar_index", "maintain"] as const;
+
+export interface ChangeRequest {
+  readonly table: string;
+  readonly operation: (typeof changeOperations)[number];
+  readonly body: object;
+}
+
+export interface Committed {
+  /** Undefined if the service did not say. */
+  readonly version: number | undefined;
+  readonly answer: unknown;
+}
+
 /** The query object of a request, as it is sent. */
 export type Query = Readonly<Record<string, unknown>>;
 
@@ -130,10 +184,10 @@ export const createApi = (root: string, token: string, onRefused: () => void) =>
   };
   const get = async <T>(path: string, signal?: AbortSignal): Promise<T> =>
     (await send(path, {}, signal)).json() as Promise<T>;
-  const postRaw = (path: string, body: object, signal?: AbortSignal, accept = "*/*") =>
+  const postRaw = (path: string, body: object, signal?: AbortSignal, headers: Readonly<Record<string, string>> = {}) =>
     send(
       path,
-      { method: "POST", headers: { "content-type": "application/json", accept }, body: JSON.stringify(body) },
+      { method: "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) },
       signal,
     );
   const post = async <T>(path: string, body: object, signal?: AbortSignal): Promise<T> =>
@@ -161,10 +215,31 @@ export const createApi = (root: string, token: string, onRefused: () => void) =>
     /** An Arrow IPC file. */
     rows: async (table: string, query: Query, signal?: AbortSignal): Promise<Uint8Array> =>
       new Uint8Array(await (await postRaw(at(table, "query"), query, signal)).arrayBuffer()),
-    plan: async (table: string, kind: PlanKind, query: Query, signal?: AbortSignal): Promise<Plan> => {
+    /** @param minVersion the oldest version that the plan may be of. */
+    plan: async (
+      table: string,
+      kind: PlanKind,
+      query: Query,
+      signal?: AbortSignal,
+      minVersion?: number,
+    ): Promise<Plan> => {
       const body = kind === "explain" ? { query } : query;
-      const answer: unknown = await (await postRaw(at(table, `${kind}_plan`), body, signal, planMedia)).json();
+      const fresh = minVersion === undefined ? {} : { "x-lancedb-min-read-version": String(minVersion) };
+      const response = await postRaw(at(table, `${kind}_plan`), body, signal, { accept: planMedia, ...fresh });
+      const answer: unknown = await response.json();
       return typeof answer === "string" ? { plan: answer } : (answer as PlanDocument);
+    },
+    maintenance: (signal?: AbortSignal): Promise<MaintenanceList> => get("v1/maintenance?delimiter=%24", signal),
+    /** What {@link change} sends. */
+    changeText: ({ table, operation, body }: ChangeRequest): { readonly path: string; readonly body: string } => ({
+      path: new URL(at(table, operation), root).pathname,
+      body: JSON.stringify(body),
+    }),
+    change: async ({ table, operation, body }: ChangeRequest): Promise<Committed> => {
+      const response = await postRaw(at(table, operation), body);
+      const version = response.headers.get("x-lancedb-version");
+      const answer: unknown = await response.json().catch(() => undefined);
+      return { version: version === null ? undefined : Number(version), answer };
     },
   };
 };

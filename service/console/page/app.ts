@@ -1,11 +1,14 @@
 import { Component } from "preact";
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { createApi } from "./api.ts";
+import { Changes } from "./changes/changes.ts";
+import { ChangesList } from "./changes/changes-list.ts";
 import { CompareView } from "./compare/compare-view.ts";
 import { type Session, SessionProvider } from "./context.ts";
 import { HistoryView } from "./history-view.ts";
 import { type Children, html } from "./html.ts";
 import { useLoad } from "./load.ts";
+import { MaintenanceView } from "./maintenance-view.ts";
 import { finishSignIn, signInProblem } from "./oidc.ts";
 import { Failure } from "./parts.ts";
 import { QueryView } from "./query/query-view.ts";
@@ -41,6 +44,8 @@ const view = (route: Route) => {
       return html`<${RecallView} key=${route.table} table=${route.table} />`;
     case "history":
       return html`<${HistoryView} />`;
+    case "maintenance":
+      return html`<${MaintenanceView} />`;
     case "compare":
       return html`<${CompareView} before=${route.before} after=${route.after} />`;
   }
@@ -80,6 +85,7 @@ const Shell = ({ session, signOut }: { session: Session; signOut: () => void }) 
             ${link({ view: "query", table }, "Query", route.view === "query")}
             ${link({ view: "recall", table }, "Recall", route.view === "recall")}`
         }
+        ${link({ view: "maintenance" }, "Maintenance", route.view === "maintenance")}
         ${link({ view: "history" }, "History", route.view === "history")}
       </nav>
       <span class="who" title=${`Scopes: ${session.me.scopes.join(", ")}. Tables: ${session.me.tables.join(", ")}.`}
@@ -88,6 +94,7 @@ const Shell = ({ session, signOut }: { session: Session; signOut: () => void }) 
       <${ThemeButton} />
       <button type="button" class="quiet" onClick=${signOut}>Sign out</button>
     </header>
+    <${ChangesList} />
     <main><${Boundary} key=${addressOf(route)}>${view(route)}</${Boundary}></main>
   </${SessionProvider}>`;
 };
@@ -96,7 +103,10 @@ const SignedIn = ({ token, signOut }: { token: string; signOut: (reason?: string
   const expired = useCallback(() => signOut("The credentials are not valid, or no longer. Sign in again."), [signOut]);
   const api = useMemo(() => createApi(serviceRoot(), token, expired), [token, expired]);
   const { value: me, error, reload } = useLoad((signal) => api.me(signal), [api]);
-  const session = useMemo(() => (me === undefined ? undefined : { api, me, settings }), [api, me]);
+  const session = useMemo(
+    () => (me === undefined ? undefined : { api, me, settings, changes: new Changes(api) }),
+    [api, me],
+  );
   if (session !== undefined) return html`<${Shell} session=${session} signOut=${() => signOut()} />`;
   if (error !== undefined) return html`<main><${Failure} error=${error} retry=${reload} /></main>`;
   return html`<main><p class="muted">Signing in …</p></main>`;

@@ -4,7 +4,7 @@ export type Route =
   | { readonly view: "table" | "recall"; readonly table: string }
   /** @param run id of a run in the history whose query fills the form. */
   | { readonly view: "query"; readonly table: string; readonly run?: string }
-  | { readonly view: "history" }
+  | { readonly view: "history" | "maintenance" }
   | { readonly view: "compare"; readonly before: string; readonly after: string };
 
 const decode = (text: string): string => {
@@ -21,7 +21,7 @@ export const parseRoute = (fragment: string): Route => {
   const table = decode(first ?? "");
   if ((view === "table" || view === "recall") && table !== "") return { view, table };
   if (view === "query" && table !== "") return { view, table, ...(second ? { run: decode(second) } : {}) };
-  if (view === "history") return { view };
+  if (view === "history" || view === "maintenance") return { view };
   if (view === "compare" && first && second) return { view, before: decode(first), after: decode(second) };
   return { view: "tables" };
 };
@@ -30,6 +30,7 @@ const parts = (route: Route): readonly string[] => {
   switch (route.view) {
     case "tables":
     case "history":
+    case "maintenance":
       return [route.view];
     case "table":
     case "recall":

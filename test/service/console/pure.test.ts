@@ -91,6 +91,7 @@ describe("addresses", () => {
   test.each<Route>([
     { view: "tables" },
     { view: "history" },
+    { view: "maintenance" },
     { view: "table", table: "prod$vectors$a/b?#%" },
     { view: "query", table: "docs" },
     { view: "query", table: "docs", run: "7" },

@@ -1,8 +1,12 @@
 import { useState } from "preact/hooks";
 import type { Facts, Finding } from "../../../plan-doctor/types.ts";
+import { requestOf } from "../changes/changes.ts";
+import { mayChange, SendButton, WhyNoChange } from "../changes/send-button.ts";
+import { useSession } from "../context.ts";
 import { formatCount } from "../format.ts";
 import { html } from "../html.ts";
 import { CopyButton, Tabs } from "../parts.ts";
+import type { Run } from "../query/runs.ts";
 
 /** More than this many at once are not read. */
 const maxShown = 3;
@@ -23,13 +27,30 @@ const FixView = ({ fix }: { fix: Finding["fix"] }) => {
     </div>`;
 };
 
+/** Sends the fix, if it is one request that the console knows. */
+const Apply = ({ finding: { title, fix }, run }: { finding: Finding; run: Run }) => {
+  const { me } = useSession();
+  const request = requestOf(run.table, fix.write);
+  if (request === undefined) return null;
+  if (!mayChange(me)) return html`<${WhyNoChange} />`;
+  return html`<${SendButton}
+    label="Apply"
+    description=${`Apply the fix: ${title}`}
+    title=${`Apply the fix: ${title}`}
+    request=${request}
+    before=${{ id: run.id, kind: run.kind, query: run.query }}
+  />`;
+};
+
 interface FindingsProps {
+  /** The run whose findings they are; absent in a saved file, which sends nothing. */
+  readonly run?: Run;
   readonly findings: readonly Finding[];
   readonly facts: Facts;
   readonly select: (node: number) => void;
 }
 
-export const Findings = ({ findings, facts, select }: FindingsProps) => {
+export const Findings = ({ run, findings, facts, select }: FindingsProps) => {
   const [all, setAll] = useState(false);
   const shown = all ? findings : findings.slice(0, maxShown);
   return html`<section class="findings" aria-label="Findings">
@@ -46,6 +67,7 @@ export const Findings = ({ findings, facts, select }: FindingsProps) => {
         </summary>
         <p>${why}</p>
         <${FixView} fix=${fix} />
+        ${run !== undefined && html`<${Apply} finding=${finding} run=${run} />`}
         ${node !== null && html`<button type="button" class="quiet" onClick=${() => select(node)}>Show the node</button>`}
       </details>`;
     })}

@@ -3,6 +3,7 @@ import type { PlanTree } from "../../../plan-doctor/types.ts";
 import type { Plan } from "../api.ts";
 import { formatBytes, formatCount, formatDuration } from "../format.ts";
 import { html } from "../html.ts";
+import type { Run } from "../query/runs.ts";
 import { NodeDetails, PlanText } from "./details.ts";
 import { Findings } from "./findings.ts";
 import { PlanGrid } from "./grid.ts";
@@ -24,7 +25,7 @@ export const Totals = ({ tree }: { tree: PlanTree }) => {
 };
 
 /** A plan: findings, drawing, grid and text, with one node selected in all of them. */
-export const PlanView = ({ plan }: { plan: Plan }) => {
+export const PlanView = ({ plan, run }: { plan: Plan; run: Run }) => {
   const [selected, setSelected] = useState<number | undefined>();
   const listed = useMemo(() => (plan.tree === undefined ? [] : listNodes(plan.tree)), [plan]);
   const marked = useMemo(
@@ -35,7 +36,7 @@ export const PlanView = ({ plan }: { plan: Plan }) => {
   const { tree, findings, facts } = plan;
   const node = listed.find((entry) => entry.node.id === selected)?.node;
   return html`<${Totals} tree=${tree} />
-    <${Findings} findings=${findings} facts=${facts} select=${setSelected} />
+    <${Findings} run=${run} findings=${findings} facts=${facts} select=${setSelected} />
     <div class="plan">
       <div class="plan-main">
         <${PlanDrawingView} tree=${tree} selected=${selected} select=${setSelected} marked=${marked} />

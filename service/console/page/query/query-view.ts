@@ -95,7 +95,7 @@ export const QueryView = ({ table, run: runId }: { table: string; run?: string |
     return storedRuns().find(({ id, table: of, plan }) => id !== result.run.id && of === table && plan !== undefined);
   }, [result]);
   const plan = useMemo(
-    () => result?.run.plan && html`<${PlanView} key=${result.run.id} plan=${result.run.plan} />`,
+    () => result?.run.plan && html`<${PlanView} key=${result.run.id} plan=${result.run.plan} run=${result.run} />`,
     [result],
   );
 
