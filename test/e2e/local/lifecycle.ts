@@ -105,9 +105,8 @@ export async function checkObjects(ground: Ground, stack: Stack): Promise<void> 
   });
 }
 
-/** A second up, drift, and changes of the configuration. */
-export async function checkChanges(ground: Ground, stack: Stack): Promise<void> {
-  const { api, report, overrides } = ground;
+/** A second up and a refresh of an unchanged stack. */
+export async function checkStability({ report }: Ground, stack: Stack): Promise<void> {
   await report.check("a second up changes nothing", async () => {
     const again = await stack.up();
     const found = changing(again.ended);
@@ -123,6 +122,11 @@ export async function checkChanges(ground: Ground, stack: Stack): Promise<void> 
     holds(drift.length === 0, `${counted(refreshed)}\n${refreshed.output}`);
     return counted(refreshed);
   });
+}
+
+/** A manual change, and changes of the configuration. */
+export async function checkChanges(ground: Ground, stack: Stack): Promise<void> {
+  const { api, report, overrides } = ground;
   await report.check("refresh finds a manual change, and up reverts it", async () => {
     const quota = { apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "lakehead", namespace } };
     const live = await api.get(quota);

@@ -11,6 +11,7 @@ import {
   checkCreation,
   checkDeletion,
   checkObjects,
+  checkStability,
   type Ground,
   openStack,
   planOf,
@@ -42,6 +43,7 @@ async function runOn(ground: Ground): Promise<void> {
       });
     });
     await checkObjects(ground, stack);
+    await checkStability(ground, stack);
     await checkChanges(ground, stack);
     await report.check("a larger maximum of workers leaves the number that the autoscaler set", () =>
       enlarge(ground, stack),
