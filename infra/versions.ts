@@ -73,6 +73,8 @@ export const client = {
   lancedb: "0.39.0",
   pylance: "12.0.0",
   pyarrow: "26.0.1",
+  /** Runs the maintenance of large tables on Ray, with the same pylance. */
+  lanceRay: "0.5.0",
   /** First Ray version that this geneva accepts. */
   minimumRay: "2.54.0",
   /** Python minor versions that this geneva accepts. */

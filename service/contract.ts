@@ -57,5 +57,10 @@ export const environment = {
   maintenance: "LAKEHEAD_MAINTENANCE",
   maintenanceRunSeconds: "LAKEHEAD_MAINTENANCE_RUN_SECONDS",
   maintenanceTableSeconds: "LAKEHEAD_MAINTENANCE_TABLE_SECONDS",
+  maintenanceRay: "LAKEHEAD_MAINTENANCE_RAY",
+  maintenanceRayToken: "LAKEHEAD_MAINTENANCE_RAY_TOKEN",
+  maintenanceRayPackages: "LAKEHEAD_MAINTENANCE_RAY_PACKAGES",
+  maintenanceRayWorkers: "LAKEHEAD_MAINTENANCE_RAY_WORKERS",
+  maintenanceRayBytes: "LAKEHEAD_MAINTENANCE_RAY_BYTES",
   memoryLimit: "LAKEHEAD_MEMORY_LIMIT_BYTES",
 } as const;

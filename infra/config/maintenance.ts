@@ -28,6 +28,19 @@ export const maintenanceSchema = z
     minutes: count(2, 7 * 24 * 60)
       .default(120)
       .describe("Minutes after which a run is ended; the next one continues"),
+    ray: z
+      .strictObject({
+        enabled: z
+          .boolean()
+          .default(true)
+          .describe(
+            "Give the work on large tables to the stack's RayCluster, where it has one and the tables are in a bucket",
+          ),
+        gigabytes: count(1, 1_000_000).default(50).describe("Size of a table from which Ray gets the work on it"),
+        workers: count(1, 1000).default(8).describe("Maximum number of CPUs of Ray's workers that one table gets"),
+      })
+      .prefault({})
+      .describe("Large tables"),
   })
   .prefault({})
   .describe("Maintenance of tables that are written: fragments, indices, old versions");

@@ -9,6 +9,13 @@ export const podPackages: readonly string[] = [
   `pylance==${client.pylance}`,
 ];
 
+/** What a job of the maintenance installs on the Ray pods. */
+export const maintenancePackages: readonly string[] = [
+  `lance-ray==${client.lanceRay}`,
+  `pylance==${client.pylance}`,
+  `pyarrow==${client.pyarrow}`,
+];
+
 /**
  * The client's `requirements.txt`. Ray Client refuses a connection between two versions of Ray, and a pickled function
  * needs the pods' Python minor version.

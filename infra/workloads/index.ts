@@ -133,6 +133,7 @@ export function createWorkloads(config: Config, secrets: Secrets, cloud: Cloud):
         database: cloud.database,
         claimName: service?.claimName,
         nodeSelector,
+        ray: maintainsOnRay(config, cloud) ? { ...config.ray, ...config.maintenance.ray } : undefined,
       },
       within(guards),
     );
@@ -169,6 +170,10 @@ class WorkloadsRoot extends pulumi.ComponentResource {
   }
 }
 
+/** Ray's pods do not see the volume of a database that is a path. */
+const maintainsOnRay = ({ maintenance, ray }: Config, { database }: Cloud): boolean =>
+  maintenance.ray.enabled && ray.create && database.volumeSize === undefined;
+
 function policyRequest(config: Config, cloud: Cloud): NetworkPolicyRequest {
   const { tableService, operator, orphanCleanup } = config;
   const { issuer, jwksUrl } = tableService.auth;
@@ -187,6 +192,8 @@ function policyRequest(config: Config, cloud: Cloud): NetworkPolicyRequest {
     // A cloud's add-on runs its operator outside the cluster.
     operatorNamespace: operator.mode === "addon" ? undefined : operator.namespace,
     cleanup: orphanCleanup.enabled ? orphanCleanupAccount : undefined,
-    maintenance: runsMaintenance(config) ? { name: maintenanceAccount, calls: stores } : undefined,
+    maintenance: runsMaintenance(config)
+      ? { name: maintenanceAccount, calls: stores, ray: maintainsOnRay(config, cloud) }
+      : undefined,
   };
 }

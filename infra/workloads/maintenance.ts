@@ -3,10 +3,13 @@ import * as pulumi from "@pulumi/pulumi";
 import { environment, maintenanceEntry } from "../../service/contract.ts";
 import type { Annotations, Database } from "../clouds/cloud.ts";
 import { checksum, sortedJson } from "../kubernetes/checksum.ts";
+import { cronJobSpec } from "../kubernetes/cron-job.ts";
 import { componentLabels } from "../kubernetes/labels.ts";
 import { restrictedContainer, restrictedPod } from "../kubernetes/security-context.ts";
+import { maintenancePackages } from "../model/client-requirements.ts";
 import { maintenanceDisk } from "../model/fit.ts";
 import { maintenanceAccount } from "../model/names.ts";
+import { rayPorts } from "../model/ray-cluster.ts";
 import { mergeStorageOptions } from "./table-service/environment.ts";
 import { tableServiceSelector } from "./table-service/table-service.ts";
 
@@ -27,6 +30,16 @@ export interface MaintenanceArgs {
   /** The table service's volume, when the database is a path. */
   readonly claimName: pulumi.Input<string> | undefined;
   readonly nodeSelector: Readonly<Record<string, string>>;
+  /** The RayCluster that gets the work on large tables; undefined: none does. */
+  readonly ray: RayArgs | undefined;
+}
+
+interface RayArgs {
+  /** Name of the RayCluster. */
+  readonly name: string;
+  readonly auth: "none" | "token";
+  readonly gigabytes: number;
+  readonly workers: number;
 }
 
 /** The share of a run's time in which it begins with tables, and for which it works on one. */
@@ -34,7 +47,7 @@ const share = { tables: 0.75, table: 0.9 } as const;
 
 /** The run's environment without secrets. */
 export function maintenanceData(
-  { rules, minutes, logLevel }: Pick<MaintenanceArgs, "rules" | "minutes" | "logLevel">,
+  { rules, minutes, logLevel, ray }: Pick<MaintenanceArgs, "rules" | "minutes" | "logLevel" | "ray">,
   uri: string,
   storageOptions: Readonly<Record<string, string>> | undefined,
 ): Record<string, string> {
@@ -46,6 +59,14 @@ export function maintenanceData(
     [environment.maintenance]: JSON.stringify(rules),
     [environment.maintenanceRunSeconds]: String(Math.floor(seconds * share.tables)),
     [environment.maintenanceTableSeconds]: String(Math.floor(seconds * share.table)),
+    ...(ray === undefined
+      ? {}
+      : {
+          [environment.maintenanceRay]: `http://${ray.name}-head-svc:${rayPorts.dashboard}`,
+          [environment.maintenanceRayPackages]: maintenancePackages.join(","),
+          [environment.maintenanceRayWorkers]: String(ray.workers),
+          [environment.maintenanceRayBytes]: String(ray.gigabytes * 1e9),
+        }),
   };
 }
 
@@ -93,26 +114,14 @@ export class Maintenance extends pulumi.ComponentResource {
       name,
       {
         metadata,
-        spec: {
+        spec: cronJobSpec({
           schedule: args.schedule,
-          timeZone: "Etc/UTC",
-          // A lease protects each table anyway; a second run would only wait.
-          concurrencyPolicy: "Forbid",
-          startingDeadlineSeconds: 600,
-          successfulJobsHistoryLimit: 1,
-          failedJobsHistoryLimit: 3,
-          jobTemplate: {
-            spec: {
-              // The next run continues.
-              backoffLimit: 0,
-              activeDeadlineSeconds: args.minutes * 60,
-              template: {
-                metadata: { labels },
-                spec: pod(args, account.metadata.name, configMap.metadata.name, secret?.metadata.name),
-              },
-            },
-          },
-        },
+          labels,
+          pod: pod(args, account.metadata.name, configMap.metadata.name, secret?.metadata.name),
+          seconds: args.minutes * 60,
+          // The next run continues.
+          retries: 0,
+        }),
       },
       parent,
     );
@@ -126,7 +135,7 @@ function pod(
   configMapName: pulumi.Input<string>,
   secretName: pulumi.Input<string> | undefined,
 ): kubernetes.types.input.core.v1.PodSpec {
-  const { claimName, database, memory } = args;
+  const { claimName, database, memory, ray } = args;
   return {
     serviceAccountName,
     automountServiceAccountToken: false,
@@ -160,6 +169,15 @@ function pod(
             name: environment.memoryLimit,
             valueFrom: { resourceFieldRef: { containerName: maintenanceAccount, resource: "limits.memory" } },
           },
+          // KubeRay makes the secret, under the name of the RayCluster.
+          ...(ray?.auth === "token"
+            ? [
+                {
+                  name: environment.maintenanceRayToken,
+                  valueFrom: { secretKeyRef: { name: ray.name, key: "auth_token" } },
+                },
+              ]
+            : []),
         ],
         resources: {
           requests: { cpu: String(args.cpus), memory, "ephemeral-storage": maintenanceDisk.total },

@@ -23,8 +23,11 @@ export interface NetworkPolicyRequest {
   readonly operatorNamespace: string | undefined;
   /** Label of the orphan cleanup's pods; undefined when the stack does not run it. */
   readonly cleanup: string | undefined;
-  /** Label of the maintenance's pods, and the storage endpoints that it calls; undefined when the stack does not run it. */
-  readonly maintenance: { readonly name: string; readonly calls: readonly string[] } | undefined;
+  /**
+   * Label of the maintenance's pods, the storage endpoints that it calls, and whether it submits jobs to Ray; undefined when the
+   * stack does not run it.
+   */
+  readonly maintenance: { readonly name: string; readonly calls: readonly string[]; readonly ray: boolean } | undefined;
 }
 
 /** Policies by name. */
@@ -90,7 +93,14 @@ export function networkPolicySpecs(request: NetworkPolicyRequest): PolicySpecs {
           [maintenance.name]: {
             podSelector: { matchLabels: { "app.kubernetes.io/name": maintenance.name } },
             policyTypes: ["Egress"],
-            egress: [toDns, toStores(maintenance.calls), ...metadataServers],
+            egress: [
+              toDns,
+              toStores(maintenance.calls),
+              ...metadataServers,
+              ...(maintenance.ray
+                ? [{ to: [{ podSelector: { matchLabels: { ...rayPods } } }], ports: [tcp(rayPorts.dashboard)] }]
+                : []),
+            ],
           },
         }),
   };

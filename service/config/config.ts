@@ -241,5 +241,13 @@ export const readMaintenanceConfig = (environment: Environment): MaintenanceConf
   const { server, database, load, maintenance } = parseEnvironment(maintenanceSchema, environment);
   const memoryBytes = Math.floor(memoryOf(load) * maintenanceShare);
   const { logLevel } = server;
-  return { ...maintenance, logLevel, memoryBytes, database: toMaintainedDatabase(database, memoryBytes) };
+  const { ray, ...own } = maintenance;
+  const { address, ...cluster } = ray;
+  return {
+    ...own,
+    ...(address === undefined ? {} : { ray: { address, ...cluster } }),
+    logLevel,
+    memoryBytes,
+    database: toMaintainedDatabase(database, memoryBytes),
+  };
 };

@@ -4,7 +4,7 @@ import { ports } from "../contract.ts";
 import { auth } from "./auth.ts";
 import { maintenanceRules } from "./maintenance-policy.ts";
 import { storageFaults } from "./storage-options.ts";
-import { choice, decimal, integer, json, text, variable, variablesOf } from "./variable.ts";
+import { choice, decimal, integer, json, list, text, variable, variablesOf } from "./variable.ts";
 
 const mebibyte = 2 ** 20;
 const cpus = availableParallelism();
@@ -359,6 +359,39 @@ const maintenance = z.object({
     "Attempts at one step that conflicts with writers; then the table is left for the next run",
     integer(1, 100).default(5),
   ),
+  ray: z.object({
+    address: variable(
+      "LAKEHEAD_MAINTENANCE_RAY",
+      "Address of the dashboard of a Ray cluster that gets the work on large tables, for instance http://geneva-head-svc:8265; absent: one machine does all work",
+      text
+        .refine((value) => /^https?:$/.test(URL.parse(value)?.protocol ?? ""), {
+          error: "must be an http:// or https:// URL",
+        })
+        .exactOptional(),
+    ),
+    token: variable(
+      "LAKEHEAD_MAINTENANCE_RAY_TOKEN",
+      "Bearer token of the Ray cluster; absent: it asks for none",
+      text.exactOptional(),
+      { secret: true },
+    ),
+    packages: variable(
+      "LAKEHEAD_MAINTENANCE_RAY_PACKAGES",
+      "Packages that a job installs on the Ray cluster, as pip's requirements separated by commas: lance-ray and pylance; absent: its image has them",
+      list(text.min(1, { error: "must not be empty" })).default([]),
+      { defaultText: "" },
+    ),
+    workers: variable(
+      "LAKEHEAD_MAINTENANCE_RAY_WORKERS",
+      "Maximum number of workers of one job on the Ray cluster, of one CPU each",
+      integer(1, 1000).default(8),
+    ),
+    bytes: variable(
+      "LAKEHEAD_MAINTENANCE_RAY_BYTES",
+      "Bytes of a table from which the Ray cluster gets the work on it",
+      integer(0, Number.MAX_SAFE_INTEGER).default(50_000_000_000),
+    ),
+  }),
 });
 
 interface Holders {

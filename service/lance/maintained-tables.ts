@@ -6,6 +6,7 @@ import type { History } from "./clean-up.ts";
 import { type CacheSizes, type DatabaseAddress, LazyConnection } from "./connection.ts";
 import { listIndices } from "./indices.ts";
 import { listNamespaces, listTables } from "./lists.ts";
+import { describeLocation } from "./location.ts";
 import { readFacts } from "./plan-facts.ts";
 import { Tags } from "./refs.ts";
 import { type SampleCost, sampleCost } from "./sample-query.ts";
@@ -103,6 +104,32 @@ const optionsOf = ({ indexDetails }: IndexConfig): VectorOptions => {
   }) as VectorOptions;
 };
 
+/** A vector index that lance-ray builds anew, by the names of its arguments. */
+export interface RebuiltIndex {
+  readonly name: string;
+  readonly column: string;
+  readonly index_type: string;
+  readonly metric?: string;
+  readonly num_sub_vectors?: number;
+  readonly num_bits?: number;
+}
+
+/** The types whose parameters lance-ray takes, by the SDK's names. */
+const rayTypes: Readonly<Record<string, string>> = { IvfFlat: "IVF_FLAT", IvfPq: "IVF_PQ", IvfRq: "IVF_RQ" };
+
+const forRay = (index: IndexConfig): readonly RebuiltIndex[] => {
+  const [column] = index.columns;
+  const type = rayTypes[index.indexType];
+  if (column === undefined || type === undefined) return [];
+  const {
+    distanceType: metric,
+    numSubVectors,
+    numBits,
+  } = optionsOf(index) as Partial<Parameters<typeof Index.ivfPq>[0] & object>;
+  const options = { metric, num_sub_vectors: numSubVectors, num_bits: numBits };
+  return [{ name: index.name, column, index_type: type, ...present(options) } as RebuiltIndex];
+};
+
 const rebuild = async (table: Table, name: string): Promise<void> => {
   const index = (await table.listIndices()).find((each) => each.name === name);
   const builder = index === undefined ? undefined : builders[index.indexType];
@@ -178,6 +205,16 @@ export class MaintainedTables {
 
   async rebuild(id: readonly string[], index: string): Promise<void> {
     await rebuild(await this.#open(id), index);
+  }
+
+  /** What a program of another process needs to open a table, and to build those of the indices anew that it can. */
+  async forRay(
+    id: readonly string[],
+    indices: readonly string[],
+  ): Promise<{ readonly uri: string; readonly indices: readonly RebuiltIndex[] }> {
+    const table = await this.#open(id);
+    const due = (await table.listIndices()).filter(({ name }) => indices.includes(name));
+    return { uri: describeLocation(table).uri, indices: due.flatMap(forRay) };
   }
 
   /** What a query costs without any cache. */

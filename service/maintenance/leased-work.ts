@@ -4,7 +4,7 @@ import type { TableMaintenanceConfig } from "../config/maintenance.ts";
 import { describeFailure } from "../lance/maintained-tables.ts";
 import type { MaintenanceRecord, RecordRow } from "../lance/maintenance-record.ts";
 import type { Limits } from "./policy.ts";
-import type { Step, WorkResult } from "./work.ts";
+import type { Figures, Step, WorkResult } from "./work.ts";
 import { workInProcess } from "./worker.ts";
 
 /** A name for a run that no other has. */
@@ -13,6 +13,14 @@ export const newOwner = (): string => `${hostname()}/${process.pid}/${randomUUID
 export const isLeased = (row: RecordRow | undefined): boolean =>
   row !== undefined && row.owner !== "" && row.expiresAt > Date.now();
 
+/** The part of the work on a table that was done elsewhere. */
+export interface Ahead {
+  readonly before: Figures;
+  readonly due: readonly string[];
+  /** What was left to this machine, for people. */
+  readonly notes: readonly string[];
+}
+
 export interface LeasedWorkOptions {
   /** The name of the lease's holder. */
   readonly owner: string;
@@ -20,11 +28,14 @@ export interface LeasedWorkOptions {
   readonly signal: AbortSignal;
   /** A change of a table, when it is committed. */
   readonly onStep: (table: string, step: Step) => void;
+  /** Does a part of the work before a process of this machine does the rest; undefined if it does nothing. */
+  readonly ahead?: (id: readonly string[], limits: Limits, signal: AbortSignal) => Promise<Ahead | undefined>;
 }
 
 export interface Worked {
   readonly result: WorkResult;
   readonly seconds: number;
+  readonly notes: readonly string[];
 }
 
 /** Works on tables under their leases, and keeps the outcome of each in the record. */
@@ -53,7 +64,7 @@ export class LeasedWork {
     const from = Date.now();
     const dueSince = row?.dueSince || from;
     try {
-      const result = await this.#work(table, id, limits);
+      const { result, notes } = await this.#work(table, id, limits);
       const { remaining, conflicted, after } = result;
       await this.#record.release(table, owner, {
         dueSince: remaining.length === 0 ? 0 : dueSince,
@@ -61,7 +72,7 @@ export class LeasedWork {
         exhaustedAt: remaining.length === 0 || conflicted ? -1 : after.version,
         note: remaining.join("; "),
       });
-      return { result, seconds: (Date.now() - from) / 1000 };
+      return { result, notes, seconds: (Date.now() - from) / 1000 };
     } catch (error) {
       const outcome = { dueSince, finishedAt: Date.now(), exhaustedAt: -1, note: describeFailure(error) };
       // A lease that cannot be released ends by itself.
@@ -71,9 +82,10 @@ export class LeasedWork {
   }
 
   /** Works on a table while its lease is held. */
-  async #work(table: string, id: readonly string[], limits: Limits): Promise<WorkResult> {
+  async #work(table: string, id: readonly string[], limits: Limits): Promise<Omit<Worked, "seconds">> {
     const { database, attempts, memoryBytes, tableSeconds } = this.#config;
-    const { owner, signal, onStep } = this.#options;
+    const { owner, onStep } = this.#options;
+    const endsAt = Date.now() + tableSeconds * 1000;
     const lost = new AbortController();
     let heldUntil = Date.now() + this.#leaseMs;
     const renewal = setInterval(async () => {
@@ -88,15 +100,20 @@ export class LeasedWork {
       }
     }, this.#leaseMs / 4);
     try {
-      return await workInProcess(
+      const signal = AbortSignal.any([lost.signal, this.#options.signal]);
+      const ahead = await this.#options.ahead?.(id, limits, signal);
+      const result = await workInProcess(
         { database, id, options: { limits, attempts } },
         {
           memoryBytes,
-          seconds: tableSeconds,
-          signal: AbortSignal.any([lost.signal, signal]),
+          seconds: Math.max(1, (endsAt - Date.now()) / 1000),
+          signal,
           onStep: (step) => onStep(table, step),
         },
       );
+      if (ahead === undefined) return { result, notes: [] };
+      const { notes, ...first } = ahead;
+      return { result: { ...result, ...first }, notes };
     } finally {
       clearInterval(renewal);
     }

@@ -44,6 +44,7 @@ const linesOf = (outcome: Outcome): readonly string[] => {
     case "done":
       return [
         ...bullets("due", outcome.result.due),
+        ...bullets("note", outcome.notes),
         ...(outcome.takenOver === undefined
           ? []
           : [`  note: the run ${outcome.takenOver} ended without its end; its lease was taken over`]),
@@ -66,6 +67,8 @@ const linesOf = (outcome: Outcome): readonly string[] => {
 export const textReporter = (write: (text: string) => void): Reporter => ({
   outcome: (table, outcome) => write(`${[table, ...linesOf(outcome)].join("\n")}\n`),
   change: () => undefined,
+  job: (table, { job, status, seconds, log }) =>
+    write(`${[`${table}: Ray job ${job} ${status} after ${seconds.toFixed(1)} s`, ...log].join("\n  ")}\n`),
 });
 
 /** The audit line of a change. */
@@ -84,5 +87,7 @@ export const logReporter = (log: Log): Reporter => ({
     else if (kind === "left") log.warn(line, "a table stays due");
     else log.info(line, "table examined");
   },
+  job: (table, { job, status, seconds, log: lines }) =>
+    log.info({ table, job, status, seconds, log: lines }, "Ray job ended"),
   change: (table, step, owner) => log.info(auditOf(table, step, owner), "table changed"),
 });

@@ -5,6 +5,8 @@ import { MaintenanceRecord, type RecordRow } from "../lance/maintenance-record.t
 import { type Due, judge } from "./due.ts";
 import { isLeased, LeasedWork, newOwner } from "./leased-work.ts";
 import { compilePolicy, type Limits } from "./policy.ts";
+import type { EndedJob } from "./ray/job.ts";
+import { workOnRay } from "./ray/work.ts";
 import type { Step, WorkResult } from "./work.ts";
 
 /** How a run left a table. */
@@ -19,6 +21,7 @@ export type Outcome =
       readonly result: WorkResult;
       readonly seconds: number;
       readonly takenOver?: string;
+      readonly notes: readonly string[];
     }
   /** Due, and not touched. */
   | { readonly kind: "left"; readonly due: readonly string[]; readonly reason: string }
@@ -28,6 +31,8 @@ export interface Reporter {
   outcome(table: string, outcome: Outcome): void;
   /** A change of a table, when it is committed. */
   change(table: string, step: Step, owner: string): void;
+  /** A job on the Ray cluster that ended. */
+  job(table: string, job: EndedJob): void;
 }
 
 export interface RunOptions {
@@ -59,10 +64,14 @@ class Run {
     this.#report = report;
     this.#tables = new MaintainedTables(config.database);
     this.#record = new MaintenanceRecord(config.database, config.database.caches);
+    const onStep = (table: string, step: Step): void => report.change(table, step, this.#owner);
+    const onJob = (table: string, job: EndedJob): void => report.job(table, job);
+    const { ray } = config;
     this.#work = new LeasedWork(config, this.#record, {
       owner: this.#owner,
       signal: options.signal,
-      onStep: (table, step) => report.change(table, step, this.#owner),
+      onStep,
+      ...(ray === undefined ? {} : { ahead: workOnRay({ ...config, ray }, this.#tables, { onStep, onJob }) }),
     });
     this.#endsAt = Date.now() + config.runSeconds * 1000;
   }

@@ -23,7 +23,9 @@ export interface Figures {
 
 /** A change of a table, for the audit. */
 export interface Step {
-  readonly action: Action["kind"];
+  readonly action: Action["kind"] | "ray";
+  /** The job on the Ray cluster that did it. */
+  readonly job?: string;
   /** The index that was built anew. */
   readonly index?: string;
   readonly versionBefore: number;
@@ -61,7 +63,7 @@ const maxPasses = 4;
 /** Milliseconds before an attempt is repeated, doubled each time. */
 const firstPauseMs = 500;
 
-const figuresOf = ({ facts, history }: TableState, sample: SampleCost | null): Figures => ({
+export const figuresOf = ({ facts, history }: TableState, sample: SampleCost | null): Figures => ({
   version: facts.version ?? 0,
   rows: facts.statistics?.rows ?? 0,
   bytes: facts.statistics?.bytes ?? 0,

@@ -10,6 +10,7 @@ import { checkAvailability } from "./checks/availability.ts";
 import { checkGeneva } from "./checks/geneva.ts";
 import { checkLifecycle } from "./checks/lifecycle.ts";
 import { checkLimits } from "./checks/limits.ts";
+import { checkMaintenance } from "./checks/maintenance.ts";
 import { checkNetworkPolicies } from "./checks/network-policies.ts";
 import { checkOrphanCleanup } from "./checks/orphan-cleanup.ts";
 import { checkRay, checkRayToken } from "./checks/ray.ts";
@@ -36,6 +37,7 @@ const subjects: Readonly<Record<string, (subject: Subject) => Promise<void>>> = 
   "orphan-cleanup": checkOrphanCleanup,
   verification: checkVerification,
   "ray-token": checkRayToken,
+  maintenance: overAnObjectStore("maintenance", checkMaintenance),
   geneva: overAnObjectStore("geneva", checkGeneva),
   availability: overAnObjectStore("availability", checkAvailability),
   lifecycle: checkLifecycle,

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { checksum } from "../../kubernetes/checksum.ts";
+import { cronJobSpec } from "../../kubernetes/cron-job.ts";
 import { componentLabels } from "../../kubernetes/labels.ts";
 import { restrictedContainer, restrictedPod } from "../../kubernetes/security-context.ts";
 import { orphanCleanupAccount } from "../../model/names.ts";
@@ -57,24 +58,13 @@ export class OrphanCleanup extends pulumi.ComponentResource {
       name,
       {
         metadata,
-        spec: {
+        spec: cronJobSpec({
           schedule: args.schedule,
-          timeZone: "Etc/UTC",
-          concurrencyPolicy: "Forbid",
-          startingDeadlineSeconds: 600,
-          successfulJobsHistoryLimit: 1,
-          failedJobsHistoryLimit: 3,
-          jobTemplate: {
-            spec: {
-              backoffLimit: 1,
-              activeDeadlineSeconds: 300,
-              template: {
-                metadata: { labels },
-                spec: cleanupPod(args, account.metadata.name, configMap.metadata.name),
-              },
-            },
-          },
-        },
+          labels,
+          pod: cleanupPod(args, account.metadata.name, configMap.metadata.name),
+          seconds: 300,
+          retries: 1,
+        }),
       },
       parent,
     );

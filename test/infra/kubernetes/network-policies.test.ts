@@ -31,12 +31,12 @@ const nodeLocalDns: End = { ip: "169.254.20.10" };
 const probe: End = { ip: "35.191.3.4" };
 
 type Service = NonNullable<Parameters<typeof networkPolicySpecs>[0]["tableService"]>;
-const specs = (service: Partial<Service> = {}) =>
+const specs = (service: Partial<Service> = {}, ray = false) =>
   networkPolicySpecs({
     tableService: { selector, exposure: "cluster", probeSources: ["35.191.0.0/16"], calls: [], ...service },
     operatorNamespace: "kuberay-system",
     cleanup: "orphan-cleanup",
-    maintenance: { name: "maintenance", calls: ["http://minio.storage.svc:9000"] },
+    maintenance: { name: "maintenance", calls: ["http://minio.storage.svc:9000"], ray },
   });
 const can = (from: End, to: End, port: number, protocol?: string, policies = specs()) =>
   reaches(policies, home, from, to, port, protocol);
@@ -162,6 +162,15 @@ test("the maintenance reaches the object store, its identity and DNS only, and n
   expect(can(run, head, rayPorts.dashboard)).toBe(false);
   expect(can(run, tableService, ports.operations)).toBe(false);
   for (const port of [443, ports.api, ports.operations]) expect(can(tableService, run, port)).toBe(false);
+});
+
+test("the maintenance that gives work to Ray reaches the dashboards of its namespace, and no other port there", () => {
+  const run = pod({ "app.kubernetes.io/name": "maintenance" });
+  const policies = specs({}, true);
+  expect(can(run, head, rayPorts.dashboard, "TCP", policies)).toBe(true);
+  expect(can(run, head, rayPorts.client, "TCP", policies)).toBe(false);
+  expect(can(run, stranger, rayPorts.dashboard, "TCP", policies)).toBe(false);
+  expect(can(run, apiServer, 6443, "TCP", policies)).toBe(false);
 });
 
 describe("the operator's namespace", () => {

@@ -3,6 +3,7 @@ import type { Capture } from "../../../infra/offline-plan/capture.ts";
 import { diffPlans } from "../../../infra/offline-plan/diff.ts";
 import { planOf } from "../../../infra/offline-plan/plan.ts";
 import { plaintext } from "../../../infra/offline-plan/values.ts";
+import { client } from "../../../infra/versions.ts";
 import { readMaintenanceConfig } from "../../../service/config/config.ts";
 import { environment, maintenanceEntry } from "../../../service/contract.ts";
 import { DependencyGraph, ofType } from "../../support/infra/graph.ts";
@@ -36,6 +37,11 @@ beforeAll(async () => {
             tlsSecret: "tables-tls",
           },
         },
+        "lakehead:ray": {
+          head: { cpus: 1, memory: "2Gi", ephemeralStorage: "4Gi" },
+          cpuWorkers: { cpus: 2, memory: "6Gi", ephemeralStorage: "4Gi", maxReplicas: 1 },
+          auth: "token",
+        },
         "lakehead:database": {
           uri: "s3://tables/prod",
           storageOptions: { aws_endpoint_url: "http://minio.storage.svc:9000" },
@@ -44,6 +50,7 @@ beforeAll(async () => {
           enabled: true,
           memory: "2Gi",
           minutes: 60,
+          ray: { gigabytes: 20 },
           rules: [{ tables: ["prod$**"], cleanup: { olderThanHours: 168 } }],
         },
       },
@@ -191,6 +198,21 @@ describe("the maintenance", () => {
       },
     ]);
     expect(config).toMatchObject({ runSeconds: 2700, tableSeconds: 3240, database: { uri: "s3://tables/prod" } });
+  });
+
+  test("gives large tables to the stack's RayCluster, with the packages of the client's versions and Ray's own token", () => {
+    const [settings] = named("ConfigMap", "maintenance");
+    expect(readMaintenanceConfig(settings?.body.data).ray).toEqual({
+      address: "http://geneva-head-svc:8265",
+      packages: [`lance-ray==${client.lanceRay}`, `pylance==${client.pylance}`, `pyarrow==${client.pyarrow}`],
+      workers: 8,
+      bytes: 20e9,
+    });
+    expect(one(open, "RayCluster").metadata.name).toBe("geneva");
+    expect(job().jobTemplate.spec.template.spec.containers[0].env).toContainEqual({
+      name: environment.maintenanceRayToken,
+      valueFrom: { secretKeyRef: { name: "geneva", key: "auth_token" } },
+    });
   });
 
   test("has an account of its own without access to the Kubernetes API, and the store's keys in a Secret", () => {

@@ -7,8 +7,8 @@ import { holds } from "../../e2e/support/report.ts";
 import { podsOf, readyPods, type Subject } from "../support.ts";
 import { configured, namespace, ray } from "../surroundings.ts";
 
-const heads = "ray.io/node-type=head,ray.io/cluster=geneva";
-const workers = "ray.io/node-type=worker,ray.io/cluster=geneva";
+export const heads = "ray.io/node-type=head,ray.io/cluster=geneva";
+export const workers = "ray.io/node-type=worker,ray.io/cluster=geneva";
 
 /** Runs a program of Python in the head's container. @returns what it printed */
 export const python = ({ kubectl }: Pick<Subject, "kubectl">, head: string, program: string): Promise<string> =>

@@ -7,7 +7,7 @@ import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writ
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { clientRequirements } from "../../../infra/model/client-requirements.ts";
+import { clientRequirements, maintenancePackages } from "../../../infra/model/client-requirements.ts";
 import { kuberay, ray } from "../../../infra/versions.ts";
 import { cachePath } from "../../../tools/parts/cache.ts";
 import { goPart, MissingPart } from "../../../tools/parts/control-plane/go.ts";
@@ -126,10 +126,11 @@ async function pythonPrefix(version: string): Promise<string> {
   throw new MissingPart(`Python ${version}, which the stack's Ray image has`);
 }
 
-/** Ray under the name that the stack asks for, with the packages of the client's emitted requirements. */
+/** Ray under the name that the stack asks for, with the packages of the client's emitted requirements and of the maintenance. */
 export async function rayImage(log: Log): Promise<StoredImage> {
   const settings = { version: ray.default, image: { repository: ray.image, python: ray.python } };
-  const requirements = clientRequirements(settings, {});
+  // A runtime environment with these packages is then complete without a way to PyPI.
+  const requirements = `${clientRequirements(settings, {})}${maintenancePackages.join("\n")}\n`;
   const prefix = await pythonPrefix(ray.python);
   return stored(
     {

@@ -1,0 +1,58 @@
+import type { MaintenanceConfig, RayConfig } from "../../config/maintenance.ts";
+import type { MaintainedTables } from "../../lance/maintained-tables.ts";
+import { type Due, judge } from "../due.ts";
+import type { LeasedWorkOptions } from "../leased-work.ts";
+import { figuresOf, type Step } from "../work.ts";
+import { type EndedJob, NoRayCluster, runRayJob } from "./job.ts";
+
+interface Listeners {
+  readonly onStep: (table: string, step: Step) => void;
+  readonly onJob: (table: string, job: EndedJob) => void;
+}
+
+const rebuildsOf = (due: readonly Due[]): readonly string[] =>
+  due.flatMap(({ action }) => (action.kind === "rebuild" ? [action.index] : []));
+
+/** The work on large tables that a Ray cluster does before a process of this machine. */
+export const workOnRay =
+  (
+    { ray, database, attempts, tableSeconds }: MaintenanceConfig & { readonly ray: RayConfig },
+    tables: MaintainedTables,
+    { onStep, onJob }: Listeners,
+  ): NonNullable<LeasedWorkOptions["ahead"]> =>
+  async (id, limits, signal) => {
+    const state = await tables.state(id, limits.keptMs !== null);
+    const { facts } = state;
+    const { due } = judge(state, limits, Date.now());
+    if ((facts.statistics?.bytes ?? 0) < ray.bytes) return undefined;
+    if (due.every(({ action }) => action.kind === "clean-up")) return undefined;
+    const table = id.join("$");
+    const rebuilds = rebuildsOf(due);
+    const { uri, indices } = await tables.forRay(id, rebuilds);
+    const rebuilt = new Set(indices.map(({ name }) => name));
+    const before = { before: figuresOf(state, null), due: due.map(({ reason }) => reason) };
+    const onEnd = (job: EndedJob): void => {
+      onJob(table, job);
+      if (job.result === undefined) return;
+      const { workers: _, rebuilt: __, ...step } = job.result;
+      onStep(table, { action: "ray", job: job.job, seconds: job.seconds, conflicts: 0, ...step });
+    };
+    try {
+      const work = { table, uri, storageOptions: database.storageOptions, indices, attempts };
+      await runRayJob(ray, work, { seconds: tableSeconds, signal }, onEnd);
+    } catch (error) {
+      if (!(error instanceof NoRayCluster)) throw error;
+      return { ...before, notes: [`all work was done on one machine, because Ray took no job: ${error.message}`] };
+    }
+    const others = (facts.indices ?? []).filter(({ name }) => !rebuilt.has(name));
+    return {
+      ...before,
+      notes: others.flatMap(({ name, unindexed_rows: rows }) =>
+        rebuilds.includes(name)
+          ? [`the index ${name} was built anew on one machine: lance-ray cannot build its type`]
+          : (rows ?? 0) > 0
+            ? [`the index ${name} was extended on one machine: lance-ray cannot distribute that`]
+            : [],
+      ),
+    };
+  };

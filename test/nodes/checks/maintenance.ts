@@ -1,0 +1,163 @@
+/** The maintenance of a table too large for one machine: a run of the stack's own CronJob gives it to Ray, and a worker dies. */
+
+import { until } from "../../e2e/support/daemon.ts";
+import { rayClusterReady } from "../../e2e/support/placement.ts";
+import { holds } from "../../e2e/support/report.ts";
+import type { Store } from "../cluster/object-store.ts";
+import { askFrom, caller, expectStatus, podsOf, readyPods, type Subject, serviceName } from "../support.ts";
+import { configured, namespace } from "../surroundings.ts";
+import { heads, python, workers } from "./ray.ts";
+
+const table = "large";
+/** Lance merges to a million rows, so these are four tasks of a hundred fragments each. */
+const fragments = 400;
+const fragmentRows = 11_000;
+const job = "maintenance-of-a-large-table";
+const inNamespace = ["-n", namespace];
+
+export async function checkMaintenance(subject: Subject, store: Store): Promise<void> {
+  const { surroundings, stack, report } = subject;
+  const prepared = await report.check(
+    `pulumi up moves the tables to an object store; a table of ${fragments} fragments is there`,
+    async () => {
+      const { uri, storageOptions } = store;
+      await stack.configure(
+        configured(surroundings, {
+          "lakehead:database": { uri, storageOptions },
+          "lakehead:ray": {
+            head: { cpus: 1, memory: "2Gi", ephemeralStorage: "4Gi" },
+            cpuWorkers: { cpus: 2, memory: "4Gi", ephemeralStorage: "4Gi", maxReplicas: 3 },
+          },
+          "lakehead:maintenance": {
+            enabled: true,
+            // Never by itself while the suite runs.
+            schedule: "0 0 29 2 *",
+            cpus: 0.25,
+            memory: "1Gi",
+            ray: { gigabytes: 1, workers: 2 },
+          },
+        }),
+      );
+      await stack.setSecret("lakehead:storageOptions", JSON.stringify(store.secretOptions));
+      await stack.up();
+      await rayClusterReady(surroundings.api, namespace, "geneva", 900);
+      const [head] = await readyPods(surroundings, heads, { seconds: 900 });
+      return python(subject, head.metadata.name, writeProgram(store));
+    },
+  );
+  if (!prepared) return;
+  await report.check("a run gives it to Ray, two workers share it, one of them is killed, and the run ends well", () =>
+    runAndKill(subject),
+  );
+  await report.check("no row is lost or doubled, and the table service counts them", () => countRows(subject, store));
+}
+
+const openProgram = ({ uri, storageOptions, secretOptions }: Store): string => `
+import lance, pyarrow as pa, pyarrow.compute as pc
+uri = "${uri}/${table}.lance"
+options = ${JSON.stringify({ ...storageOptions, ...secretOptions })}
+`;
+
+const writeProgram = (store: Store): string => `${openProgram(store)}
+import numpy as np
+rows = ${fragments * fragmentRows}
+vectors = pa.FixedSizeListArray.from_arrays(pa.array(np.random.rand(rows * 8).astype("float32")), 8)
+data = pa.table({"id": pa.array(range(rows), pa.int64()), "vector": vectors})
+made = lance.write_dataset(data, uri, storage_options=options, max_rows_per_file=${fragmentRows})
+print(len(made.get_fragments()), "fragments,", made.count_rows(), "rows")`;
+
+interface Line {
+  readonly audit?: string;
+  readonly action?: string;
+  readonly outcome?: string;
+  readonly reason?: string;
+  readonly fragmentsRemoved?: number;
+  readonly fragmentsAdded?: number;
+  readonly status?: string;
+  readonly log?: readonly string[];
+}
+
+/** A run of the CronJob's template, for which any table is large. */
+async function startRun({ kubectl }: Subject): Promise<void> {
+  const cronJob = JSON.parse(await kubectl([...inNamespace, "get", "cronjob", "maintenance", "-o", "json"])) as {
+    spec: { jobTemplate: { spec: { template: { spec: { containers: { env: object[] }[] } } } } };
+  };
+  const { spec } = cronJob.spec.jobTemplate;
+  spec.template.spec.containers[0]?.env.push({ name: "LAKEHEAD_MAINTENANCE_RAY_BYTES", value: "1" });
+  const object = { apiVersion: "batch/v1", kind: "Job", metadata: { name: job, namespace }, spec };
+  await kubectl(["create", "-f", "-"], { input: JSON.stringify(object) });
+}
+
+/**
+ * The addresses of the pods that have begun tasks by now, and of the job's own process. Ray's log has no address for workers
+ * beside that process.
+ */
+const seenProgram = `
+import json, re, urllib.request
+read = lambda path: json.load(urllib.request.urlopen("http://127.0.0.1:8265/api/jobs/" + path))
+for job in read(""):
+    log = read(job["submission_id"] + "/logs")["logs"] or ""
+    driver = (job["driver_info"] or {}).get("node_ip_address")
+    tasks = re.findall(r"pid=\\d+(?:, ip=([\\d.]+))?\\)\\S* Executing compaction task", log)
+    print(json.dumps({"driver": driver, "tasks": [ip or driver for ip in tasks]}))`;
+
+async function runAndKill(subject: Subject): Promise<string> {
+  const { surroundings, kubectl } = subject;
+  const [head] = await readyPods(surroundings, heads);
+  await startRun(subject);
+  const logs = () => kubectl([...inNamespace, "logs", `job/${job}`]).catch(() => "");
+  const seen = await until(
+    "tasks of two workers",
+    async () => {
+      const text = await python(subject, head.metadata.name, seenProgram).catch(() => "");
+      const line = text.trim().split("\n").at(-1) ?? "";
+      const found = line === "" ? undefined : (JSON.parse(line) as { driver: string; tasks: string[] });
+      return found !== undefined && new Set(found.tasks).size > 1 ? found : undefined;
+    },
+    { seconds: 900, every: 500 },
+  ).catch(async (error: Error) => {
+    throw new Error(`${error.message}\n${await logs()}\n${await kubectl(["get", "pods", "-A", "-o", "wide"])}`);
+  });
+  const pods = await podsOf(surroundings, workers);
+  const nameOf = (ip: string) => pods.find(({ status }) => status.podIP === ip)?.metadata.name ?? ip;
+  const victim = seen.tasks.find((ip) => ip !== seen.driver) ?? "";
+  await kubectl([...inNamespace, "delete", "pod", nameOf(victim), "--grace-period=0", "--force"]);
+  await kubectl([...inNamespace, "wait", "--for=condition=Complete", `job/${job}`, "--timeout=900s"]).catch(
+    async (error: Error) => {
+      throw new Error(`${error.message}\n${await logs()}`);
+    },
+  );
+  const text = await logs();
+  const lines = text.split("\n").flatMap((line) => (line.startsWith("{") ? [JSON.parse(line) as Line] : []));
+  const work = lines.find(({ action }) => action === "ray");
+  holds(work?.fragmentsRemoved === fragments, `it merged ${work?.fragmentsRemoved} fragments:\n${text.slice(-3000)}`);
+  holds(
+    lines.some(({ outcome }) => outcome === "done"),
+    text.slice(-3000),
+  );
+  const rayJob = lines.find(({ status, log }) => status === "SUCCEEDED" && log !== undefined);
+  const ended = [...(rayJob?.log ?? []).join("\n").matchAll(/pid=\d+(?:, ip=([\d.]+))?\) Compaction task completed/g)];
+  const later = await podsOf(surroundings, workers);
+  const finished = ended.map(
+    ([, ip = seen.driver]) => later.find(({ status }) => status.podIP === ip)?.metadata.name ?? nameOf(ip),
+  );
+  const tasks = Object.entries(Object.groupBy(finished, (name) => name)).map(
+    ([name, each]) => `${each?.length} tasks on ${name}`,
+  );
+  return `${work?.fragmentsRemoved} fragments became ${work?.fragmentsAdded}; ${nameOf(victim)} was killed; ${tasks.join(", ")}`;
+}
+
+async function countRows(subject: Subject, store: Store): Promise<string> {
+  const [head] = await readyPods(subject.surroundings, heads);
+  const rows = fragments * fragmentRows;
+  const program = `${openProgram(store)}
+ids = lance.dataset(uri, storage_options=options).to_table(columns=["id"])["id"]
+print(len(ids), pc.count_distinct(ids), pc.min(ids), pc.max(ids))`;
+  const found = (await python(subject, head.metadata.name, program)).trim();
+  holds(found === `${rows} ${rows} 0 ${rows - 1}`, found);
+  const url = `http://${serviceName}/v1/table/${table}/count_rows`;
+  const answer = await askFrom(subject, caller, { url, body: {} });
+  expectStatus(answer, 200, "count_rows");
+  holds(answer.body === String(rows), `${answer.body} of ${rows} rows`);
+  return `${answer.body} rows`;
+}
