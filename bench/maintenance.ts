@@ -130,34 +130,62 @@ const beforeAndAfter = async (database: string): Promise<string> => {
     ],
   );
   const perSecond = before.fragments / seconds;
-  return `${whole(options.appends)} single-row appends to a table with an index; the run took ${seconds.toFixed(1)} s, ${whole(perSecond)} fragments/s, ${whole(result.peakBytes / 2 ** 20)} MiB\n\n${table}\n`;
+  return `${whole(options.appends)} single-row appends to a table with an index; the run took ${seconds.toFixed(1)} s, ${whole(perSecond)} fragments/s, ${whole(result.peakBytes / 2 ** 20)} MiB; at that rate 100,000 fragments take ${hours(100_000 / perSecond)}\n\n${table}\n`;
 };
 
-const rates = async (database: string): Promise<string> => {
+interface Rates {
+  /** Of merging, in bytes per second. */
+  readonly merging: number;
+  readonly peakBytes: number;
+}
+
+/** Merges the fragments of a table, with or without an index that covers them. */
+const merge = async (
+  database: string,
+  name: string,
+  indexed: boolean,
+): Promise<Rates & { readonly line: string[] }> => {
   const connection = await connect(database);
-  const table = await connection.createTable("large", rowsFrom(0, options.rows));
+  const table = await connection.createTable(name, rowsFrom(0, options.rows));
   for (let part = 1; part < options.fragments; part++) await table.add(rowsFrom(part * options.rows, options.rows));
+  if (indexed) await table.createIndex("vector", { config: Index.ivfPq({ numSubVectors: 16 }) });
   connection.close();
-  const compaction = await maintain(database, [{ tables: ["large"] }]);
-  const merged = compaction.steps.reduce((sum, { seconds }) => sum + seconds, 0);
-  const again = await connect(database);
-  const built = performance.now();
-  await (await again.openTable("large")).createIndex("vector", { config: Index.ivfPq({ numSubVectors: 16 }) });
-  const indexing = (performance.now() - built) / 1000;
-  again.close();
-  const bytes = compaction.result?.before.bytes ?? 0;
-  const rows = compaction.result?.before.rows ?? 0;
-  return figureTable(
-    ["work", "rate", "memory"],
-    [
-      [
-        `merging ${options.fragments} fragments, ${whole(bytes / 1e6)} MB`,
-        `${whole(bytes / 1e6 / merged)} MB/s`,
-        `${whole((compaction.result?.peakBytes ?? 0) / 2 ** 20)} MiB`,
-      ],
-      [`building an IVF_PQ of ${whole(rows)} vectors of ${options.dimensions}`, `${whole(rows / indexing)} rows/s`, ""],
-    ],
-  );
+  const { result, steps } = await maintain(database, [{ tables: [name] }]);
+  const seconds = steps.reduce((sum, { seconds: own }) => sum + own, 0);
+  const { before, peakBytes = 0 } = result ?? {};
+  const bytes = before?.bytes ?? 0;
+  const what = `${options.fragments} fragments, ${whole(before?.rows ?? 0)} rows, ${whole(bytes / 1e6)} MB, ${indexed ? "with an IVF_PQ" : "without an index"}`;
+  return {
+    merging: bytes / seconds,
+    peakBytes,
+    line: [`merging ${what}`, `${whole(bytes / 1e6 / seconds)} MB/s`, `${whole(peakBytes / 2 ** 20)} MiB`],
+  };
+};
+
+const building = async (database: string): Promise<string[]> => {
+  const connection = await connect(database);
+  const rows = options.fragments * options.rows;
+  const from = performance.now();
+  const config = Index.ivfPq({ numSubVectors: 16 });
+  await (await connection.openTable("plain")).createIndex("vector", { config });
+  const seconds = (performance.now() - from) / 1000;
+  connection.close();
+  return [
+    `building an IVF_PQ of ${whole(rows)} vectors of ${options.dimensions}`,
+    `${whole(rows / seconds)} rows/s`,
+    "",
+  ];
+};
+
+const hours = (seconds: number): string => `${(seconds / 3600).toPrecision(2)} h`;
+
+const rates = async (database: string): Promise<string> => {
+  const plain = await merge(database, "plain", false);
+  const indexed = await merge(database, "indexed", true);
+  const table = figureTable(["work", "rate", "memory"], [plain.line, indexed.line, await building(database)]);
+  const perRow = (indexed.peakBytes - plain.peakBytes) / (options.fragments * options.rows);
+  const all = 1e12 / indexed.merging;
+  return `${table}\nA row of the index costs ${perRow.toFixed(0)} bytes of memory. 1 TB takes ${hours(all)} on one machine, ${hours(all / 8)} on 8 equal workers.\n`;
 };
 
 /** The 99th percentile of appends through the service, without a run and during runs. */

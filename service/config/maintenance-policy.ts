@@ -9,11 +9,18 @@ const upTo = (say: Say, min: number, max: number) => {
   return z.number({ error }).int({ error }).min(min, { error }).max(max, { error });
 };
 
-const enabled = (say: Say) =>
+/** A part of the maintenance that can be turned off, with the limits that make a table due for it. */
+const part = <Limits extends z.ZodRawShape>(say: Say, description: string, limits: Limits) =>
   z
-    .boolean({ error: say("true or false") })
-    .default(true)
-    .describe("Whether this makes a table due");
+    .strictObject({
+      enabled: z
+        .boolean({ error: say("true or false") })
+        .default(true)
+        .describe("Whether this makes a table due"),
+      ...limits,
+    })
+    .prefault({} as never)
+    .describe(description);
 
 /**
  * The rules of maintenance: the variable `LAKEHEAD_MAINTENANCE` of the service, and the key `maintenance.rules` of a stack. Of a table,
@@ -34,30 +41,22 @@ export const maintenanceRules = (say: Say) =>
         .min(1, { error: say("a list of at least one table pattern") })
         .default(["**"])
         .describe("Table patterns, as for tokens"),
-      compaction: z
-        .strictObject({
-          enabled: enabled(say),
-          smallFragments: upTo(say, 2, 1_000_000)
-            .optional()
-            .describe("Fragments of fewer than 100,000 rows that make a table due"),
-          deletedPercent: upTo(say, 1, 100)
-            .optional()
-            .describe("Percent of the stored rows that are deleted and make a table due"),
-        })
-        .prefault({})
-        .describe("Merging of fragments, which also removes deleted rows from storage"),
-      indices: z
-        .strictObject({
-          enabled: enabled(say),
-          unindexedRows: upTo(say, 1, 1_000_000_000)
-            .optional()
-            .describe("Rows that an index does not cover and that make a table due"),
-          deltas: upTo(say, 2, 10_000)
-            .optional()
-            .describe("Parts of a vector index that make a table due; the index is then built anew"),
-        })
-        .prefault({})
-        .describe("Extension of indices by the rows that they do not cover"),
+      compaction: part(say, "Merging of fragments, which also removes deleted rows from storage", {
+        smallFragments: upTo(say, 2, 1_000_000)
+          .optional()
+          .describe("Fragments of fewer than 100,000 rows that make a table due"),
+        deletedPercent: upTo(say, 1, 100)
+          .optional()
+          .describe("Percent of the stored rows that are deleted and make a table due"),
+      }),
+      indices: part(say, "Extension of indices by the rows that they do not cover", {
+        unindexedRows: upTo(say, 1, 1_000_000_000)
+          .optional()
+          .describe("Rows that an index does not cover and that make a table due"),
+        deltas: upTo(say, 2, 10_000)
+          .optional()
+          .describe("Parts of a vector index that make a table due; the index is then built anew"),
+      }),
       cleanup: z
         .strictObject({
           olderThanHours: z

@@ -5,7 +5,7 @@ import { rayClusterReady } from "../../e2e/support/placement.ts";
 import { holds } from "../../e2e/support/report.ts";
 import type { Store } from "../cluster/object-store.ts";
 import { askFrom, caller, expectStatus, podsOf, readyPods, type Subject, serviceName } from "../support.ts";
-import { configured, namespace } from "../surroundings.ts";
+import { configured, namespace, ray } from "../surroundings.ts";
 import { heads, python, workers } from "./ray.ts";
 
 const table = "large";
@@ -24,10 +24,7 @@ export async function checkMaintenance(subject: Subject, store: Store): Promise<
       await stack.configure(
         configured(surroundings, {
           "lakehead:database": { uri, storageOptions },
-          "lakehead:ray": {
-            head: { cpus: 1, memory: "2Gi", ephemeralStorage: "4Gi" },
-            cpuWorkers: { cpus: 2, memory: "4Gi", ephemeralStorage: "4Gi", maxReplicas: 3 },
-          },
+          "lakehead:ray": { ...ray, cpuWorkers: { ...ray.cpuWorkers, memory: "4Gi", maxReplicas: 3 } },
           "lakehead:maintenance": {
             enabled: true,
             // Never by itself while the suite runs.
