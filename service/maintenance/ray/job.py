@@ -5,6 +5,7 @@ lance-ray distributes the tasks, and Lance commits the tasks of a round together
 
 import json
 import logging
+import math
 import os
 import sys
 import time
@@ -22,6 +23,10 @@ storage_options = json.loads(os.environ.get("LAKEHEAD_STORAGE_OPTIONS", "{}"))
 # Lance's default, and what the table service's SDK merges to, whatever the table's own configuration says.
 fragment_rows = 2**20
 target = {"target_rows_per_fragment": fragment_rows}
+# What the SDK of the table service aims at.
+partition_rows = 8192
+# Half of the memory that a worker of a stack has by default.
+training_bytes = 4 * 2**30
 # Tasks of a worker in one round: what a conflict with a writer makes void.
 round_tasks = 4
 
@@ -75,7 +80,15 @@ def repeated(action):
 def rebuild(index, workers):
     """Builds a vector index anew. It has a part for each worker, of fragments far apart, and fragments of different
     parts cannot be merged, so the parts are merged at once, on this node."""
-    lance_ray.create_index(uri, replace=True, **index, **workers)
+    rows = table().count_rows()
+    vector = table().schema.field(index["column"]).type
+    vector_bytes = vector.list_size * vector.value_type.bit_width // 8
+    partitions = max(1, min(math.isqrt(rows), rows // partition_rows))
+    # This node trains with so many vectors of each partition, and of each of 256 codes.
+    samples = max(1, min(256, rows // 256, training_bytes // (partitions * vector_bytes)))
+    lance_ray.create_index(
+        uri, replace=True, num_partitions=partitions, sample_rate=samples, **index, **workers
+    )
     table().optimize.optimize_indices(index_names=[index["name"]], num_indices_to_merge=workers["num_workers"])
 
 

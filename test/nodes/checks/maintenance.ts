@@ -12,6 +12,8 @@ const table = "large";
 /** Lance merges to a million rows, so these are four tasks of a hundred fragments each. */
 const fragments = 400;
 const fragmentRows = 11_000;
+/** A table with a vector index of five parts. */
+const parts = "parts";
 const job = "maintenance-of-a-large-table";
 const inNamespace = ["-n", namespace];
 
@@ -61,9 +63,16 @@ rows = ${fragments * fragmentRows}
 vectors = pa.FixedSizeListArray.from_arrays(pa.array(np.random.rand(rows * 8).astype("float32")), 8)
 data = pa.table({"id": pa.array(range(rows), pa.int64()), "vector": vectors})
 made = lance.write_dataset(data, uri, storage_options=options, max_rows_per_file=${fragmentRows})
+slice = lambda at: (data.slice(at * 2000, 2000), "${store.uri}/${parts}.lance")
+small = lance.write_dataset(*slice(0), storage_options=options)
+small.create_index("vector", "IVF_PQ", metric="cosine", num_partitions=4, num_sub_vectors=2)
+for at in range(1, 5):
+    small = lance.write_dataset(*slice(at), storage_options=options, mode="append")
+    small.optimize.optimize_indices(num_indices_to_merge=0)
 print(len(made.get_fragments()), "fragments,", made.count_rows(), "rows")`;
 
 interface Line {
+  readonly table?: string;
   readonly audit?: string;
   readonly action?: string;
   readonly outcome?: string;
@@ -72,6 +81,12 @@ interface Line {
   readonly fragmentsAdded?: number;
   readonly status?: string;
   readonly log?: readonly string[];
+  readonly result?: { readonly before: Figures; readonly after: Figures };
+}
+
+interface Figures {
+  readonly deltas: number;
+  readonly unindexedRows: number;
 }
 
 /** A run of the CronJob's template, for which any table is large. */
@@ -126,13 +141,13 @@ async function runAndKill(subject: Subject): Promise<string> {
   );
   const text = await logs();
   const lines = text.split("\n").flatMap((line) => (line.startsWith("{") ? [JSON.parse(line) as Line] : []));
-  const work = lines.find(({ action }) => action === "ray");
+  const work = lines.find((line) => line.table === table && line.action === "ray");
   holds(work?.fragmentsRemoved === fragments, `it merged ${work?.fragmentsRemoved} fragments:\n${text.slice(-3000)}`);
-  holds(
-    lines.some(({ outcome }) => outcome === "done"),
-    text.slice(-3000),
-  );
-  const rayJob = lines.find(({ status, log }) => status === "SUCCEEDED" && log !== undefined);
+  const doneOf = (name: string) => lines.find((line) => line.table === name && line.outcome === "done")?.result;
+  holds(doneOf(table) !== undefined, text.slice(-3000));
+  const { before, after } = doneOf(parts) ?? {};
+  holds(before?.deltas === 5 && after?.deltas === 1 && after.unindexedRows === 0, text.slice(-3000));
+  const rayJob = lines.find((line) => line.table === table && line.status === "SUCCEEDED");
   const ended = [...(rayJob?.log ?? []).join("\n").matchAll(/pid=\d+(?:, ip=([\d.]+))?\) Compaction task completed/g)];
   const later = await podsOf(surroundings, workers);
   const finished = ended.map(
@@ -141,7 +156,7 @@ async function runAndKill(subject: Subject): Promise<string> {
   const tasks = Object.entries(Object.groupBy(finished, (name) => name)).map(
     ([name, each]) => `${each?.length} tasks on ${name}`,
   );
-  return `${work?.fragmentsRemoved} fragments became ${work?.fragmentsAdded}; ${nameOf(victim)} was killed; ${tasks.join(", ")}`;
+  return `${work?.fragmentsRemoved} fragments became ${work?.fragmentsAdded}; ${nameOf(victim)} was killed; ${tasks.join(", ")}; an index of 5 parts has ${after.deltas}`;
 }
 
 async function countRows(subject: Subject, store: Store): Promise<string> {
