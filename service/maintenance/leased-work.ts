@@ -58,13 +58,14 @@ export class LeasedWork {
    * @throws WorkEnded if the work ended early; the record then says why.
    */
   async on(id: readonly string[], limits: Limits, row: RecordRow | undefined): Promise<Worked | undefined> {
-    const { owner } = this.#options;
+    // Two requests of one process are two holders.
+    const owner = `${this.#options.owner}/${randomUUID().slice(0, 8)}`;
     const table = id.join("$");
     if (isLeased(row) || !(await this.#record.acquire(table, owner, this.#leaseMs))) return undefined;
     const from = Date.now();
     const dueSince = row?.dueSince || from;
     try {
-      const { result, notes } = await this.#work(table, id, limits);
+      const { result, notes } = await this.#work(table, id, limits, owner);
       const { remaining, conflicted, after } = result;
       await this.#record.release(table, owner, {
         dueSince: remaining.length === 0 ? 0 : dueSince,
@@ -82,9 +83,9 @@ export class LeasedWork {
   }
 
   /** Works on a table while its lease is held. */
-  async #work(table: string, id: readonly string[], limits: Limits): Promise<Omit<Worked, "seconds">> {
+  async #work(table: string, id: readonly string[], limits: Limits, owner: string): Promise<Omit<Worked, "seconds">> {
     const { database, attempts, memoryBytes, tableSeconds } = this.#config;
-    const { owner, onStep } = this.#options;
+    const { onStep } = this.#options;
     const endsAt = Date.now() + tableSeconds * 1000;
     const lost = new AbortController();
     let heldUntil = Date.now() + this.#leaseMs;
@@ -106,7 +107,7 @@ export class LeasedWork {
         { database, id, options: { limits, attempts } },
         {
           memoryBytes,
-          seconds: Math.max(1, (endsAt - Date.now()) / 1000),
+          seconds: ahead === undefined ? tableSeconds : Math.max(1, (endsAt - Date.now()) / 1000),
           signal,
           onStep: (step) => onStep(table, step),
         },
