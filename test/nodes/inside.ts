@@ -45,8 +45,8 @@ const subjects: Readonly<Record<string, (subject: Subject) => Promise<void>>> = 
 
 const pods = ["get", "pods", "-A", "-o", "wide"];
 
-/** Geneva's client is a gigabyte of packages, and its job takes minutes. */
-const byNameAlone = new Set(["geneva"]);
+/** Jobs on Ray take minutes, and Geneva's client is a gigabyte of packages. */
+const byNameAlone = new Set(["geneva", "maintenance"]);
 
 /** A subject that needs an object store which the pods reach. */
 function overAnObjectStore(name: string, check: (subject: Subject, store: Store) => Promise<void>) {
