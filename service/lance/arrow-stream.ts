@@ -2,6 +2,7 @@ import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { invalid } from "../errors.ts";
 import { type Block, head, type SchemaSource, writeFooter } from "./arrow-footer.ts";
 import { fieldAt, follow, longAt, structsAt, viewOf } from "./flatbuffer.ts";
+import { mostBytesOf } from "./lz4-frame.ts";
 
 /** The messages of an Arrow IPC stream, without their values. */
 export interface StreamOutline {
@@ -14,7 +15,8 @@ export interface StreamOutline {
   readonly rows: number;
   /** Bytes of all values when decompressed. */
   readonly decodedBytes: number;
-  readonly isCompressed: boolean;
+  /** Whether a buffer may decompress to more than it says. */
+  readonly mayExceed: boolean;
 }
 
 /** Kinds of message headers. */
@@ -24,6 +26,9 @@ const schemaFields = { fields: 1 } as const;
 const fieldFields = { children: 5 } as const;
 const batchFields = { length: 0, nodes: 1, buffers: 2, compression: 3 } as const;
 const dictionaryFields = { data: 1 } as const;
+const compressionFields = { codec: 0 } as const;
+/** The default of a compression's codec. */
+const lz4 = 0;
 
 const continuation = 0xffffffff;
 const prefixBytes = 8;
@@ -63,25 +68,43 @@ const verifyLengths = (metadata: DataView, batch: number, decodedBytes: number):
     if (length < 0 || length > decodedBytes * 8) throw malformed("an array has more values than its buffers");
 };
 
-/** Decompressed bytes of a batch. @throws ServiceError if a buffer is outside the message's body. */
-const decodedBytesOf = (metadata: DataView, batch: number, body: DataView): number => {
-  const isCompressed = fieldAt(metadata, batch, batchFields.compression) !== undefined;
-  let total = 0;
+interface Size {
+  readonly decodedBytes: number;
+  readonly mayExceed: boolean;
+}
+
+/** Whether a frame may decompress to more than a block above what its buffer says. */
+const exceeds = (frame: DataView, decodedBytes: number): boolean => {
+  const most = mostBytesOf(frame);
+  return most === undefined || most.bytes > decodedBytes + most.blockBytes;
+};
+
+/** The decompressed size of a batch. @throws ServiceError if a buffer is outside the message's body. */
+const sizeOf = (metadata: DataView, batch: number, body: DataView): Size => {
+  const compression = fieldAt(metadata, batch, batchFields.compression);
+  const codecAt =
+    compression === undefined ? undefined : fieldAt(metadata, follow(metadata, compression), compressionFields.codec);
+  const isLz4 = codecAt === undefined || metadata.getInt8(codecAt) === lz4;
+  let decodedBytes = 0;
+  let mayExceed = false;
   for (const at of structsAt(metadata, fieldAt(metadata, batch, batchFields.buffers), bufferBytes)) {
     const offset = longAt(metadata, at);
     const length = longAt(metadata, at + 8);
     if (offset < 0 || length < 0 || offset + length > body.byteLength)
       throw malformed("a buffer is outside of its message");
-    if (!isCompressed || length === 0) total += length;
+    if (compression === undefined || length === 0) decodedBytes += length;
     else {
       if (length < lengthBytes) throw malformed("a compressed buffer has no length");
-      const decoded = longAt(body, offset);
-      total += decoded === -1 ? length - lengthBytes : decoded;
-      if (decoded < -1) throw malformed("a compressed buffer has a negative length");
+      const said = longAt(body, offset);
+      const stored = length - lengthBytes;
+      decodedBytes += said === -1 ? stored : said;
+      if (said < -1) throw malformed("a compressed buffer has a negative length");
+      const frameAt = body.byteOffset + offset + lengthBytes;
+      mayExceed ||= said !== -1 && !(isLz4 && !exceeds(new DataView(body.buffer, frameAt, stored), said));
     }
   }
-  verifyLengths(metadata, batch, total);
-  return total;
+  verifyLengths(metadata, batch, decodedBytes);
+  return { decodedBytes, mayExceed };
 };
 
 const readMessages = (bytes: Uint8Array): StreamOutline => {
@@ -91,7 +114,11 @@ const readMessages = (bytes: Uint8Array): StreamOutline => {
   const batches: Block[] = [];
   let rows = 0;
   let decodedBytes = 0;
-  let isCompressed = false;
+  let mayExceed = false;
+  const add = (size: Size): void => {
+    decodedBytes += size.decodedBytes;
+    mayExceed ||= size.mayExceed;
+  };
   let at = 0;
   while (at < bytes.byteLength) {
     if (view.getUint32(at, true) !== continuation) throw malformed("a message does not start with its marker");
@@ -125,18 +152,17 @@ const readMessages = (bytes: Uint8Array): StreamOutline => {
     } else if (kind === kinds.batch) {
       batches.push(block);
       rows += longAt(flat, fieldAt(flat, header, batchFields.length));
-      isCompressed ||= fieldAt(flat, header, batchFields.compression) !== undefined;
-      decodedBytes += decodedBytesOf(flat, header, body);
+      add(sizeOf(flat, header, body));
     } else if (kind === kinds.dictionary) {
       const dataAt = fieldAt(flat, header, dictionaryFields.data);
       if (dataAt === undefined) throw malformed("a dictionary has no values");
       dictionaries.push(block);
-      decodedBytes += decodedBytesOf(flat, follow(flat, dataAt), body);
+      add(sizeOf(flat, follow(flat, dataAt), body));
     } else throw malformed("it has a message that is neither schema, dictionary nor batch");
     at += metadataBytes + bodyBytes;
   }
   if (schema === undefined) throw malformed("it is empty");
-  return { schema, dictionaries, batches, length: at, rows, decodedBytes, isCompressed };
+  return { schema, dictionaries, batches, length: at, rows, decodedBytes, mayExceed };
 };
 
 /**
@@ -182,6 +208,11 @@ export const readStreamFile = (path: string): Uint8Array => {
   } finally {
     closeSync(file);
   }
+};
+
+/** Frees the memory of a stream from {@link readStreamFile} now: the collector may leave it until there are several. */
+export const freeStream = ({ bytes, hasRoom }: Stream): void => {
+  if (hasRoom === true && bytes.buffer instanceof ArrayBuffer) bytes.buffer.transfer(0);
 };
 
 /** The file around a stream that has room for it; undefined if it has not. */

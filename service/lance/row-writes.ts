@@ -1,7 +1,7 @@
 import type { Connection } from "@lancedb/lancedb";
 import { ServiceError } from "../errors.ts";
 import type { TableId } from "../guard/table-id.ts";
-import { outlineOf, readStreamFile, type Stream, toArrowFile } from "./arrow-stream.ts";
+import { freeStream, outlineOf, readStreamFile, type Stream, toArrowFile } from "./arrow-stream.ts";
 import { classifyWrite } from "./classify-write.ts";
 import { type Commits, isLost, nativeOf, noRows } from "./commits.ts";
 import { openDecodeCheck } from "./decode-check.ts";
@@ -61,6 +61,22 @@ const readStream = (data: RowData, { maxWriteBytes }: WriteLimits): Stream => {
   return { bytes, outline, hasRoom: data.kind === "file" };
 };
 
+type OneOrMore<T> = readonly [T, ...T[]];
+
+/** Reads streams for a call, and frees their memory after it. */
+const withStreams = async <T>(
+  data: OneOrMore<RowData>,
+  limits: WriteLimits,
+  use: (streams: OneOrMore<Stream>) => Promise<T>,
+): Promise<T> => {
+  const streams = data.map((each) => readStream(each, limits)) as [Stream, ...Stream[]];
+  try {
+    return await use(streams);
+  } finally {
+    for (const stream of streams) freeStream(stream);
+  }
+};
+
 export type RowWrites = Pick<WriteCalls, "createTable" | "insertRows" | "mergeRows" | "updateRows" | "deleteRows">;
 
 /** Writes of rows, and of tables with rows. */
@@ -91,68 +107,69 @@ export const openRowWrites = (
   };
 
   return {
-    async createTable(table, data, mode) {
-      const stream = readStream(data, limits);
-      const file = toArrowFile([stream]);
-      await checkDecoding(file);
-      const found = await existing(table);
-      if (found !== undefined && mode !== "overwrite") return keep(found, mode);
-      // The SDK creates the table also in a namespace that does not exist.
-      await requireNamespace(table);
-      const to = await connected();
-      const created = await write(to, table, file, mode === "overwrite" ? mode : "create").catch(async (error) => {
-        const failure = classifyWrite(error);
-        const other = isLost(failure) && mode !== "overwrite" ? await existing(table) : undefined;
-        if (other === undefined) throw failure;
-        return other;
-      });
-      if (created.before !== undefined) return keep(created, mode);
-      const { version } = created;
-      if (mode === "overwrite") return { ...(found && { before: found.version }), version, rows: rowsOf(stream) };
-      if (version === firstVersion) return { version, rows: rowsOf(stream) };
-      // Of concurrent creations, the SDK commits several, and each replaces the rows of the one before it.
-      const restored = await restore({ table }, version - 1);
-      return keep({ before: version, version: restored.version, rows: noRows }, mode);
-    },
-    async insertRows(target, data, mode) {
-      const streams = data.map((each) => readStream(each, limits)) as [Stream, ...Stream[]];
-      const inserted = streams.reduce((total, { outline }) => total + outline.rows, 0);
-      const file = toArrowFile(streams);
-      // A small body may decompress to more than it says, and more than the process has.
-      if (streams.some(({ outline }) => outline.isCompressed)) await checkDecoding(file);
-      return commit(target, async (table) => {
-        try {
-          const { version } = await nativeOf<NativeTable>(table).add(file, mode);
-          return { version, rows: { ...noRows, inserted } };
-        } catch (error) {
-          // The call decodes all rows before it writes any. A panic has no text that tells one from the other.
-          if (isPanic(error)) await checkDecoding(file);
-          throw error;
-        }
-      });
-    },
-    async mergeRows(target, data, clauses) {
-      const file = toArrowFile([readStream(data, limits)]);
-      await checkDecoding(file);
-      return commit(target, async (table) => {
-        let merge = nativeOf<NativeTable>(table).mergeInsert([...clauses.on]);
-        if (clauses.updateMatched) merge = merge.whenMatchedUpdateAll(clauses.updateMatchedIf);
-        if (clauses.insertNotMatched) merge = merge.whenNotMatchedInsertAll();
-        if (clauses.deleteNotMatchedBySource)
-          merge = merge.whenNotMatchedBySourceDelete(clauses.deleteNotMatchedBySourceIf);
-        if (!clauses.useIndex) merge = merge.useIndex(false);
-        const merged = await merge.execute(file);
-        return {
-          version: merged.version,
-          attempts: merged.numAttempts,
-          rows: {
-            inserted: merged.numInsertedRows,
-            updated: merged.numUpdatedRows,
-            deleted: merged.numDeletedRows,
-          },
-        };
-      });
-    },
+    createTable: (table, data, mode) =>
+      withStreams([data], limits, async ([stream]) => {
+        const file = toArrowFile([stream]);
+        await checkDecoding(file);
+        const found = await existing(table);
+        if (found !== undefined && mode !== "overwrite") return keep(found, mode);
+        // The SDK creates the table also in a namespace that does not exist.
+        await requireNamespace(table);
+        const to = await connected();
+        const created = await write(to, table, file, mode === "overwrite" ? mode : "create").catch(async (error) => {
+          const failure = classifyWrite(error);
+          const other = isLost(failure) && mode !== "overwrite" ? await existing(table) : undefined;
+          if (other === undefined) throw failure;
+          return other;
+        });
+        if (created.before !== undefined) return keep(created, mode);
+        const { version } = created;
+        if (mode === "overwrite") return { ...(found && { before: found.version }), version, rows: rowsOf(stream) };
+        if (version === firstVersion) return { version, rows: rowsOf(stream) };
+        // Of concurrent creations, the SDK commits several, and each replaces the rows of the one before it.
+        const restored = await restore({ table }, version - 1);
+        return keep({ before: version, version: restored.version, rows: noRows }, mode);
+      }),
+    insertRows: (target, data, mode) =>
+      withStreams(data, limits, async (streams) => {
+        const inserted = streams.reduce((total, { outline }) => total + outline.rows, 0);
+        const file = toArrowFile(streams);
+        // It may take more memory than the process has: better before the commit may have begun.
+        if (streams.some(({ outline }) => outline.mayExceed)) await checkDecoding(file);
+        return commit(target, async (table) => {
+          try {
+            const { version } = await nativeOf<NativeTable>(table).add(file, mode);
+            return { version, rows: { ...noRows, inserted } };
+          } catch (error) {
+            // The call decodes all rows before it writes any. A panic has no text that tells one from the other.
+            if (isPanic(error)) await checkDecoding(file);
+            throw error;
+          }
+        });
+      }),
+    mergeRows: (target, data, clauses) =>
+      withStreams([data], limits, async (streams) => {
+        const file = toArrowFile(streams);
+        await checkDecoding(file);
+        return commit(target, async (table) => {
+          let merge = nativeOf<NativeTable>(table).mergeInsert([...clauses.on]);
+          if (clauses.updateMatched) merge = merge.whenMatchedUpdateAll(clauses.updateMatchedIf);
+          if (clauses.insertNotMatched) merge = merge.whenNotMatchedInsertAll();
+          if (clauses.deleteNotMatchedBySource)
+            merge = merge.whenNotMatchedBySourceDelete(clauses.deleteNotMatchedBySourceIf);
+          if (!clauses.useIndex) merge = merge.useIndex(false);
+          const merged = await merge.execute(file);
+          return {
+            version: merged.version,
+            attempts: merged.numAttempts,
+            rows: {
+              inserted: merged.numInsertedRows,
+              updated: merged.numUpdatedRows,
+              deleted: merged.numDeletedRows,
+            },
+          };
+        });
+      }),
     updateRows: (target, predicate, updates) =>
       commit(target, async (table) => {
         const { rowsUpdated, version } = await table.update({

@@ -12,7 +12,7 @@ export interface WriteTarget {
 /** Rows that a caller sent, as an Arrow IPC stream: few in memory, many in a file that only this service reads. */
 export type RowData =
   | { readonly kind: "bytes"; readonly bytes: Uint8Array }
-  | { readonly kind: "file"; readonly path: string };
+  | { readonly kind: "file"; readonly path: string; readonly size: number };
 
 /** A committed write. */
 export interface Commit {

@@ -115,7 +115,9 @@ export class Uploads {
       }
       await file?.end();
       const data: RowData =
-        file === undefined ? { kind: "bytes", bytes: Buffer.concat(chunks) } : { kind: "file", path: file.path };
+        file === undefined
+          ? { kind: "bytes", bytes: Buffer.concat(chunks) }
+          : { kind: "file", path: file.path, size: bytes };
       return { data, bytes, release };
     } catch (error) {
       await release();

@@ -30,12 +30,22 @@ export interface Isolation {
   readonly workerBytes: Readonly<Partial<Record<PoolName, number>>>;
 }
 
+const isFile = (value: unknown): value is { readonly kind: "file"; readonly size: number } =>
+  typeof value === "object" && value !== null && "kind" in value && value.kind === "file";
+
+/** Bytes of the files of rows among the arguments of a write. */
+const fileBytesOf = (values: readonly unknown[]): number =>
+  values
+    .flat()
+    .filter(isFile)
+    .reduce((total, { size }) => total + size, 0);
+
 /** The writes, each run by a worker. */
 const inWorkers = (pool: Pool): WriteCalls => {
   const call =
     (method: keyof WriteCalls) =>
     (...values: never[]) =>
-      pool.run({ method, values } as unknown as Call);
+      pool.run({ method, values } as unknown as Call, fileBytesOf(values));
   return Object.fromEntries(writeMethods.map((method) => [method, call(method)])) as unknown as WriteCalls;
 };
 

@@ -32,6 +32,8 @@ export interface ExitReport extends WorkerExit {
 
 interface Task {
   readonly call: Call;
+  /** Bytes of the rows that it writes. */
+  readonly bytes: number;
   /** A ServiceError fails the call; anything else is its result. */
   readonly settle: (outcome: unknown) => void;
   /**
@@ -46,6 +48,9 @@ interface Task {
 
 /** An idle worker that uses more than this share of its memory limit is replaced. */
 const maxIdleShare = 0.75;
+
+/** A write takes so many times the memory of its rows: as sent, as a file, decoded, and encoded. */
+const memoryOfRows = 4;
 
 /** A call's second run needs a worker that uses at most this share of its memory limit. */
 const maxSecondRunShare = 0.5;
@@ -90,13 +95,19 @@ export class Pool {
     this.#replenish();
   }
 
-  /** @throws ServiceError the worker's error, or that of its exit. */
-  run<M extends Method>(call: Call<M>): Promise<Result<M>> {
+  /**
+   * @param bytes of the rows that the call writes.
+   * @throws ServiceError the worker's error, or that of its exit.
+   */
+  run<M extends Method>(call: Call<M>, bytes = 0): Promise<Result<M>> {
     if (this.#closed) return Promise.reject(stopping());
     return new Promise((resolve, reject) => {
       const settle = (outcome: unknown): void =>
         outcome instanceof ServiceError ? reject(outcome) : resolve(outcome as Result<M>);
-      this.#enqueue({ call: call as Call, settle, alone: false, mayHaveCommitted: false, timer: undefined }, "last");
+      this.#enqueue(
+        { call: call as Call, bytes, settle, alone: false, mayHaveCommitted: false, timer: undefined },
+        "last",
+      );
       this.#dispatch();
     });
   }
@@ -154,7 +165,7 @@ export class Pool {
     for (let task = this.#waiting[0]; task !== undefined; task = this.#waiting[0]) {
       const worker = this.#findWorker(task);
       if (worker === undefined) {
-        if (task.alone) this.#recycleIdle();
+        if (task.alone || task.bytes > 0) this.#recycleIdle();
         this.#target = Math.min(this.#config.workers, Math.max(this.#target, this.#needed()));
         this.#replenish();
         return;
@@ -172,18 +183,21 @@ export class Pool {
   }
 
   /** The first worker with free capacity, so that few workers are used and their caches stay warm. */
-  #findWorker({ alone }: Task): WorkerProcess | undefined {
+  #findWorker({ alone, bytes }: Task): WorkerProcess | undefined {
+    const { memoryBytes } = this.#config;
     for (const [worker, tasks] of this.#workers) {
+      // The memory that earlier calls left may be too much for this one.
+      if (bytes > 0 && worker.completed > 0 && worker.residentBytes + memoryOfRows * bytes > memoryBytes) continue;
       const isReserved = [...tasks.values()].some((task) => task.alone);
       const isFree = alone
-        ? tasks.size === 0 && worker.residentBytes <= this.#config.memoryBytes * maxSecondRunShare
+        ? tasks.size === 0 && worker.residentBytes <= memoryBytes * maxSecondRunShare
         : tasks.size < this.#config.callsPerWorker && !isReserved;
       if (worker.ready && isFree) return worker;
     }
     return undefined;
   }
 
-  /** Replaces an idle worker that uses too much memory for a second run, unless another worker is starting. */
+  /** Replaces an idle worker that uses too much memory for a call, unless another worker is starting. */
   #recycleIdle(): void {
     const workers = [...this.#workers];
     if (workers.every(([worker]) => worker.ready)) workers.find(([, tasks]) => tasks.size === 0)?.[0].end("recycled");
@@ -208,6 +222,8 @@ export class Pool {
     const task = tasks?.get(id);
     if (tasks === undefined || task === undefined) return;
     tasks.delete(id);
+    // The next large write depends on it.
+    if (task.bytes > 0) void worker.measure();
     this.#backoff.succeeded();
     this.#settle(task, outcome.kind === "result" ? outcome.result : fromFailure(outcome.failure));
     this.#dispatch();

@@ -51,7 +51,7 @@ describe("appends to one table", () => {
       recording.append(target, [{ kind: "bytes", bytes: otherSchema }], "append"),
       recording.append(target, rows(1), "overwrite"),
       recording.append(target, [{ kind: "bytes", bytes: dictionary }], "append"),
-      recording.append(target, [{ kind: "file", path: "/nowhere" }], "append"),
+      recording.append(target, [{ kind: "file", size: 1, path: "/nowhere" }], "append"),
     ]);
     expect(sizes(recording)).toEqual([1, 1, 1, 1, 1, 1]);
     expect(recording.commits.filter(({ mode }) => mode === "overwrite")).toHaveLength(1);

@@ -166,3 +166,14 @@ test("when it is closed, running and later calls fail and no process remains", a
     expect(outcome).toMatchObject({ reason: { code: 17, message: "the service is stopping; retry" } });
   expect(pool.reading).toEqual({ starting: 0, idle: 0, busy: 0 });
 });
+
+test("a large write gets a new worker when the memory that earlier calls left is too much for it", async () => {
+  const pool = open({ memoryBytes: 2 ** 30 });
+  await pool.run(nearest());
+  await until(() => pool.residentBytes > 0);
+  await pool.run(nearest(), 2 ** 20);
+  expect(reports).toEqual([]);
+  // Four times as much does not fit beside what the worker holds.
+  await pool.run(nearest(), 2 ** 28);
+  expect(reports).toMatchObject([{ reason: "recycled", calls: 0 }]);
+});
