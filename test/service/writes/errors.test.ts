@@ -63,7 +63,7 @@ beforeAll(async () => {
     startTestService({ database: broken, environment: writesOn }),
     startStoredService({
       consistencySeconds: 1,
-      environment: { ...writesOn, ...isolated },
+      environment: { ...writesOn, ...isolated, LAKEHEAD_WRITE_CONCURRENCY: "4" },
       retries: false,
       behind: (ask) => (isContended ? hinder(ask) : undefined) ?? answer(ask),
     }),
@@ -81,6 +81,8 @@ beforeAll(async () => {
   const prepared = await contended.service.call("create_index", "plain", { column: "id", index_type: "BTREE" });
   expect(prepared.status).toBe(200);
   isContended = true;
+  for (const [label, codes] of codesOf)
+    if (codes.includes(14)) conflicts.set(label, send(contended.service, label, contendedWrite[label]));
 }, 300_000);
 afterAll(() => Promise.all([service, crowded, issuerAway, readOnly, rootBroken, contended].map((each) => each.stop())));
 
@@ -234,7 +236,10 @@ const provokeThrottling: Provoke = async (label) => {
   throw new Error("no burst was throttled");
 };
 
-const contend: Provoke = (label) => send(contended.service, label, contendedWrite[label]);
+/** Responses under contention, all asked for at once: the SDK waits between its attempts to commit. */
+const conflicts = new Map<string, Promise<Answer>>();
+
+const contend: Provoke = (label) => conflicts.get(label) ?? Promise.reject(new Error(`nothing contends ${label}`));
 
 const provocations: Readonly<Record<number, Provoke>> = {
   0: ask({ options: { method: "PUT" } }),
