@@ -29,8 +29,8 @@ export interface WorkerBounds {
   readonly onStep: (step: Step) => void;
 }
 
-/** Queries of the same machine come first. */
-const niceness = 10;
+/** Queries and writes of the same machine come first. */
+export const niceness = 19;
 
 const mebibytes = (bytes: number): string => `${Math.floor(bytes / 2 ** 20)} MiB`;
 

@@ -29,6 +29,8 @@ partition_rows = 8192
 training_bytes = 4 * 2**30
 # Tasks of a worker in one round: what a conflict with a writer makes void.
 round_tasks = 4
+# This node maps the indices to the rows of a round, which takes some 150 bytes for each.
+round_rows = 24 * fragment_rows
 
 
 def log_tasks():
@@ -94,7 +96,7 @@ def rebuild(index, workers):
 
 def compact(workers):
     """Merges fragments in rounds of one commit each. @returns the numbers of fragments removed and added"""
-    limit = {"max_source_rows": round_tasks * workers["num_workers"] * fragment_rows}
+    limit = {"max_source_rows": min(round_rows, round_tasks * workers["num_workers"] * fragment_rows)}
     rounds = table().count_rows() // limit["max_source_rows"] + 2
     removed = added = 0
     for _ in range(rounds):

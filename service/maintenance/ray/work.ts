@@ -1,5 +1,6 @@
 import type { MaintenanceConfig, RayConfig } from "../../config/maintenance.ts";
 import type { MaintainedTables } from "../../lance/maintained-tables.ts";
+import type { Facts } from "../../plan-doctor/types.ts";
 import { type Due, judge } from "../due.ts";
 import type { LeasedWorkOptions } from "../leased-work.ts";
 import { figuresOf, type Step } from "../work.ts";
@@ -10,13 +11,21 @@ interface Listeners {
   readonly onJob: (table: string, job: EndedJob) => void;
 }
 
+/** Memory for each row of an indexed table that is merged, in bytes, as `npm run bench:maintenance` measures it. */
+const indexedRowBytes = 160;
+
+/** Whether a table is above the configured size, or its rows above what the memory of one process holds. */
+const isLarge = ({ statistics, indices }: Facts, { bytes }: RayConfig, memoryBytes: number): boolean =>
+  statistics !== null &&
+  (statistics.bytes >= bytes || ((indices ?? []).length > 0 && statistics.rows * indexedRowBytes > memoryBytes));
+
 const rebuildsOf = (due: readonly Due[]): readonly string[] =>
   due.flatMap(({ action }) => (action.kind === "rebuild" ? [action.index] : []));
 
 /** The work on large tables that a Ray cluster does before a process of this machine. */
 export const workOnRay =
   (
-    { ray, database, attempts, tableSeconds }: MaintenanceConfig & { readonly ray: RayConfig },
+    { ray, database, attempts, tableSeconds, memoryBytes }: MaintenanceConfig & { readonly ray: RayConfig },
     tables: MaintainedTables,
     { onStep, onJob }: Listeners,
   ): NonNullable<LeasedWorkOptions["ahead"]> =>
@@ -24,7 +33,7 @@ export const workOnRay =
     const state = await tables.state(id, limits.keptMs !== null);
     const { facts } = state;
     const { due } = judge(state, limits, Date.now());
-    if ((facts.statistics?.bytes ?? 0) < ray.bytes) return undefined;
+    if (!isLarge(facts, ray, memoryBytes)) return undefined;
     if (due.every(({ action }) => action.kind === "clean-up")) return undefined;
     const table = id.join("$");
     const rebuilds = rebuildsOf(due);
