@@ -17,7 +17,12 @@ export interface Task {
   readonly from: number;
 }
 
-export const median = (values: readonly number[]): number => percentile(values, 0.5);
+/** The mean of the two middle values of an even number. */
+export const median = (values: readonly number[]): number => {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.slice(Math.ceil(sorted.length / 2) - 1, Math.floor(sorted.length / 2) + 1);
+  return middle.reduce((sum, value) => sum + value, 0) / middle.length;
+};
 
 export const percentile = (values: readonly number[], share: number): number => {
   const sorted = [...values].sort((a, b) => a - b);
