@@ -52,7 +52,7 @@ export async function checkMaintenance(subject: Subject, store: Store): Promise<
 }
 
 const openProgram = ({ uri, storageOptions, secretOptions }: Store): string => `
-import lance, pyarrow as pa, pyarrow.compute as pc
+import lance, pyarrow as pa
 uri = "${uri}/${table}.lance"
 options = ${JSON.stringify({ ...storageOptions, ...secretOptions })}
 `;
@@ -163,10 +163,13 @@ async function countRows(subject: Subject, store: Store): Promise<string> {
   const [head] = await readyPods(subject.surroundings, heads);
   const rows = fragments * fragmentRows;
   const program = `${openProgram(store)}
-ids = lance.dataset(uri, storage_options=options).to_table(columns=["id"])["id"]
-print(len(ids), pc.count_distinct(ids), pc.min(ids), pc.max(ids))`;
+import numpy as np
+seen = np.zeros(${rows}, "uint8")
+for batch in lance.dataset(uri, storage_options=options).to_batches(columns=["id"], batch_size=65536):
+    np.add.at(seen, batch["id"].to_numpy(), 1)
+print((seen == 1).sum(), "rows once")`;
   const found = (await python(subject, head.metadata.name, program)).trim();
-  holds(found === `${rows} ${rows} 0 ${rows - 1}`, found);
+  holds(found === `${rows} rows once`, found);
   const url = `http://${serviceName}/v1/table/${table}/count_rows`;
   const answer = await askFrom(subject, caller, { url, body: {} });
   expectStatus(answer, 200, "count_rows");
