@@ -28,8 +28,8 @@ describe("a deadline", () => {
     service = await startTestService({
       environment: {
         ...environment,
-        LAKEHEAD_ANALYZE_DEADLINE_SECONDS: "1.5",
-        LAKEHEAD_PLAN_DEADLINE_SECONDS: "1.5",
+        LAKEHEAD_ANALYZE_DEADLINE_SECONDS: "2.5",
+        LAKEHEAD_PLAN_DEADLINE_SECONDS: "2.5",
       },
     });
     await Promise.all([explain(service, "id = 1"), analyze(service, "id = 1")]);
@@ -45,7 +45,7 @@ describe("a deadline", () => {
     expect([other.status, third.status]).toEqual([200, 200]);
     expect(late).toMatchObject({
       status: 503,
-      body: { code: 17, error: expect.stringMatching(/ran for more than 1\.5 s and was stopped: reduce k/) },
+      body: { code: 17, error: expect.stringMatching(/ran for more than 2\.5 s and was stopped: reduce k/) },
     });
     expect(late.headers.get("retry-after")).toBe("2");
     const line = exits(service).at(-1);
