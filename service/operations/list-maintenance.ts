@@ -54,16 +54,16 @@ const stateOf = async (
   const [namespace, name] = [parts.slice(0, -1), parts.at(-1) ?? ""];
   try {
     const facts = await database.planFacts({ parts, key: parts.join("$"), namespace, name }, {}, true);
-    const verdict = maintenance.judge(parts, facts);
-    if (verdict === undefined) return { ...base, has_rule: false };
+    const judged = maintenance.judge(parts, facts);
+    if (judged === undefined) return { ...base, has_rule: false };
     const missing = facts.missing.find(({ fact }) => fact !== "columns");
     const exhausted = row !== undefined && row.exhaustedAt === facts.version;
     return {
       ...base,
-      ...verdict,
+      ...judged,
       notes: exhausted
-        ? [...verdict.notes, "the last run could do no more, and the table has not changed since"]
-        : verdict.notes,
+        ? [...judged.notes, "the last run could do no more, and the table has not changed since"]
+        : judged.notes,
       ...(missing === undefined ? {} : { problem: `${missing.fact}: ${missing.reason}` }),
     };
   } catch (error) {
