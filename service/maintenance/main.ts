@@ -1,6 +1,5 @@
 /** `npm run maintain`: finds what is due for the tables of a database and does it, or prints it alone. */
 import { existsSync } from "node:fs";
-import { setPriority } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 
@@ -68,14 +67,7 @@ const readOr = <T>(read: () => T): T => {
   }
 };
 
-const { niceness } = await import("./worker.ts");
-
 removeStrayOptions(process.env);
-try {
-  setPriority(niceness);
-} catch {
-  // The system does not permit it: nothing depends on it.
-}
 const { LAKEHEAD_HOME: home, ...environment } = process.env;
 const config = readOr(() => readMaintenanceConfig({ ...localDatabase(home), ...environment }));
 const limits = { maxParts: 16, maxPartLength: 128 };

@@ -30,7 +30,7 @@ export interface WorkerBounds {
 }
 
 /** Queries and writes of the same machine come first. */
-export const niceness = 19;
+const niceness = 10;
 
 const mebibytes = (bytes: number): string => `${Math.floor(bytes / 2 ** 20)} MiB`;
 
