@@ -13,7 +13,7 @@ import random
 import zlib
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import schemathesis
 from hypothesis import strategies
@@ -27,6 +27,8 @@ REAL = json.loads(Path(os.environ["LAKEHEAD_CONTRACT_REAL"]).read_text())
 WRITES = "LAKEHEAD_CONTRACT_WRITES" in os.environ
 WILD_SHARE = 1 if WRITES else 0.25
 UNKNOWN_SHARE = 0.1
+# Each call that finds its table starts a process.
+UNKNOWN_SHARE_OF_MAINTAIN = 0.95
 
 FILTERS = [
     "id > 10",
@@ -236,7 +238,7 @@ def agree(body: dict, case: Any) -> dict:
     if "branch" in (case.query or {}):
         own.pop("branch", None)
     if own.get("index_name") is not None:
-        own["index_name"] = (case.path_parameters or {}).get("index_name")
+        own["index_name"] = unquote((case.path_parameters or {}).get("index_name"))
     if case.path.endswith("{id}/describe") and own.get("tag") is not None:
         # A tag replaces both.
         own.pop("version", None)
@@ -250,7 +252,8 @@ def steer_path(case: Any, chance: random.Random) -> list[str] | None:
     if "index_name" in parameters and chance.random() >= UNKNOWN_SHARE:
         parameters["index_name"] = chance.choice(REAL["indices"])
     parts = None
-    if "id" in parameters and chance.random() >= UNKNOWN_SHARE:
+    unknown = UNKNOWN_SHARE_OF_MAINTAIN if case.path.endswith("/maintain") else UNKNOWN_SHARE
+    if "id" in parameters and chance.random() >= unknown:
         parts = chance.choice(REAL["namespaces" if case.path.startswith("/v1/namespace/") else "tables"])
         parameters["id"] = quote(join(parts, case), safe="")
     case.path_parameters = parameters
