@@ -47,7 +47,7 @@ describe("a deadline", () => {
       status: 503,
       body: { code: 17, error: expect.stringMatching(/ran for more than 2\.5 s and was stopped: reduce k/) },
     });
-    expect(late.headers.get("retry-after")).toBe("2");
+    expect(late.headers.get("retry-after")).toBe("3");
     const line = exits(service).at(-1);
     expect(line).toMatchObject({ pool, reason: "deadline", calls: 1 });
     expect(lives(line?.pid ?? 0)).toBe(false);
