@@ -20,6 +20,14 @@ const skip = (chunks: readonly Uint8Array[], bytes: number): Uint8Array[] => {
   return [first.subarray(left), ...rest];
 };
 
+/**
+ * Frees the memory of a chunk that is alone in it. The collector would have to look through the whole heap for every few
+ * megabytes of a body.
+ */
+const free = ({ buffer, byteLength }: Uint8Array): void => {
+  if (buffer.byteLength === byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0);
+};
+
 /** Memory of all bodies that wait for a write. */
 export class Gathered {
   readonly #limit: number;
@@ -52,7 +60,7 @@ export class BodyFile {
     this.#gathered = gathered;
   }
 
-  /** @throws Error of the write before. */
+  /** The chunk belongs to the file from now on. @throws Error of the write before. */
   async add(chunk: Uint8Array): Promise<void> {
     this.#chunks.push(chunk);
     this.#cost += costOf(chunk);
@@ -89,7 +97,9 @@ export class BodyFile {
     this.#cost = 0;
     try {
       this.#file ??= await open(this.path, "wx", 0o600);
+      const written = piece;
       while (piece.length > 0) piece = skip(piece, (await this.#file.writev(piece)).bytesWritten);
+      for (const chunk of written) free(chunk);
     } finally {
       this.#gathered.bytes -= cost;
     }
