@@ -14,6 +14,7 @@ process.env.LANCEDB_LOG ??= "error";
 const { connect, Index } = await import("@lancedb/lancedb");
 const { testToken } = await import("../test/support/request.ts");
 const { startReadyServiceProcess } = await import("../test/support/service-process.ts");
+const { median, percentile } = await import("./measure.ts");
 const { readOptions } = await import("./options.ts");
 const { figureTable } = await import("./report.ts");
 type Figures = import("../service/maintenance/work.ts").Figures;
@@ -25,7 +26,9 @@ const options = readOptions("bench:maintenance", {
   fragments: { default: 100, help: "fragments of the table whose rates are measured" },
   rows: { default: 4000, help: "rows of each of these fragments" },
   dimensions: { default: 128, help: "numbers of a vector" },
-  seconds: { default: 15, help: "seconds of writing without a run, and as many during runs" },
+  seconds: { default: 15, help: "seconds of writing without a run, and as many during runs, in each round" },
+  rounds: { default: 3, help: "rounds of that" },
+  writers: { default: false, help: "only what writers notice" },
 });
 
 const program = fileURLToPath(new URL("../service/maintenance/main.ts", import.meta.url));
@@ -65,10 +68,6 @@ const rowsFrom = (from: number, count: number): Record<string, unknown>[] =>
     id: from + index,
     vector: Array.from({ length: options.dimensions }, () => Math.random()),
   }));
-
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
-const percentile = (values: readonly number[], share: number): number =>
-  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0;
 
 const whole = (value: number): string => Math.round(value).toLocaleString("en-US");
 const times = (before: number, after: number): string =>
@@ -213,23 +212,40 @@ const writers = async (database: string): Promise<string> => {
       }
       return taken;
     };
+    let [runs, changes] = [0, 0];
+    const writeDuringRuns = async (): Promise<readonly number[]> => {
+      let writing = true;
+      const maintaining = (async () => {
+        while (writing) {
+          const { steps } = await maintain(database, [{ tables: ["written"], compaction: { smallFragments: 5 } }]);
+          runs++;
+          changes += steps.length;
+        }
+      })();
+      const during = await writeFor(options.seconds);
+      writing = false;
+      await maintaining;
+      return during;
+    };
     await writeFor(3);
-    const quiet = await writeFor(options.seconds);
-    let writing = true;
-    let runs = 0;
-    let changes = 0;
-    const maintaining = (async () => {
-      while (writing) {
-        const { steps } = await maintain(database, [{ tables: ["written"], compaction: { smallFragments: 5 } }]);
-        runs++;
-        changes += steps.length;
-      }
-    })();
-    const during = await writeFor(options.seconds);
-    writing = false;
-    await maintaining;
-    const [calm, busy] = [percentile(quiet, 0.99), percentile(during, 0.99)];
-    return `appends of one row through the service: 99th percentile ${calm.toFixed(1)} ms without a run, ${busy.toFixed(1)} ms during ${runs} runs with ${changes} changes: ${(busy / calm).toFixed(2)} times; medians ${median(quiet).toFixed(1)} and ${median(during).toFixed(1)} ms\n`;
+    const rows: string[][] = [];
+    const ratios: number[] = [];
+    for (let round = 1; round <= options.rounds; round++) {
+      const quiet = await writeFor(options.seconds);
+      const during = await writeDuringRuns();
+      ratios.push(percentile(during, 0.99) / percentile(quiet, 0.99));
+      const ofBoth = (figure: (of: readonly number[]) => number): string =>
+        `${figure(quiet).toFixed(1)}, ${figure(during).toFixed(1)}`;
+      rows.push([
+        String(round),
+        ofBoth(median),
+        ofBoth((of) => percentile(of, 0.99)),
+        ofBoth((of) => Math.max(...of)),
+        `${ratios.at(-1)?.toFixed(2)} times`,
+      ]);
+    }
+    const table = figureTable(["round", "p50 ms", "p99 ms", "slowest ms", "p99, during/quiet"], rows);
+    return `Appends of one row through the service, without a run and during runs (${runs} runs, ${changes} changes): the 99th percentile is ${median(ratios).toFixed(2)} times as high.\n\n${table}\n`;
   } finally {
     await service.stop();
   }
@@ -237,7 +253,7 @@ const writers = async (database: string): Promise<string> => {
 
 const directory = await mkdtemp(join(tmpdir(), "lakehead-bench-maintenance-"));
 try {
-  for (const [name, measure] of Object.entries({ beforeAndAfter, rates, writers }))
+  for (const [name, measure] of Object.entries(options.writers ? { writers } : { beforeAndAfter, rates, writers }))
     process.stdout.write(`${await measure(join(directory, name))}\n`);
 } finally {
   await rm(directory, { recursive: true, force: true });

@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { lowerPriority } from "../priority.ts";
 
 const usage = `usage: npm run maintain -- [options]
   --table ID   this table only; the parts of the id are joined by "$"; may be repeated
@@ -43,6 +44,8 @@ if (values.help === true) {
   process.exit(exitCode.ok);
 }
 
+// Before the SDK creates threads, which keep the priority of their beginning.
+lowerPriority(0, "maintenance");
 // See service/main.ts.
 process.env.LANCEDB_LOG ??= "error";
 const { readMaintenanceConfig } = await import("../config/config.ts");

@@ -1,8 +1,9 @@
 import { fork } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
-import { setPriority, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { lowerPriority } from "../priority.ts";
 import { ExitErrorReader } from "../workers/exit-error.ts";
 import { measureEveryMs, residentBytes } from "../workers/resident-memory.ts";
 import type { Step, WorkResult } from "./work.ts";
@@ -29,9 +30,6 @@ export interface WorkerBounds {
   readonly onStep: (step: Step) => void;
 }
 
-/** Queries and writes of the same machine come first. */
-const niceness = 10;
-
 const mebibytes = (bytes: number): string => `${Math.floor(bytes / 2 ** 20)} MiB`;
 
 /**
@@ -49,6 +47,7 @@ export const workInProcess = async (
     serialization: "advanced",
     stdio: ["ignore", "ignore", "pipe", "ipc"],
   });
+  lowerPriority(child.pid, "maintenance");
   const { promise, resolve, reject } = Promise.withResolvers<WorkResult>();
   const end = (reason: string): void => {
     reject(new WorkEnded(reason, false));
@@ -87,11 +86,6 @@ export const workInProcess = async (
   const abort = (): void => end(String(signal.reason));
   signal.addEventListener("abort", abort);
   if (signal.aborted) abort();
-  try {
-    if (child.pid !== undefined) setPriority(child.pid, niceness);
-  } catch {
-    // The process has ended, or the system does not permit it: nothing depends on it.
-  }
   child.send({ ...job, temporary }, () => undefined);
   try {
     return await promise;

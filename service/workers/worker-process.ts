@@ -1,8 +1,8 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { rm } from "node:fs/promises";
-import { setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { DatabaseConfig } from "../lance/database.ts";
+import { lowerPriority } from "../priority.ts";
 import { ExitErrorReader } from "./exit-error.ts";
 import { type ExitReason, exitReason } from "./exit-reason.ts";
 import type { Call, CallOutcome, FromWorker, ToWorker } from "./protocol.ts";
@@ -31,18 +31,6 @@ export interface WorkerExit {
 /** A process that is not ready after so many milliseconds has failed to start. */
 const startMs = 30_000;
 
-/** Workers have a lower priority than the service's process, so that probes, tags and plans stay fast under load. */
-const niceness = 10;
-
-/** Called before the process creates threads: on Linux, existing threads keep their priority. */
-const lowerPriority = (pid: number | undefined): void => {
-  try {
-    if (pid !== undefined) setPriority(pid, niceness);
-  } catch {
-    // The process has ended, or the system does not permit it: nothing depends on it.
-  }
-};
-
 const removeTemporary = async (pid: number | undefined): Promise<void> => {
   if (pid !== undefined) await rm(temporaryDirectoryOf(pid), { recursive: true, force: true }).catch(() => undefined);
 };
@@ -66,7 +54,7 @@ export class WorkerProcess {
       stdio: ["ignore", "ignore", "pipe", "ipc"],
     });
     const child = this.#child;
-    lowerPriority(child.pid);
+    lowerPriority(child.pid, "worker");
     const { promise, resolve } = Promise.withResolvers<void>();
     this.ended = promise;
     this.#startTimer = setTimeout(() => this.end("start"), startMs);

@@ -1,9 +1,10 @@
 import { cp, mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { getPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Connection, connect, Index } from "@lancedb/lancedb";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { niceness } from "../../../service/priority.ts";
 import {
   finish,
   idsOf,
@@ -185,6 +186,14 @@ describe("two runs at once", () => {
       if (outcome === "left") expect(reason).toMatch(/^another run works on it/);
     expect(await idsOf(await openTable(directory, "events"))).toEqual(range(0, all));
   });
+});
+
+test("a run has a lower priority than the writes of a service", async () => {
+  await makeSlow();
+  const running = startRun(directory);
+  const { pid = 0 } = running.child;
+  await expect.poll(() => getPriority(pid), { interval: 5, timeout: 60_000 }).toBeGreaterThan(niceness.worker);
+  await running.exited();
 });
 
 describe("a run that is ended by SIGTERM", () => {
