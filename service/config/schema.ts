@@ -319,7 +319,7 @@ const writes = z.object({
   queue: variable("LAKEHEAD_WRITE_QUEUE", "Maximum number of writes in the queue", integer(0, 10_000).default(64)),
   appendConcurrency: variable(
     "LAKEHEAD_APPEND_CONCURRENCY",
-    "Concurrency limit of appends of at most 256 KiB, which share commits; as many more may wait",
+    "Concurrency limit of appends of at most 4 MiB, which share commits; as many more may wait",
     integer(1, 10_000).default(256),
   ),
   deadlineSeconds: variable(

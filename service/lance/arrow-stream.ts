@@ -225,11 +225,20 @@ const inPlace = ({ bytes, outline, hasRoom }: Stream, footer: Uint8Array): Buffe
   return file;
 };
 
+/** @throws ServiceError code 13 for streams that cannot be one file: a file has one schema, and a dictionary only once. */
+const verifyJoinable = (streams: readonly [Stream, ...Stream[]]): void => {
+  const [first] = streams;
+  for (const { outline } of streams)
+    if (outline.dictionaries.length > 0 || Buffer.compare(outline.schema.bytes, first.outline.schema.bytes) !== 0)
+      throw invalid("rows with different schemas, or with dictionaries, cannot share a commit");
+};
+
 /**
- * Converts Arrow IPC streams of one schema into a file with all their batches: the SDK reads files only. No value is decoded.
- * @param streams several only if none has dictionaries.
+ * Converts Arrow IPC streams into a file with all their batches: the SDK reads files only. No value is decoded.
+ * @throws ServiceError code 13 for several with different schemas or with dictionaries.
  */
 export const toArrowFile = (streams: readonly [Stream, ...Stream[]]): Buffer => {
+  if (streams.length > 1) verifyJoinable(streams);
   const { schema } = streams[0].outline;
   const parts: Uint8Array[] = [head];
   const dictionaries: Block[] = [];

@@ -49,16 +49,19 @@ export interface WriteLimits {
   readonly maxWriteBytes: number;
 }
 
-/** @throws ServiceError code 13 for a malformed stream, 413 for one that is too large when decompressed. */
-const readStream = (data: RowData, { maxWriteBytes }: WriteLimits): Stream => {
+/** @throws ServiceError code 13 for a malformed stream. */
+const readStream = (data: RowData): Stream => {
   const bytes = data.kind === "bytes" ? data.bytes : readStreamFile(data.path);
-  const outline = outlineOf(bytes);
-  if (outline.decodedBytes > maxWriteBytes)
+  return { bytes, outline: outlineOf(bytes), hasRoom: data.kind === "file" };
+};
+
+/** @throws ServiceError 413 */
+const verifySize = (streams: readonly Stream[], { maxWriteBytes }: WriteLimits): void => {
+  if (streams.reduce((total, { outline }) => total + outline.decodedBytes, 0) > maxWriteBytes)
     throw new ServiceError(13, {
       transport: "bodyTooLarge",
       message: `the rows have more than ${maxWriteBytes} bytes when decompressed: send them in several requests, or ask the operator to raise LAKEHEAD_MAX_WRITE_BYTES`,
     });
-  return { bytes, outline, hasRoom: data.kind === "file" };
 };
 
 type OneOrMore<T> = readonly [T, ...T[]];
@@ -69,8 +72,9 @@ const withStreams = async <T>(
   limits: WriteLimits,
   use: (streams: OneOrMore<Stream>) => Promise<T>,
 ): Promise<T> => {
-  const streams = data.map((each) => readStream(each, limits)) as [Stream, ...Stream[]];
+  const streams = data.map(readStream) as [Stream, ...Stream[]];
   try {
+    verifySize(streams, limits);
     return await use(streams);
   } finally {
     for (const stream of streams) freeStream(stream);
@@ -132,14 +136,15 @@ export const openRowWrites = (
       }),
     insertRows: (target, data, mode) =>
       withStreams(data, limits, async (streams) => {
-        const inserted = streams.reduce((total, { outline }) => total + outline.rows, 0);
+        const insertedBy = streams.map(({ outline }) => outline.rows);
+        const inserted = insertedBy.reduce((total, rows) => total + rows, 0);
         const file = toArrowFile(streams);
         // It may take more memory than the process has: better before the commit may have begun.
         if (streams.some(({ outline }) => outline.mayExceed)) await checkDecoding(file);
         return commit(target, async (table) => {
           try {
             const { version } = await nativeOf<NativeTable>(table).add(file, mode);
-            return { version, rows: { ...noRows, inserted } };
+            return { version, rows: { ...noRows, inserted }, insertedBy };
           } catch (error) {
             // The call decodes all rows before it writes any. A panic has no text that tells one from the other.
             if (isPanic(error)) await checkDecoding(file);

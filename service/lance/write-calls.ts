@@ -30,8 +30,18 @@ export interface RowCounts {
 
 export type CommitOfRows = Commit & { readonly rows: RowCounts };
 
+/** `insertedBy`: rows of each of the inserted data. */
+export type CommitOfInserts = CommitOfRows & { readonly insertedBy: readonly number[] };
+
 export type CreateMode = "create" | "exist_ok" | "overwrite";
 export type InsertMode = "append" | "overwrite";
+
+/** A larger insert is a commit of its own. */
+const maxSharedBytes = 4 * 2 ** 20;
+
+/** Whether an insert may share its commit with others. */
+export const mayShareCommit = (data: RowData, mode: InsertMode): boolean =>
+  mode === "append" && (data.kind === "bytes" || data.size <= maxSharedBytes);
 
 export interface MergeClauses {
   /** Columns that identify a row. */
@@ -69,8 +79,8 @@ export interface FieldMetadata {
 export interface WriteCalls {
   /** With rows, or with a schema alone. @throws ServiceError code 5 if the table exists and the mode is `create`. */
   createTable(table: TableId, data: RowData, mode: CreateMode): Promise<CommitOfRows>;
-  /** @param data several are inserted in one commit; they have one schema. */
-  insertRows(target: WriteTarget, data: readonly [RowData, ...RowData[]], mode: InsertMode): Promise<CommitOfRows>;
+  /** @param data several are inserted in one commit. @throws ServiceError code 13 if they have different schemas. */
+  insertRows(target: WriteTarget, data: readonly [RowData, ...RowData[]], mode: InsertMode): Promise<CommitOfInserts>;
   mergeRows(
     target: WriteTarget,
     data: RowData,

@@ -1,3 +1,4 @@
+import { mayShareCommit } from "../lance/write-calls.ts";
 import { defineOperation } from "./operation.ts";
 import { branchOf, branchParameters, committed, count, insertMode, rowsBody, versionAnswer } from "./shared/write.ts";
 
@@ -8,7 +9,7 @@ export const insert = defineOperation({
   methods: ["POST"],
   scope: "write",
   // Small appends wait for a common commit, which one worker runs.
-  admission: (rows, { mode }) => (rows.kind === "bytes" && mode === "append" ? "append" : "write"),
+  admission: (rows, { mode }) => (mayShareCommit(rows, mode) ? "append" : "write"),
   errors: [14, 20, 22],
   summary: "Inserts the rows of an Arrow IPC stream",
   input: "arrow",

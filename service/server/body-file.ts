@@ -49,15 +49,19 @@ export class Gathered {
 export class BodyFile {
   readonly path: string;
   readonly #gathered: Gathered;
-  #file: FileHandle | undefined;
+  readonly #opening: Promise<FileHandle>;
   #chunks: Uint8Array[] = [];
   /** Memory of the chunks. */
   #cost = 0;
   #writing: Promise<void> = Promise.resolve();
+  #closing: Promise<void> | undefined;
 
   constructor(path: string, gathered: Gathered) {
     this.path = path;
     this.#gathered = gathered;
+    this.#opening = open(path, "wx", 0o600);
+    // The first write throws its error.
+    this.#opening.catch(() => undefined);
   }
 
   /** The chunk belongs to the file from now on. @throws Error of the write before. */
@@ -76,8 +80,8 @@ export class BodyFile {
   async end(): Promise<void> {
     await this.#writing;
     await this.#write();
-    await this.#file?.close();
-    this.#file = undefined;
+    // Its reader need not wait for another thread's turn.
+    void this.#close();
   }
 
   async remove(): Promise<void> {
@@ -85,21 +89,24 @@ export class BodyFile {
     this.#cost = 0;
     this.#chunks = [];
     await this.#writing.catch(() => undefined);
-    await this.#file?.close();
-    this.#file = undefined;
+    await this.#close();
     await rm(this.path, { force: true });
   }
 
+  #close(): Promise<void> {
+    this.#closing ??= this.#opening.then((file) => file.close()).catch(() => undefined);
+    return this.#closing;
+  }
+
   async #write(): Promise<void> {
-    let piece = this.#chunks;
+    const whole = this.#chunks;
     const cost = this.#cost;
     this.#chunks = [];
     this.#cost = 0;
     try {
-      this.#file ??= await open(this.path, "wx", 0o600);
-      const written = piece;
-      while (piece.length > 0) piece = skip(piece, (await this.#file.writev(piece)).bytesWritten);
-      for (const chunk of written) free(chunk);
+      const file = await this.#opening;
+      for (let left = whole; left.length > 0; ) left = skip(left, (await file.writev(left)).bytesWritten);
+      for (const chunk of whole) free(chunk);
     } finally {
       this.#gathered.bytes -= cost;
     }

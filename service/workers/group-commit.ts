@@ -1,17 +1,28 @@
 import { createHash } from "node:crypto";
 import { ServiceError } from "../errors.ts";
-import { outlineOf, type StreamOutline } from "../lance/arrow-stream.ts";
-import type { CommitOfRows, RowData, WriteCalls, WriteTarget } from "../lance/write-calls.ts";
+import { outlineOf } from "../lance/arrow-stream.ts";
+import {
+  type CommitOfInserts,
+  mayShareCommit,
+  type RowData,
+  type WriteCalls,
+  type WriteTarget,
+} from "../lance/write-calls.ts";
 
 type Insert = WriteCalls["insertRows"];
 
+/** Appends that may share a commit. */
+interface Group {
+  readonly key: string;
+  /** Bytes of one's rows, as sent or, where they are in memory, decompressed, whichever are more. */
+  readonly bytes: number;
+}
+
 interface Append {
   readonly target: WriteTarget;
-  readonly data: RowData & { readonly kind: "bytes" };
-  readonly rows: number;
-  /** Bytes of the rows, as sent or decompressed, whichever are more. */
+  readonly data: RowData;
   readonly bytes: number;
-  readonly settle: (outcome: CommitOfRows | ServiceError) => void;
+  readonly settle: (outcome: CommitOfInserts | ServiceError) => void;
 }
 
 /** Maximum appends of one commit, and maximum bytes of their rows. */
@@ -19,13 +30,18 @@ const maxAppends = 1000;
 const maxBytes = 16 * 2 ** 20;
 
 /**
- * Appends that may share a commit: to the same branch, with the same schema, without dictionaries, which a file holds only
- * once. @returns undefined for one that shares with no other.
+ * Appends to the same branch may share a commit if they have the same schema and no dictionaries. Of rows in a file, only a
+ * worker reads the schema, and refuses those that cannot be together.
+ * @returns undefined for one that shares with no other.
  */
-const groupOf = ({ table, branch }: WriteTarget, { schema, dictionaries }: StreamOutline): string | undefined =>
-  dictionaries.length > 0
-    ? undefined
-    : JSON.stringify([table.key, branch ?? null, createHash("sha256").update(schema.bytes).digest("base64")]);
+const groupOf = ({ table, branch }: WriteTarget, data: RowData): Group | undefined => {
+  const keyOf = (kind: string): string => JSON.stringify([table.key, branch ?? null, kind]);
+  if (data.kind === "file") return { key: keyOf("file"), bytes: data.size };
+  const { schema, dictionaries, decodedBytes } = outlineOf(data.bytes);
+  if (dictionaries.length > 0) return undefined;
+  const key = keyOf(createHash("sha256").update(schema.bytes).digest("base64"));
+  return { key, bytes: Math.max(data.bytes.byteLength, decodedBytes) };
+};
 
 /** Whether an error may be caused by the rows of one append, so that the others may succeed without it. */
 const concernsOne = ({ status, transport }: ServiceError): boolean =>
@@ -42,8 +58,11 @@ export const groupAppends = (insert: Insert): Insert => {
     const { target } = appends[0];
     try {
       const data = appends.map((append) => append.data) as [RowData, ...RowData[]];
-      const { rows: _, ...version } = await insert(target, data, "append");
-      for (const { rows, settle } of appends) settle({ ...version, rows: { inserted: rows, updated: 0, deleted: 0 } });
+      const commit = await insert(target, data, "append");
+      for (const [index, { settle }] of appends.entries()) {
+        const inserted = commit.insertedBy[index] ?? 0;
+        settle({ ...commit, rows: { ...commit.rows, inserted }, insertedBy: [inserted] });
+      }
     } catch (error) {
       const failure = error instanceof ServiceError ? error : new ServiceError(18, { cause: error });
       // Nothing was committed.
@@ -62,26 +81,24 @@ export const groupAppends = (insert: Insert): Insert => {
   };
 
   /** Commits what waits in a group, until nothing does. */
-  const drain = async (group: string, queue: Append[]): Promise<void> => {
+  const drain = async (key: string, queue: Append[]): Promise<void> => {
     for (let next = take(queue); next.length > 0; next = take(queue)) await commit(next as [Append, ...Append[]]);
-    waiting.delete(group);
+    waiting.delete(key);
   };
 
   return async (target, data, mode) => {
     const [only] = data;
-    if (mode !== "append" || data.length > 1 || only.kind !== "bytes") return insert(target, data, mode);
-    const outline = outlineOf(only.bytes);
-    const group = groupOf(target, outline);
+    const group = data.length > 1 || !mayShareCommit(only, mode) ? undefined : groupOf(target, only);
     if (group === undefined) return insert(target, data, mode);
-    const outcome = await new Promise<CommitOfRows | ServiceError>((settle) => {
-      const bytes = Math.max(only.bytes.byteLength, outline.decodedBytes);
-      const append: Append = { target, data: only, rows: outline.rows, bytes, settle };
-      const queue = waiting.get(group);
+    const { key, bytes } = group;
+    const outcome = await new Promise<CommitOfInserts | ServiceError>((settle) => {
+      const append: Append = { target, data: only, bytes, settle };
+      const queue = waiting.get(key);
       if (queue !== undefined) queue.push(append);
       else {
         const first = [append];
-        waiting.set(group, first);
-        void drain(group, first);
+        waiting.set(key, first);
+        void drain(key, first);
       }
     });
     if (outcome instanceof ServiceError) throw outcome;

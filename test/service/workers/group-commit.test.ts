@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { ServiceError } from "../../../service/errors.ts";
+import { outlineOf } from "../../../service/lance/arrow-stream.ts";
 import { outcomeUnknown } from "../../../service/lance/classify-write.ts";
-import type { CommitOfRows, InsertMode, RowData, WriteTarget } from "../../../service/lance/write-calls.ts";
+import type { CommitOfInserts, InsertMode, RowData, WriteTarget } from "../../../service/lance/write-calls.ts";
 import { groupAppends } from "../../../service/workers/group-commit.ts";
 import { dictionary } from "../writes/streams.ts";
 import { plainSchema, plainStream, streamOf } from "../writes/support.ts";
@@ -9,15 +10,22 @@ import { plainSchema, plainStream, streamOf } from "../writes/support.ts";
 const target: WriteTarget = { table: { key: "t", name: "t", namespace: [], parts: ["t"] } };
 const rows = (...ids: number[]): readonly [RowData] => [{ kind: "bytes", bytes: plainStream(ids) }];
 
+/** Rows that a file would have. */
+const rowsOfFile = 7;
+const file = (size: number): readonly [RowData] => [{ kind: "file", size, path: "/nowhere" }];
+const mebibyte = 2 ** 20;
+
 /** An insert that records its calls; each is one version and takes a turn of the event loop. */
 const recorded = (fail?: (data: readonly RowData[]) => ServiceError | undefined) => {
   const commits: { readonly target: WriteTarget; readonly size: number; readonly mode: InsertMode }[] = [];
-  const insert = async (to: WriteTarget, data: readonly RowData[], mode: InsertMode): Promise<CommitOfRows> => {
+  const insert = async (to: WriteTarget, data: readonly RowData[], mode: InsertMode): Promise<CommitOfInserts> => {
     await new Promise((resolve) => setImmediate(resolve));
     commits.push({ target: to, size: data.length, mode });
     const failure = fail?.(data);
     if (failure !== undefined) throw failure;
-    return { before: commits.length, version: commits.length + 1, rows: { inserted: 99, updated: 0, deleted: 0 } };
+    const insertedBy = data.map((each) => (each.kind === "bytes" ? outlineOf(each.bytes).rows : rowsOfFile));
+    const rows = { inserted: insertedBy.reduce((sum, count) => sum + count, 0), updated: 0, deleted: 0 };
+    return { before: commits.length, version: commits.length + 1, rows, insertedBy };
   };
   return { commits, append: groupAppends(insert) };
 };
@@ -41,6 +49,21 @@ describe("appends to one table", () => {
     expect(sizes(recording)).toEqual([1, 1, 1]);
   });
 
+  test("of up to 4 MiB in files share commits of up to 16 MiB", async () => {
+    const recording = recorded();
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => recording.append(target, file(4 * mebibyte), "append")),
+    );
+    expect(sizes(recording)).toEqual([1, 4, 4, 1]);
+    for (const answer of answers) expect(answer.rows.inserted).toBe(rowsOfFile);
+  });
+
+  test("of more than 4 MiB are a commit each, at once", async () => {
+    const recording = recorded();
+    await Promise.all(Array.from({ length: 3 }, () => recording.append(target, file(4 * mebibyte + 1), "append")));
+    expect(sizes(recording)).toEqual([1, 1, 1]);
+  });
+
   test("share no commit with other branches, other schemas, overwrites, files or dictionaries", async () => {
     const recording = recorded();
     const onBranch = { ...target, branch: "b" };
@@ -51,7 +74,7 @@ describe("appends to one table", () => {
       recording.append(target, [{ kind: "bytes", bytes: otherSchema }], "append"),
       recording.append(target, rows(1), "overwrite"),
       recording.append(target, [{ kind: "bytes", bytes: dictionary }], "append"),
-      recording.append(target, [{ kind: "file", size: 1, path: "/nowhere" }], "append"),
+      recording.append(target, file(1), "append"),
     ]);
     expect(sizes(recording)).toEqual([1, 1, 1, 1, 1, 1]);
     expect(recording.commits.filter(({ mode }) => mode === "overwrite")).toHaveLength(1);
@@ -102,9 +125,9 @@ describe("when a shared commit fails", () => {
 
   test("with an error that is no ServiceError, every append gets code 18, and the table takes appends again", async () => {
     let broken = true;
-    const append = groupAppends(async (): Promise<CommitOfRows> => {
+    const append = groupAppends(async (): Promise<CommitOfInserts> => {
       if (broken) throw new TypeError("a fault of the service");
-      return { version: 2, rows: { inserted: 1, updated: 0, deleted: 0 } };
+      return { version: 2, rows: { inserted: 1, updated: 0, deleted: 0 }, insertedBy: [1] };
     });
     await expect(append(target, rows(1), "append")).rejects.toMatchObject({ code: 18 });
     broken = false;

@@ -1,4 +1,4 @@
-import { tableFromIPC } from "apache-arrow";
+import { Field, Schema, tableFromIPC, Utf8 } from "apache-arrow";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createLog } from "../../../service/telemetry/log.ts";
 import { sendRequest } from "../../support/request.ts";
@@ -115,6 +115,35 @@ describe("rows", () => {
     await send("create", "large", large);
     expect((await send("insert", "large", large)).status).toBe(200);
     expect(await count("large", "length(text) = 1048576")).toBe(2);
+  });
+
+  test("of more than 256 KiB that arrive together share commits, and only those that are wrong fail", async () => {
+    const text = "x".repeat(300 * 1024);
+    const ids = (from: number, rows: number) => Array.from({ length: rows }, (_, index) => from + index);
+    const reordered = streamOf([{ id: 50n, text, vector: [0, 0, 0, 0] }], plainSchema.select(["text", "id", "vector"]));
+    const wrong = streamOf([{ wrong: text }], new Schema([new Field("wrong", new Utf8(), true)]));
+    await send("create", "joined", plainStream([0]));
+    const sent = [1, 2, 3, 4, 5].map((rows) => plainStream(ids(10 * rows, rows), text));
+    const answers = await Promise.all(
+      [...sent, reordered, wrong, new Uint8Array(400 * 1024)].map((rows) => send("insert", "joined", rows)),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200, 400, 400]);
+    expect(answers.slice(0, 6).map(({ body }) => body.num_inserted_rows)).toEqual([1, 2, 3, 4, 5, 1]);
+    expect((await values("joined", "id")).map(Number).sort((a, b) => a - b)).toEqual(
+      [0, ...[1, 2, 3, 4, 5].flatMap((rows) => ids(10 * rows, rows)).sort((a, b) => a - b)].flatMap((id) =>
+        id === 50 ? [50, 50] : [id],
+      ),
+    );
+  });
+
+  test("of more than 256 KiB with one schema become fewer versions than requests", async () => {
+    const large = plainStream([1], "x".repeat(300 * 1024));
+    await send("create", "fewer", plainStream([0]));
+    const answers = await Promise.all(Array.from({ length: 12 }, () => send("insert", "fewer", large)));
+    const versions = new Set(answers.map(({ body }) => body.version));
+    expect(versions.size).toBeLessThan(12);
+    expect(await count("fewer")).toBe(13);
+    expect((await call("version/list", "fewer")).versions).toHaveLength(versions.size + 1);
   });
 
   test("replace those of a table in the mode overwrite, which keeps its versions", async () => {
