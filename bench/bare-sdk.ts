@@ -8,7 +8,7 @@ export type DirectRound = Round & { readonly cpuSeconds: number };
 
 const [directory = ""] = process.argv.slice(2);
 const workloads = createWorkloads("direct");
-const connection = await connect(directory, { readConsistencyInterval: 1 }, new Session(2n ** 30n, 2n ** 28n));
+const connection = await connect(directory, { readConsistencyInterval: 1, session: new Session(2n ** 30n, 2n ** 28n) });
 const handles = new Map<string, Table>();
 
 const handleOf = async (name: string): Promise<Table> => {

@@ -1,6 +1,7 @@
 import { connect, Session } from "@lancedb/lancedb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { rootNamespace } from "../../../service/guard/table-id.ts";
+import { LazyConnection } from "../../../service/lance/connection.ts";
 import { openInProcess } from "../../../service/lance/in-process-database.ts";
 import type { StoreRequest } from "../../support/object-store.ts";
 import { isolated } from "../../support/service.ts";
@@ -88,6 +89,22 @@ describe("requests to the store", () => {
   });
 });
 
+test("a connection caches no more than it may", async () => {
+  const { store } = stored;
+  /** Requests of a search that was made before. */
+  const repeated = async (bytes: number): Promise<number> => {
+    const sizes = { indexBytes: bytes, metadataBytes: bytes };
+    const connection = new LazyConnection({ uri: store.uri, storageOptions: store.storageOptions }, sizes, undefined);
+    const table = await connection.openTable("docs", []);
+    const search = () => table.vectorSearch(vectorOf(1)).column("vector").limit(3).toArray();
+    await search();
+    const requests = await stored.during(search);
+    await connection.close();
+    return requests.length;
+  };
+  expect(await repeated(1)).toBeGreaterThan(await repeated(2 ** 26));
+});
+
 describe("lists of the root namespace", () => {
   const open = () =>
     openInProcess({
@@ -139,11 +156,11 @@ describe("analyze_plan compared with the SDK", () => {
   ] as const)("%s sends the same requests", async (_, query) => {
     const { store } = stored;
     const session = new Session(2n ** 28n, 2n ** 26n);
-    const connection = await connect(
-      store.uri,
-      { storageOptions: { ...store.storageOptions }, readConsistencyInterval: 60 },
+    const connection = await connect(store.uri, {
+      storageOptions: { ...store.storageOptions },
+      readConsistencyInterval: 60,
       session,
-    );
+    });
     const table = await connection.openTable("docs");
     const direct = async () => {
       const base = table.query();
