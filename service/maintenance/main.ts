@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { lowerPriority } from "../priority.ts";
+import { lowerPriority } from "../workers/priority.ts";
 
 const usage = `usage: npm run maintain -- [options]
   --table ID   this table only; the parts of the id are joined by "$"; may be repeated

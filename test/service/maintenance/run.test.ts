@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Connection, connect, Index } from "@lancedb/lancedb";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { niceness } from "../../../service/priority.ts";
+import { niceness } from "../../../service/workers/priority.ts";
 import {
   finish,
   idsOf,
