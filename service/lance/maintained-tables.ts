@@ -12,6 +12,7 @@ import { Tags } from "./refs.ts";
 import { type SampleCost, sampleCost } from "./sample-query.ts";
 import { toJsonSchema } from "./schema.ts";
 import { readStatistics } from "./statistics.ts";
+import { readVersions } from "./versions.ts";
 
 export interface TableState {
   readonly facts: Facts;
@@ -38,7 +39,7 @@ export const describeFailure = (error: unknown): string => {
 
 export const readHistory = async (table: Table): Promise<History> => {
   const [versions, tags, branches] = await Promise.all([
-    table.listVersions(),
+    readVersions(table),
     new Tags(0, () => undefined).list(table),
     table.branches().then((own) => own.list()),
   ]);

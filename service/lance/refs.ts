@@ -5,6 +5,7 @@ import { mapConcurrently } from "./map-concurrently.ts";
 import { Memoizer } from "./memoizer.ts";
 import { findTag, listTagFiles, moveTag, type TagFile, type TagRecord, type TagTarget } from "./tag-files.ts";
 import { UnchangedFiles } from "./unchanged-files.ts";
+import { readVersions } from "./versions.ts";
 
 export interface BranchRecord {
   /** Absent if the parent is main. */
@@ -153,7 +154,7 @@ export const listBranches = async (table: Table): Promise<Readonly<Record<string
   return byName(
     await mapConcurrently(concurrency, Object.entries(await branches.list()), async ([name, contents]) => {
       const { parentBranch, parentVersion, manifestSize } = contents;
-      const times = (await (await branches.checkout(name)).listVersions()).map(({ timestamp }) => timestamp.getTime());
+      const times = (await readVersions(await branches.checkout(name))).map(({ timestamp }) => timestamp.getTime());
       return [
         name,
         {

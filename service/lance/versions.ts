@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Table } from "@lancedb/lancedb";
+import { ServiceError } from "../errors.ts";
 import { directoryOf } from "./location.ts";
 
 /** A version of a table, in the form of the catalog's specification. */
@@ -23,10 +25,37 @@ export const manifestName = (version: number, countsDown: boolean): string =>
 export const versionsDirectory = (table: string, branch: string | undefined): string =>
   `${table}/${branch === undefined ? "" : `tree/${branch}/`}_versions`;
 
+/** Attempts while a clean-up deletes versions. */
+const attempts = 6;
+/** Milliseconds before the second attempt, doubled each time. */
+const firstPauseMs = 20;
+const versionVanished = /Not found: \S*_versions\//;
+
+/**
+ * The versions of a table, in no order. The SDK lists the manifests and then reads each, so it fails when a clean-up deletes
+ * one meanwhile.
+ * @throws ServiceError code 17 if that goes on.
+ */
+export const readVersions = async (table: Table): Promise<Awaited<ReturnType<Table["listVersions"]>>> => {
+  for (let attempt = 1; ; attempt++)
+    try {
+      return await table.listVersions();
+    } catch (cause) {
+      if (!versionVanished.test(String(cause))) throw cause;
+      if (attempt === attempts)
+        throw new ServiceError(17, {
+          message: "versions were deleted while they were listed; retry",
+          retryAfter: 1,
+          cause,
+        });
+      await sleep(firstPauseMs * 2 ** (attempt - 1));
+    }
+};
+
 /** All versions, the oldest first. The SDK reads the manifests one by one, without a limit or cancellation. */
 export const listVersions = async (table: Table): Promise<readonly VersionRecord[]> => {
   const [versions, countsDown] = await Promise.all([
-    table.listVersions(),
+    readVersions(table),
     // A method of all local tables that the SDK's common type lacks.
     (table as Table & { usesV2ManifestPaths(): Promise<boolean> }).usesV2ManifestPaths(),
   ]);

@@ -1,0 +1,42 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Connection, connect } from "@lancedb/lancedb";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startTestService, type TestService } from "../../support/service.ts";
+
+const versions = 150;
+
+let directory: string;
+let connection: Connection;
+let service: TestService;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "lakehead-versions-test-"));
+  connection = await connect(directory);
+  service = await startTestService({ database: directory, environment: { LAKEHEAD_CONSISTENCY_SECONDS: "0" } });
+});
+afterAll(async () => {
+  await service.stop();
+  connection.close();
+  await rm(directory, { recursive: true });
+});
+
+test("versions are listed while a clean-up deletes them", async () => {
+  const table = await connection.createTable("docs", [{ id: 0 }]);
+  for (let id = 1; id < versions; id++) await table.add([{ id }]);
+  let isCleaned = false;
+  const answers: unknown[] = [];
+  const list = async (): Promise<void> => {
+    while (!isCleaned) {
+      const { status, body } = await service.call("version/list", "docs");
+      answers.push(status === 200 ? 200 : { status, body });
+    }
+  };
+  const cleanUp = async (): Promise<void> => {
+    await table.optimize({ cleanupOlderThan: new Date() });
+    isCleaned = true;
+  };
+  await Promise.all([list(), list(), cleanUp()]);
+  expect(answers.length).toBeGreaterThan(2);
+  expect(new Set(answers)).toEqual(new Set([200]));
+});
