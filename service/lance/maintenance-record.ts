@@ -4,7 +4,7 @@ import type { Table } from "@lancedb/lancedb";
 import { Field, Float64, Schema, Utf8 } from "apache-arrow";
 import { cleanUpOf } from "./clean-up.ts";
 import { type CacheSizes, type DatabaseAddress, LazyConnection } from "./connection.ts";
-import { readHistory } from "./maintained-tables.ts";
+import { isConflict, readHistory } from "./maintained-tables.ts";
 
 /** What runs know about a table, beside its own files. */
 export interface RecordRow {
@@ -132,23 +132,37 @@ export class MaintenanceRecord {
    * Takes the lease of a table unless another run holds one that has not ended. Of two runs that insert the first row of a
    * table at once, each may take the lease of its own row; then each finds the other's, gives its own back, and tries again
    * with both rows.
+   *
+   * Of two runs that create the record at once in a directory, the second may replace the first's: then the first's next change
+   * conflicts, and it tries again, too.
    * @returns whether it was taken.
    */
   async acquire(table: string, owner: string, milliseconds: number): Promise<boolean> {
-    await this.#ensureRow(table);
-    for (let attempt = 0; attempt < leaseAttempts; attempt++) {
-      const now = this.#now();
-      const free = `(owner = '' OR expires_at < ${now})`;
-      const values = { owner, expires_at: now + milliseconds };
-      if (!(await this.#update(`"table" = ${quoted(table)} AND ${free}`, values))) return false;
-      const others = await (await this.#table()).countRows(
-        `"table" = ${quoted(table)} AND owner != ${quoted(owner)} AND owner != '' AND expires_at >= ${now}`,
-      );
-      if (others === 0) return true;
-      await this.#update(this.#held(table, owner), { owner: "", expires_at: 0 });
+    for (let attempt = 1; attempt <= leaseAttempts; attempt++) {
+      try {
+        await this.#ensureRow(table);
+        const taken = await this.#take(table, owner, milliseconds);
+        if (taken !== undefined) return taken;
+      } catch (error) {
+        if (!isConflict(error) || attempt === leaseAttempts) throw error;
+      }
       await sleep(Math.random() * leasePauseMs);
     }
     return false;
+  }
+
+  /** @returns undefined if another run took the lease of another row of the table, and this one was given back. */
+  async #take(table: string, owner: string, milliseconds: number): Promise<boolean | undefined> {
+    const now = this.#now();
+    const free = `(owner = '' OR expires_at < ${now})`;
+    const values = { owner, expires_at: now + milliseconds };
+    if (!(await this.#update(`"table" = ${quoted(table)} AND ${free}`, values))) return false;
+    const others = await (await this.#table()).countRows(
+      `"table" = ${quoted(table)} AND owner != ${quoted(owner)} AND owner != '' AND expires_at >= ${now}`,
+    );
+    if (others === 0) return true;
+    await this.#update(this.#held(table, owner), { owner: "", expires_at: 0 });
+    return undefined;
   }
 
   /** Extends a lease. @returns false if another run has taken it over. */

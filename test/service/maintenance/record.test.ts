@@ -1,8 +1,12 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { connect } from "@lancedb/lancedb";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { MaintenanceRecord } from "../../../service/lance/maintenance-record.ts";
+import { startObjectStore } from "../../support/object-store.ts";
+import { Bucket } from "../../support/object-store-content.ts";
+import { respond } from "../../support/object-store-protocol.ts";
 import { startReadyServiceProcess } from "../../support/service-process.ts";
 
 const caches = { indexBytes: 2 ** 20, metadataBytes: 2 ** 20 };
@@ -48,6 +52,36 @@ describe("a lease", () => {
     const taken = await Promise.all(["a", "b", "c"].map((owner) => record().acquire("events", owner, leaseMs)));
     expect(taken.filter(Boolean)).toHaveLength(1);
   }, 60_000);
+
+  test("is taken although another run creates the record anew meanwhile", async () => {
+    const inner = respond(new Bucket());
+    let isOvertaken = false;
+    const overtake = async (): Promise<void> => {
+      isOvertaken = true;
+      const options = { storageOptions: { ...store.storageOptions } };
+      const connection = await connect(`${store.uri}/_lakehead`, options);
+      const table = await connection.openTable("maintenance");
+      await connection.createEmptyTable("maintenance", await table.schema(), { mode: "overwrite" });
+      connection.close();
+    };
+    const store = await startObjectStore({
+      behind: async (ask) => {
+        // The second version has the row, which the creation removes.
+        if (!isOvertaken && ask.method === "PUT" && ask.key.endsWith(`${2n ** 64n - 1n - 2n}.manifest`))
+          await overtake();
+        return inner(ask);
+      },
+    });
+    try {
+      const one = new MaintenanceRecord({ uri: store.uri, storageOptions: store.storageOptions }, caches, () => now);
+      open.push(one);
+      expect(await one.acquire("events", "a", leaseMs)).toBe(true);
+      expect(isOvertaken).toBe(true);
+      expect((await one.rows()).get("events")).toMatchObject({ owner: "a" });
+    } finally {
+      await store.close();
+    }
+  });
 
   test("that is renewed stays, and one that is not is taken over; its owner then learns that it is lost", async () => {
     const [one, two] = [record(), record()];
