@@ -6,12 +6,13 @@ import type { History } from "./clean-up.ts";
 import { type CacheSizes, type DatabaseAddress, LazyConnection } from "./connection.ts";
 import { listIndices } from "./indices.ts";
 import { listNamespaces, listTables } from "./lists.ts";
-import { describeLocation } from "./location.ts";
+import { describeLocation, localPathOf } from "./location.ts";
 import { readFacts } from "./plan-facts.ts";
 import { Tags } from "./refs.ts";
 import { type SampleCost, sampleCost } from "./sample-query.ts";
 import { toJsonSchema } from "./schema.ts";
 import { readStatistics } from "./statistics.ts";
+import { deleteUnfinishedFiles } from "./unfinished-files.ts";
 import { readVersions } from "./versions.ts";
 
 export interface TableState {
@@ -152,6 +153,8 @@ const optimize = async (table: Table, deleteBefore: number | undefined): Promise
     cleanupOlderThan: new Date(deleteBefore ?? 0),
     deleteUnverified: deleteBefore !== undefined,
   });
+  const local = localPathOf(table);
+  if (local !== undefined && deleteBefore !== undefined) await deleteUnfinishedFiles(local, deleteBefore);
   return {
     fragmentsRemoved: compaction.fragmentsRemoved,
     fragmentsAdded: compaction.fragmentsAdded,

@@ -1,6 +1,12 @@
+import { mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { connect } from "@lancedb/lancedb";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { cleanUpOf, type History } from "../../../service/lance/clean-up.ts";
+import { MaintainedTables } from "../../../service/lance/maintained-tables.ts";
+import { rowsFrom } from "./support.ts";
 
 const hour = 3_600_000;
 const now = 1_000 * hour;
@@ -71,4 +77,37 @@ describe("versions that can be deleted", () => {
       ),
     );
   });
+});
+
+test("a clean-up of a directory deletes the unfinished files of killed writes that are old enough, and no others", async () => {
+  const uri = await mkdtemp(join(tmpdir(), "lakehead-clean-up-"));
+  const connection = await connect(uri);
+  const tables = new MaintainedTables({
+    uri,
+    storageOptions: {},
+    caches: { indexBytes: 2 ** 20, metadataBytes: 2 ** 20 },
+  });
+  try {
+    const table = await connection.createTable("events", rowsFrom(0, 5));
+    await table.add(rowsFrom(5, 1));
+    const directory = join(uri, "events.lance");
+    const files = {
+      old: ["data/.tmpAbc123", "_versions/7.manifest#1"],
+      young: ["data/.tmpDef456"],
+      other: ["data/notes"],
+    };
+    for (const file of Object.values(files).flat()) await writeFile(join(directory, file), "");
+    for (const file of [...files.old, ...files.other]) await utimes(join(directory, file), 1e9, 1e9);
+    const isPlanted = (file: string): boolean => Object.values(files).flat().includes(file);
+    const planted = async () => (await readdir(directory, { recursive: true })).filter(isPlanted).sort();
+    await tables.optimize(["events"], undefined);
+    expect(await planted()).toEqual(Object.values(files).flat().sort());
+    await tables.optimize(["events"], Date.now() - 60_000);
+    expect(await planted()).toEqual([...files.young, ...files.other].sort());
+    expect(await (await connection.openTable("events")).countRows()).toBe(6);
+  } finally {
+    await tables.close();
+    connection.close();
+    await rm(uri, { recursive: true, force: true });
+  }
 });
