@@ -89,7 +89,11 @@ export class LeasedWork {
     const endsAt = Date.now() + tableSeconds * 1000;
     const lost = new AbortController();
     let heldUntil = Date.now() + this.#leaseMs;
+    let isRenewing = false;
     const renewal = setInterval(async () => {
+      // On a slow store, renewals at once would conflict with each other.
+      if (isRenewing) return;
+      isRenewing = true;
       const from = Date.now();
       try {
         if (await this.#record.renew(table, owner, this.#leaseMs)) heldUntil = from + this.#leaseMs;
@@ -98,6 +102,8 @@ export class LeasedWork {
         // Well before the end, so that this run has stopped when another begins.
         if (Date.now() > heldUntil - this.#leaseMs / 3)
           lost.abort(`its lease could not be renewed: ${describeFailure(error)}`);
+      } finally {
+        isRenewing = false;
       }
     }, this.#leaseMs / 4);
     try {
