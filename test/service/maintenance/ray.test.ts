@@ -6,6 +6,10 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { type Connection, connect, Index } from "@lancedb/lancedb";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { readMaintenanceConfig } from "../../../service/config/config.ts";
+import { MaintainedTables } from "../../../service/lance/maintained-tables.ts";
+import { compilePolicy } from "../../../service/maintenance/policy.ts";
+import { workOnRay } from "../../../service/maintenance/ray/work.ts";
 import { finish, idsOf, openTable, outcomeOf, range, rowsFrom, runOnce, startRun } from "./support.ts";
 
 // Several processes for each test, of which each loads the SDK.
@@ -179,4 +183,40 @@ test("a table below the limit is not given to the Ray cluster", async () => {
   const small = await runOnce(directory, ["--json"], environment({ LAKEHEAD_MAINTENANCE_RAY_BYTES: "1000000000" }));
   expect(outcomeOf(small, "events")).toMatchObject({ outcome: "done", notes: [] });
   expect(called()).toEqual([]);
+});
+
+describe("a table below the limit of bytes", () => {
+  /** As `npm run bench:maintenance` measures it; see docs/maintenance.md. */
+  const indexedRowBytes = 160;
+
+  test.each([
+    [
+      "is given to the Ray cluster if its indexed rows exceed the memory of a run",
+      { isIndexed: true, memoryBytes: rows * indexedRowBytes - 1 },
+      true,
+    ],
+    [
+      "is worked on by one machine if its indexed rows fit into the memory of a run",
+      { isIndexed: true, memoryBytes: rows * indexedRowBytes },
+      false,
+    ],
+    ["is worked on by one machine if it has no index", { isIndexed: false, memoryBytes: 1 }, false],
+  ])("%s", async (_, { isIndexed, memoryBytes }, isGiven) => {
+    await makeSlow();
+    if (isIndexed) await (await openTable(directory, "events")).createIndex("label", { config: Index.bitmap() });
+    ray.log = `result ${JSON.stringify({ workers: 1, rebuilt: [], fragmentsRemoved: rows, fragmentsAdded: 1, versionBefore: rows, versionAfter: rows + 1 })}`;
+    const config = readMaintenanceConfig({ LAKEHEAD_DATABASE: directory, LAKEHEAD_MAINTENANCE_RAY: ray.address });
+    if (config.ray === undefined) throw new Error("the configuration names a Ray cluster");
+    const limits = compilePolicy(config.rules)(["events"]);
+    if (limits === undefined) throw new Error("a rule has a pattern for the table");
+    const tables = new MaintainedTables(config.database);
+    const work = workOnRay({ ...config, ray: config.ray, memoryBytes }, tables, { onStep: vi.fn(), onJob: vi.fn() });
+    try {
+      const ahead = await work(["events"], limits, new AbortController().signal);
+      expect(ahead?.before.rows).toBe(isGiven ? rows : undefined);
+      expect(called()).toEqual(isGiven ? ["GET", "POST", "GET JOB", "GET JOB/logs"] : []);
+    } finally {
+      await tables.close();
+    }
+  });
 });
