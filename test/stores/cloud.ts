@@ -6,6 +6,9 @@ import { conditionalPuts } from "./conditions.ts";
 import { crashes } from "./crashes.ts";
 import { failingWrites } from "./failing-writes.ts";
 import { faults } from "./faults.ts";
+import { inStore } from "./maintained-tables.ts";
+import { maintenance } from "./maintenance.ts";
+import { maintenanceBesideWriters } from "./maintenance-writers.ts";
 import { fill } from "./place.ts";
 import { replicas } from "./replicas.ts";
 import type { StoreServer } from "./store-server.ts";
@@ -46,5 +49,7 @@ export const onCloud = async (
     crashes(cloud, () => ("behind" in server ? server.behind : undefined));
     failingWrites(cloud, () => ("behind" in server ? server.behind : undefined));
     writers(() => store);
+    maintenance(cloud, () => ("behind" in server ? server.behind : undefined));
+    maintenanceBesideWriters(() => inStore(store), 1000);
   });
 };

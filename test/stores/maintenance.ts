@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { outcomeOf } from "../service/maintenance/support.ts";
+import { type ObjectStore, startObjectStore, type Weather } from "../support/object-store.ts";
+import { Bucket } from "../support/object-store-content.ts";
+import { type Ask, type Responder, respond } from "../support/object-store-protocol.ts";
+import { fairWeather } from "../support/object-store-traffic.ts";
+import { inStore, MaintainedTables, madeIds } from "./maintained-tables.ts";
+
+/** A change of the store: the n-th one of a run that a pattern fits. */
+interface Change {
+  readonly pattern: RegExp;
+  readonly nth: number;
+}
+
+const commitOfRecord = /^PUT \S*_lakehead\/\S+\.manifest/;
+const commit = /^PUT (?!\S*_lakehead\/)\S+\.manifest/;
+
+/** In the order of a run. Its commits on the table: ids for the new fragments, the fragments, the index. */
+const changes = {
+  "record-made": { pattern: commitOfRecord, nth: 1 },
+  "lease-taken": { pattern: commitOfRecord, nth: 2 },
+  "fragment-written": { pattern: /^PUT (?!\S*_lakehead\/)\S+\/data\//, nth: 1 },
+  "fragments-merged": { pattern: commit, nth: 2 },
+  "index-written": { pattern: /^PUT \S+\/_indices\//, nth: 1 },
+  "index-extended": { pattern: commit, nth: 3 },
+  "file-deleted": { pattern: /^DELETE /, nth: 1 },
+  "version-deleted": { pattern: /^DELETE .*\.manifest/s, nth: 1 },
+  // Or a renewal, on a slow machine.
+  "lease-released": { pattern: commitOfRecord, nth: 3 },
+} as const satisfies Readonly<Record<string, Change>>;
+
+const kills = [
+  ["record-made", "after"],
+  ["lease-taken", "before"],
+  ["fragment-written", "after"],
+  ["fragments-merged", "before"],
+  ["fragments-merged", "after"],
+  ["index-extended", "before"],
+  ["file-deleted", "after"],
+  ["version-deleted", "after"],
+  ["lease-released", "before"],
+] as const;
+
+/** A store that ends a run at one of its changes, before or after it takes effect, and answers nothing from then on. */
+class DeadlyStore {
+  #armed: (Change & { readonly when: "before" | "after"; readonly act: () => void }) | undefined;
+  #seen = 0;
+  #isStruck = false;
+
+  arm(change: Change, when: "before" | "after", act: () => void): void {
+    [this.#armed, this.#seen, this.#isStruck] = [{ ...change, when, act }, 0, false];
+  }
+
+  /** @returns whether the change came. */
+  disarm(): boolean {
+    const struck = this.#isStruck;
+    [this.#armed, this.#isStruck] = [undefined, false];
+    return struck;
+  }
+
+  respond(inner: Responder): Responder {
+    const never = new Promise<never>(() => undefined);
+    return async (ask: Ask) => {
+      const armed = this.#armed;
+      if (armed === undefined) return inner(ask);
+      if (this.#isStruck) return never;
+      const { method, key, query, body } = ask;
+      const change = query.has("delete") ? `DELETE ${body}` : `${method} ${key}`;
+      if (!armed.pattern.test(change) || ++this.#seen < armed.nth) return inner(ask);
+      this.#isStruck = true;
+      if (armed.when === "after") await inner(ask);
+      armed.act();
+      return never;
+    };
+  }
+}
+
+const weathers: Readonly<Record<string, Partial<Weather>>> = {
+  "answers-5-of-100-with-503": { unavailable: 0.05 },
+  "cuts-5-of-100-before-they-take-effect": { dropped: 0.05 },
+  "cuts-5-of-100-after-they-took-effect": { unanswered: 0.05 },
+  "loses-the-response-to-each-tenth-put": { unanswered: 0.1, only: "PUT" },
+};
+
+/** With the SDK's own retries, a run would wait for minutes for a store that is away. */
+const impatience = { client_max_retries: "2", client_retry_timeout: "2" };
+
+/** Runs that end early at any change of the store, and runs whose store fails. The tables of a test share the later runs. */
+export const maintenance = (cloud: "s3" | "gs", behind: () => Responder | undefined): void => {
+  describe("the maintenance of a table", () => {
+    const deadly = new DeadlyStore();
+    let prefixes = 0;
+    let store: ObjectStore;
+    let tables: MaintainedTables;
+    let inner: Responder;
+
+    beforeAll(() => {
+      inner = deadly.respond(behind() ?? respond(new Bucket()));
+    });
+    beforeEach(async () => {
+      store = await startObjectStore({ cloud, prefix: `maintained-${++prefixes}`, behind: inner });
+      tables = await MaintainedTables.in(inStore(store));
+      return async () => {
+        deadly.disarm();
+        tables.close();
+        await store.close();
+      };
+    });
+    afterAll(() => void deadly.disarm());
+
+    test("a run that is killed before or after a change of the store costs no row and no file", async () => {
+      const names = kills.map(([change, when]) => `${when}-${change}`);
+      for (const name of names) await tables.make(name);
+      for (const [change, when] of kills) {
+        const name = `${when}-${change}`;
+        const running = tables.startRun([name]);
+        deadly.arm(changes[change], when, () => running.child.kill("SIGKILL"));
+        await running.exited();
+        expect(deadly.disarm(), `${name}:\n${running.output()}`).toBe(true);
+      }
+      await tables.expectOrder(Object.fromEntries(names.map((name) => [name, madeIds])));
+    }, 300_000);
+
+    test("a store that fails costs no row and no file", async () => {
+      const names = [...Object.keys(weathers), "goes-away"];
+      for (const name of names) await tables.make(name);
+      for (const [name, weather] of Object.entries(weathers)) {
+        store.set(weather);
+        await tables.run([name]);
+        store.set(fairWeather);
+      }
+      deadly.arm(changes["fragments-merged"], "after", () => store.set({ presence: "away" }));
+      const run = await tables.run(["goes-away"], {
+        LAKEHEAD_STORAGE_OPTIONS: JSON.stringify({ ...store.storageOptions, ...impatience }),
+        LAKEHEAD_MAINTENANCE_TABLE_SECONDS: "10",
+      });
+      expect(deadly.disarm()).toBe(true);
+      store.set(fairWeather);
+      expect(run.code, run.output).toBe(1);
+      expect(outcomeOf(run, "goes-away").outcome).toBe("failed");
+      await tables.expectOrder(Object.fromEntries(names.map((name) => [name, madeIds])));
+    }, 300_000);
+  });
+};
