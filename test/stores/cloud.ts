@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { type ObjectStore, startObjectStore } from "../support/object-store.ts";
+import type { Responder } from "../support/object-store-protocol.ts";
 import { acceptance } from "./acceptance.ts";
 import { clientWrites } from "./client-writes.ts";
 import { conditionalPuts } from "./conditions.ts";
@@ -16,13 +17,39 @@ import { writers } from "./writers.ts";
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
+export interface Cloud {
+  readonly cloud: "s3" | "gs";
+  readonly store: () => ObjectStore;
+  /** The real server behind the store, if there is one. */
+  readonly behind: () => Responder | undefined;
+}
+
+/** The suites of the service. */
+export const serviceSuites = ({ cloud, store, behind }: Cloud): void => {
+  conditionalPuts(cloud, store);
+  acceptance(store);
+  clientWrites(store);
+  replicas(store);
+  faults(store);
+  crashes(cloud, behind);
+  failingWrites(cloud, behind);
+  writers(store);
+};
+
+/** The suites of the maintenance, in files of their own, so that they run beside those of the service. */
+export const maintenanceSuites = ({ cloud, store, behind }: Cloud): void => {
+  maintenance(cloud, behind);
+  maintenanceBesideWriters(() => inStore(store()), 1000);
+};
+
 /**
- * All suites on a cloud's kind of store. If the real server is not available, a test named after it is skipped with the
+ * Suites on a cloud's kind of store. If the real server is not available, a test named after it is skipped with the
  * reason, and the suites run on the in-memory store of `test/support`: they test the service, not the server.
  */
 export const onCloud = async (
   cloud: "s3" | "gs",
   startServer: (log: (line: string) => void) => Promise<StoreServer>,
+  suites: (cloud: Cloud) => void,
 ): Promise<void> => {
   const server = await startServer(say);
   const missing = "missing" in server ? server.missing : undefined;
@@ -41,15 +68,6 @@ export const onCloud = async (
       if ("stop" in server) await server.stop();
     });
 
-    conditionalPuts(cloud, () => store);
-    acceptance(() => store);
-    clientWrites(() => store);
-    replicas(() => store);
-    faults(() => store);
-    crashes(cloud, () => ("behind" in server ? server.behind : undefined));
-    failingWrites(cloud, () => ("behind" in server ? server.behind : undefined));
-    writers(() => store);
-    maintenance(cloud, () => ("behind" in server ? server.behind : undefined));
-    maintenanceBesideWriters(() => inStore(store), 1000);
+    suites({ cloud, store: () => store, behind: () => ("behind" in server ? server.behind : undefined) });
   });
 };

@@ -1,4 +1,4 @@
-import { onCloud } from "./cloud.ts";
+import { onCloud, serviceSuites } from "./cloud.ts";
 import { startFakeGcs } from "./fake-gcs.ts";
 
-await onCloud("gs", startFakeGcs);
+await onCloud("gs", startFakeGcs, serviceSuites);

@@ -6,8 +6,9 @@ import { type Ask, type Responder, respond } from "../support/object-store-proto
 import { fairWeather } from "../support/object-store-traffic.ts";
 import { inStore, MaintainedTables, madeIds } from "./maintained-tables.ts";
 
-/** A change of the store: the n-th one of a run that a pattern fits. */
-interface Change {
+/** The moment before or after a change of the store, the n-th one of a run that a pattern fits. */
+interface Moment {
+  readonly when: "before" | "after";
   readonly pattern: RegExp;
   readonly nth: number;
 }
@@ -15,43 +16,31 @@ interface Change {
 const commitOfRecord = /^PUT \S*_lakehead\/\S+\.manifest/;
 const commit = /^PUT (?!\S*_lakehead\/)\S+\.manifest/;
 
-/** In the order of a run. Its commits on the table: ids for the new fragments, the fragments, the index. */
-const changes = {
-  "record-made": { pattern: commitOfRecord, nth: 1 },
-  "lease-taken": { pattern: commitOfRecord, nth: 2 },
-  "fragment-written": { pattern: /^PUT (?!\S*_lakehead\/)\S+\/data\//, nth: 1 },
-  "fragments-merged": { pattern: commit, nth: 2 },
-  "index-written": { pattern: /^PUT \S+\/_indices\//, nth: 1 },
-  "index-extended": { pattern: commit, nth: 3 },
-  "file-deleted": { pattern: /^DELETE /, nth: 1 },
-  "version-deleted": { pattern: /^DELETE .*\.manifest/s, nth: 1 },
-  // Or a renewal, on a slow machine.
-  "lease-released": { pattern: commitOfRecord, nth: 3 },
-} as const satisfies Readonly<Record<string, Change>>;
+const fragmentsMerged: Moment = { when: "after", pattern: commit, nth: 2 };
 
-const kills = [
-  ["record-made", "after"],
-  ["lease-taken", "before"],
-  ["fragment-written", "after"],
-  ["fragments-merged", "before"],
-  ["fragments-merged", "after"],
-  ["index-extended", "before"],
-  ["file-deleted", "after"],
-  ["version-deleted", "after"],
-  ["lease-released", "before"],
-] as const;
+/** In the order of a run. Its commits on the table: ids for the new fragments, the fragments, the index. */
+const moments: Readonly<Record<string, Moment>> = {
+  "record-made": { when: "after", pattern: commitOfRecord, nth: 1 },
+  "fragment-written": { when: "after", pattern: /^PUT (?!\S*_lakehead\/)\S+\/data\//, nth: 1 },
+  "fragments-merged": fragmentsMerged,
+  "index-written": { when: "before", pattern: commit, nth: 3 },
+  "file-deleted": { when: "after", pattern: /^DELETE /, nth: 1 },
+  "version-deleted": { when: "after", pattern: /^DELETE .*\.manifest/s, nth: 1 },
+  // Or before a renewal, on a slow machine.
+  "work-done": { when: "before", pattern: commitOfRecord, nth: 3 },
+};
 
 /** A store that ends a run at one of its changes, before or after it takes effect, and answers nothing from then on. */
 class DeadlyStore {
-  #armed: (Change & { readonly when: "before" | "after"; readonly act: () => void }) | undefined;
+  #armed: (Moment & { readonly act: () => void }) | undefined;
   #seen = 0;
   #isStruck = false;
 
-  arm(change: Change, when: "before" | "after", act: () => void): void {
-    [this.#armed, this.#seen, this.#isStruck] = [{ ...change, when, act }, 0, false];
+  arm(moment: Moment, act: () => void): void {
+    [this.#armed, this.#seen, this.#isStruck] = [{ ...moment, act }, 0, false];
   }
 
-  /** @returns whether the change came. */
+  /** @returns whether the moment came. */
   disarm(): boolean {
     const struck = this.#isStruck;
     [this.#armed, this.#isStruck] = [undefined, false];
@@ -109,12 +98,11 @@ export const maintenance = (cloud: "s3" | "gs", behind: () => Responder | undefi
     afterAll(() => void deadly.disarm());
 
     test("a run that is killed before or after a change of the store costs no row and no file", async () => {
-      const names = kills.map(([change, when]) => `${when}-${change}`);
+      const names = Object.keys(moments);
       for (const name of names) await tables.make(name);
-      for (const [change, when] of kills) {
-        const name = `${when}-${change}`;
+      for (const [name, moment] of Object.entries(moments)) {
         const running = tables.startRun([name]);
-        deadly.arm(changes[change], when, () => running.child.kill("SIGKILL"));
+        deadly.arm(moment, () => running.child.kill("SIGKILL"));
         await running.exited();
         expect(deadly.disarm(), `${name}:\n${running.output()}`).toBe(true);
       }
@@ -129,7 +117,7 @@ export const maintenance = (cloud: "s3" | "gs", behind: () => Responder | undefi
         await tables.run([name]);
         store.set(fairWeather);
       }
-      deadly.arm(changes["fragments-merged"], "after", () => store.set({ presence: "away" }));
+      deadly.arm(fragmentsMerged, () => store.set({ presence: "away" }));
       const run = await tables.run(["goes-away"], {
         LAKEHEAD_STORAGE_OPTIONS: JSON.stringify({ ...store.storageOptions, ...impatience }),
         LAKEHEAD_MAINTENANCE_TABLE_SECONDS: "10",

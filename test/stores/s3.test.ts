@@ -1,4 +1,4 @@
-import { onCloud } from "./cloud.ts";
+import { onCloud, serviceSuites } from "./cloud.ts";
 import { startMoto } from "./moto.ts";
 
-await onCloud("s3", startMoto);
+await onCloud("s3", startMoto, serviceSuites);
