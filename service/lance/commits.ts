@@ -55,8 +55,7 @@ export const openCommits = (connection: LazyConnection, beforeCommit: () => Prom
   ): Promise<T & { readonly before: number; readonly version: number }> => {
     const table = await open(target);
     try {
-      const before = await table.version();
-      await beforeCommit();
+      const [before] = await Promise.all([table.version(), beforeCommit()]);
       const result = await write(table).catch((error: unknown) => {
         throw classifyWrite(error);
       });

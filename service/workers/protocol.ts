@@ -20,9 +20,9 @@ export type Call<M extends Method = Method> = {
 
 export type ToWorker =
   | { readonly kind: "open"; readonly database: DatabaseConfig }
-  | { readonly kind: "call"; readonly id: number; readonly call: Call }
-  /** Another process has changed the table: its cached handles are outdated. */
-  | { readonly kind: "forget"; readonly tableKey: string };
+  /** Other processes have changed the tables `forget`: their cached handles are outdated. */
+  | { readonly kind: "call"; readonly id: number; readonly call: Call; readonly forget: readonly string[] }
+  | { readonly kind: "forget"; readonly forget: readonly string[] };
 
 /** The outcome of a call. */
 export type CallOutcome =

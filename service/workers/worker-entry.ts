@@ -34,10 +34,8 @@ process.on("message", async (message: ToWorker) => {
     void send({ kind: "ready" });
     return;
   }
-  if (message.kind === "forget") {
-    database?.forget(message.tableKey);
-    return;
-  }
+  for (const tableKey of message.forget) database?.forget(tableKey);
+  if (message.kind === "forget") return;
   const { id, call } = message;
   try {
     const opened = database;

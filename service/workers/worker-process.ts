@@ -31,6 +31,9 @@ export interface WorkerExit {
 /** A process that is not ready after so many milliseconds has failed to start. */
 const startMs = 30_000;
 
+/** Maximum number of changed tables that wait for the next call. */
+const maxForgotten = 1000;
+
 const removeTemporary = async (pid: number | undefined): Promise<void> => {
   if (pid !== undefined) await rm(temporaryDirectoryOf(pid), { recursive: true, force: true }).catch(() => undefined);
 };
@@ -40,6 +43,8 @@ export class WorkerProcess {
   readonly #child: ChildProcess;
   readonly #errors = new ExitErrorReader();
   readonly #startTimer: NodeJS.Timeout;
+  /** Tables that others have changed since the last call. */
+  readonly #forgotten = new Set<string>();
   #exitReason: ExitReason | undefined;
   #ready = false;
   #completed = 0;
@@ -118,11 +123,16 @@ export class WorkerProcess {
 
   /** @throws DOMException if the call cannot be cloned. */
   call(id: number, call: Call): void {
-    this.#send({ kind: "call", id, call });
+    this.#send({ kind: "call", id, call, forget: [...this.#forgotten] });
+    this.#forgotten.clear();
   }
 
+  /** Removes a table's cached handles before the next call. An idle worker is not woken for it. */
   forget(tableKey: string): void {
-    this.#send({ kind: "forget", tableKey });
+    this.#forgotten.add(tableKey);
+    if (this.#forgotten.size < maxForgotten) return;
+    this.#send({ kind: "forget", forget: [...this.#forgotten] });
+    this.#forgotten.clear();
   }
 
   /** Measures resident memory, in bytes; 0 if the process has ended. */
