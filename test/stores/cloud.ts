@@ -26,6 +26,8 @@ export interface Cloud {
 
 /** The suites of the service. */
 export const serviceSuites = ({ cloud, store, behind }: Cloud): void => {
+  beforeAll(() => fill(store()));
+
   conditionalPuts(cloud, store);
   acceptance(store);
   clientWrites(store);
@@ -61,7 +63,6 @@ export const onCloud = async (
     let store: ObjectStore;
     beforeAll(async () => {
       store = await startObjectStore({ cloud, ...("behind" in server && { behind: server.behind }) });
-      await fill(store);
     });
     afterAll(async () => {
       await store?.close();
