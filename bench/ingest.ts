@@ -36,5 +36,6 @@ try {
   );
 } finally {
   closeConnections();
-  await rm(home, { recursive: true, force: true });
+  // Calls of the SDK that began before an error still write.
+  await rm(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
 }
