@@ -113,9 +113,9 @@ export const cases: readonly DoctorCase[] = [
   },
   {
     code: "few-probes",
-    data: "256 partitions, 2 searched",
+    data: "256 partitions, 1 searched",
     make: table("256 partitions"),
-    query: { ...search, nprobes: 2 },
+    query: { ...search, nprobes: 1 },
     lowers: "missed of 10 rows",
     measure: missedRows,
   },
