@@ -116,6 +116,9 @@ for job in read(""):
 async function runAndKill(subject: Subject): Promise<string> {
   const { surroundings, kubectl } = subject;
   const [head] = await readyPods(surroundings, heads);
+  // The head is ready before its dashboard takes jobs; a run would do the work on one machine.
+  const read = () => python(subject, head.metadata.name, seenProgram).catch(() => undefined);
+  await until("an answer of Ray's dashboard", read, { seconds: 180, every: 500 });
   await startRun(subject);
   const logs = () => kubectl([...inNamespace, "logs", `job/${job}`]).catch(() => "");
   const seen = await until(
