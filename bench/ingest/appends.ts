@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { connect } from "@lancedb/lancedb";
+import { isConflict } from "../../service/lance/maintained-tables.ts";
 import { figureTable } from "../report.ts";
 import { startServer } from "../servers.ts";
 import { encode, makeRows, openBare, write } from "./rows.ts";
@@ -57,7 +58,7 @@ export const appendTable = async (
         isDone = await bare.add(row).then(
           () => true,
           (error: unknown) => {
-            if (/conflict|concurrent writers/i.test(String(error))) return false;
+            if (isConflict(error)) return false;
             throw error;
           },
         );

@@ -7,7 +7,7 @@ import { encode, makeRows, openBare, secondsOf, write } from "./rows.ts";
 
 const partitions = 64;
 
-/** Each is built for seconds, so that the request is no part of its time. */
+/** Each takes so long to build that the request is a small part of it. */
 const indices = [
   {
     title: "IVF_PQ of 100,000 vectors of 128 dimensions",

@@ -55,7 +55,8 @@ export const openCommits = (connection: LazyConnection, beforeCommit: () => Prom
   ): Promise<T & { readonly before: number; readonly version: number }> => {
     const table = await open(target);
     try {
-      const [before] = await Promise.all([table.version(), beforeCommit()]);
+      const before = await table.version();
+      await beforeCommit();
       const result = await write(table).catch((error: unknown) => {
         throw classifyWrite(error);
       });

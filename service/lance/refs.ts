@@ -3,6 +3,7 @@ import { ServiceError } from "../errors.ts";
 import { localPathOf } from "./location.ts";
 import { mapConcurrently } from "./map-concurrently.ts";
 import { Memoizer } from "./memoizer.ts";
+import { retry } from "./retry.ts";
 import { findTag, listTagFiles, moveTag, type TagFile, type TagRecord, type TagTarget } from "./tag-files.ts";
 import { UnchangedFiles } from "./unchanged-files.ts";
 import { readVersions } from "./versions.ts";
@@ -22,26 +23,14 @@ const concurrency = 8;
 /** Tags whose files are kept. */
 const maxFiles = 10_000;
 
-/** Attempts to list tags while others delete them. */
-const listAttempts = 10;
-const tagVanished = /Not found: \S*_refs\/tags\/|Ref not found error: tag/;
+/** While tags are listed, others may delete them. */
+const whenVanished = { attempts: 10, pattern: /Not found: \S*_refs\/tags\/|Ref not found error: tag/ };
 
 /**
- * Attempts to read a tag in a bucket while others move it. The SDK asks for its size and then for as many bytes, so it
- * reads a part of a tag that has become longer.
+ * While a tag in a bucket is read, others may move it: the SDK asks for its size and then for as many bytes, so it reads a
+ * part of a tag that has become longer.
  */
-const readAttempts = 3;
-const tagTorn = /at line \d+ column \d+, \S*\/dataset\/refs\.rs:/;
-
-/** Retries an action that has changed nothing when it fails with an error of the pattern. */
-const retry = async <T>(attempts: number, pattern: RegExp, action: () => Promise<T>): Promise<T> => {
-  for (let attempt = 1; ; attempt++)
-    try {
-      return await action();
-    } catch (error) {
-      if (attempt === attempts || !pattern.test(String(error))) throw error;
-    }
-};
+const whenTorn = { attempts: 3, pattern: /at line \d+ column \d+, \S*\/dataset\/refs\.rs:/ };
 
 const byName = <T>(entries: Iterable<readonly [string, T]>): Record<string, T> =>
   Object.fromEntries([...entries].sort(([left], [right]) => (left < right ? -1 : 1)));
@@ -103,9 +92,9 @@ export class Tags {
    */
   async #listWithSdk(table: Table): Promise<Readonly<Record<string, TagRecord>>> {
     try {
-      return await retry(listAttempts, tagVanished, () => retry(readAttempts, tagTorn, () => this.#listOnce(table)));
+      return await retry(whenVanished, () => retry(whenTorn, () => this.#listOnce(table)));
     } catch (error) {
-      if (!tagVanished.test(String(error))) throw error;
+      if (!whenVanished.pattern.test(String(error))) throw error;
       throw new ServiceError(17, { message: "tags were deleted while they were listed; retry", retryAfter: 1 });
     }
   }
@@ -122,9 +111,7 @@ export class Tags {
 
   find(table: Table, tag: string): Promise<TagTarget> {
     const path = this.#pathOf(table);
-    return path === undefined
-      ? retry(readAttempts, tagTorn, () => this.#findWithSdk(table, tag))
-      : findTag(this.#files, path, tag);
+    return path === undefined ? retry(whenTorn, () => this.#findWithSdk(table, tag)) : findTag(this.#files, path, tag);
   }
 
   async #findWithSdk(table: Table, tag: string): Promise<TagTarget> {
@@ -143,7 +130,7 @@ export class Tags {
     const path = this.#pathOf(table);
     const branch = table.currentBranch();
     // In a bucket, the SDK's single PUT is complete or refused, and an invalid tag is found before it.
-    if (path === undefined) return retry(readAttempts, tagTorn, async () => (await table.tags()).update(tag, version));
+    if (path === undefined) return retry(whenTorn, async () => (await table.tags()).update(tag, version));
     return moveTag(path, tag, { version, ...(branch === null ? {} : { branch }) });
   }
 }

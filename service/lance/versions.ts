@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Table } from "@lancedb/lancedb";
 import { ServiceError } from "../errors.ts";
 import { directoryOf } from "./location.ts";
+import { retry } from "./retry.ts";
 
 /** A version of a table, in the form of the catalog's specification. */
 export interface VersionRecord {
@@ -25,11 +25,8 @@ export const manifestName = (version: number, countsDown: boolean): string =>
 export const versionsDirectory = (table: string, branch: string | undefined): string =>
   `${table}/${branch === undefined ? "" : `tree/${branch}/`}_versions`;
 
-/** Attempts while a clean-up deletes versions. */
-const attempts = 6;
-/** Milliseconds before the second attempt, doubled each time. */
-const firstPauseMs = 20;
-const versionVanished = /Not found: \S*_versions\//;
+/** While versions are listed, a clean-up may delete them. */
+const whenVanished = { attempts: 6, pattern: /Not found: \S*_versions\//, firstPauseMs: 20 };
 
 /**
  * The versions of a table, in no order. The SDK lists the manifests and then reads each, so it fails when a clean-up deletes
@@ -37,19 +34,16 @@ const versionVanished = /Not found: \S*_versions\//;
  * @throws ServiceError code 17 if that goes on.
  */
 export const readVersions = async (table: Table): Promise<Awaited<ReturnType<Table["listVersions"]>>> => {
-  for (let attempt = 1; ; attempt++)
-    try {
-      return await table.listVersions();
-    } catch (cause) {
-      if (!versionVanished.test(String(cause))) throw cause;
-      if (attempt === attempts)
-        throw new ServiceError(17, {
-          message: "versions were deleted while they were listed; retry",
-          retryAfter: 1,
-          cause,
-        });
-      await sleep(firstPauseMs * 2 ** (attempt - 1));
-    }
+  try {
+    return await retry(whenVanished, () => table.listVersions());
+  } catch (cause) {
+    if (!whenVanished.pattern.test(String(cause))) throw cause;
+    throw new ServiceError(17, {
+      message: "versions were deleted while they were listed; retry",
+      retryAfter: 1,
+      cause,
+    });
+  }
 };
 
 /** All versions, the oldest first. The SDK reads the manifests one by one, without a limit or cancellation. */

@@ -18,8 +18,8 @@ from urllib.parse import quote, unquote
 import schemathesis
 from hypothesis import strategies
 from schemathesis.core import NotSet
-from schemathesis.core.parameters import ParameterLocation
 from schemathesis.core.failures import AcceptedNegativeData
+from schemathesis.core.parameters import ParameterLocation
 from schemathesis.openapi.checks import RejectedPositiveData
 
 REAL = json.loads(Path(os.environ["LAKEHEAD_CONTRACT_REAL"]).read_text())

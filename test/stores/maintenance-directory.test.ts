@@ -53,7 +53,7 @@ describe("a run on a directory", () => {
       running.child.kill("SIGKILL");
       ends.push(await running.exited());
     }
-    // One may have ended before it was seen to come so far.
+    // A run may end before its sign is seen.
     expect(ends).toContain("SIGKILL");
     await tables.expectOrder(Object.fromEntries(names.map((name) => [name, madeIds])));
   }, 300_000);
