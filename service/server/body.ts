@@ -39,18 +39,19 @@ const readCounted = async (body: AsyncIterable<Uint8Array>, limit: number): Prom
   return Buffer.concat(chunks);
 };
 
-/** Reads a body of a declared length, to which Node limits it. Most bodies arrive together with their headers. */
+/** Reads a body of a declared length, to which Node limits it. Most bodies arrive in one piece. */
 const readDeclared = (body: IncomingMessage): Promise<Uint8Array> =>
   new Promise((resolve, reject) => {
-    if (body.complete) {
-      resolve((body.read() as Buffer | null) ?? Buffer.alloc(0));
-      return;
-    }
+    const closed = (): void => reject(new Error("the connection was closed"));
+    if (body.destroyed) return closed();
     const chunks: Buffer[] = [];
     body.on("data", (chunk: Buffer) => chunks.push(chunk));
     body.on("end", () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
     body.on("error", reject);
-    body.on("close", () => reject(new Error("the connection was closed")));
+    body.on("close", () => {
+      // Also emitted after a complete body.
+      if (!body.readableEnded) closed();
+    });
   });
 
 /** A body that ends early is a failure of the client or the network, not of this service. */

@@ -1,4 +1,9 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { NodeRequest, readHeaders } from "../../../service/server/api-request.ts";
+import { readBody } from "../../../service/server/body.ts";
 import { openRaw } from "../../hostile/support/raw.ts";
 import { testToken } from "../../support/request.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
@@ -25,4 +30,22 @@ test.each([
   expect(service.log.find((entry) => entry.requestId === requestId)).toMatchObject({ status: 408, code: 13 });
   const metrics = await (await fetch(`${service.operationsBase}/metrics`)).text();
   expect(metrics).not.toMatch(/status="500"/);
+});
+
+test("a client that disconnects before its body is read is a failure of the client", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  try {
+    const socket = await openRaw((server.address() as AddressInfo).port);
+    socket.on("error", () => {}).write(`${head}content-length: 100\r\n\r\n{"k":`);
+    const [incoming, outgoing] = (await once(server, "request")) as [IncomingMessage, ServerResponse];
+    // As while its token is verified.
+    const closed = once(incoming, "close");
+    socket.destroy();
+    await closed.catch(() => undefined);
+    const request = new NodeRequest(incoming, outgoing, readHeaders(incoming));
+    await expect(readBody(request, { maxBodyBytes: 1000, maxJsonDepth: 10 })).rejects.toMatchObject({ status: 408 });
+  } finally {
+    server.close();
+  }
 });
