@@ -16,8 +16,8 @@ type Refusal = "queue full" | "waited too long" | "client gone";
 interface Arrival {
   /** Callers take turns. Calls without one share a queue. */
   readonly caller?: string;
-  /** Aborted when the client disconnects; a waiting call is then dropped. Read only for a call that waits. */
-  readonly signal?: AbortSignal;
+  /** Its signal is aborted when the client disconnects; a waiting call is then dropped. Read only for a call that waits. */
+  readonly client?: { readonly signal: AbortSignal };
 }
 
 interface Waiting {
@@ -69,7 +69,7 @@ export class AdmissionLimit {
     const { caller = "" } = arrival;
     // The oldest waiting call goes first, also where only its caller's share made it wait.
     if (this.#hasRoomFor(caller) && !this.#queues.has(caller)) this.#start(caller);
-    else await this.#wait(caller, arrival.signal);
+    else await this.#wait(caller, arrival.client?.signal);
     try {
       return await call();
     } finally {

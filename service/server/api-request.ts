@@ -15,7 +15,10 @@ export interface ApiRequest {
   /** All values of a parameter of the query string, decoded; undefined if it is absent. */
   listOf(name: string): readonly string[] | undefined;
   readonly body: IncomingMessage | AsyncIterable<Uint8Array>;
-  /** Aborted when the client disconnects. Created when first read: most requests need none. */
+  /**
+   * Aborted when the client disconnects. Created when first read: most requests need none. A getter in an object literal would
+   * keep each request in V8's hidden classes until the next full garbage collection, so requests are objects of a class.
+   */
   readonly signal: AbortSignal;
 }
 
@@ -73,17 +76,30 @@ export class NodeRequest implements ApiRequest {
 }
 
 /** A request that Hono's router has matched. */
-export const fromContext = (context: Context): ApiRequest => {
-  const { incoming } = (context.env ?? {}) as { readonly incoming?: IncomingMessage };
-  return {
-    method: context.req.method,
-    headers: incoming === undefined ? context.req.raw.headers : readHeaders(incoming),
-    url: requestUrl(context),
-    parameters: { ...context.req.query(), ...context.req.param() },
-    listOf: (name) => context.req.queries(name),
-    body: incoming ?? ((context.req.raw.body ?? []) as AsyncIterable<Uint8Array>),
-    get signal() {
-      return context.req.raw.signal;
-    },
-  };
-};
+export class RoutedRequest implements ApiRequest {
+  readonly method: string;
+  readonly headers: HeaderSource;
+  readonly url: string;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly body: IncomingMessage | AsyncIterable<Uint8Array>;
+  readonly #context: Context;
+
+  constructor(context: Context) {
+    const { incoming } = (context.env ?? {}) as { readonly incoming?: IncomingMessage };
+    const { req } = context;
+    this.method = req.method;
+    this.headers = incoming === undefined ? req.raw.headers : readHeaders(incoming);
+    this.url = requestUrl(context);
+    this.parameters = { ...req.query(), ...req.param() };
+    this.body = incoming ?? ((req.raw.body ?? []) as AsyncIterable<Uint8Array>);
+    this.#context = context;
+  }
+
+  listOf(name: string): readonly string[] | undefined {
+    return this.#context.req.queries(name);
+  }
+
+  get signal(): AbortSignal {
+    return this.#context.req.raw.signal;
+  }
+}

@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import { paths } from "../contract.ts";
 import { errorKinds, ServiceError } from "../errors.ts";
 import { type Operation, prefixes } from "../operations/operation.ts";
-import { fromContext } from "./api-request.ts";
+import { RoutedRequest } from "./api-request.ts";
 import { type Direct, serveDirectly } from "./direct.ts";
 import { type ObserveParts, observe } from "./observe.ts";
 import { type PipelineParts, pipeline } from "./pipeline.ts";
@@ -54,7 +54,7 @@ export const createApp = (parts: AppParts): App => {
   for (const { operation, serve } of pipelines) {
     const path = `${prefixes[operation.target]}${operation.path}`;
     app.on([...operation.methods], path, async (context) =>
-      toResponse(await serve(fromContext(context), context.get("record"))),
+      toResponse(await serve(new RoutedRequest(context), context.get("record"))),
     );
     app.all(path, () => {
       const allow = operation.methods.join(", ");

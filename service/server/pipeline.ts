@@ -182,12 +182,7 @@ export const pipeline = (operation: Operation, parts: PipelineParts): Serve => {
     const call = { parameters, dialect, delimiter, principal, alternative, minimumState } as const;
     // A JWT and a static token may have the same subject.
     const caller = `${principal.method} ${principal.subject}`;
-    const arrival = {
-      caller,
-      get signal() {
-        return request.signal;
-      },
-    };
+    const arrival = { caller, client: request };
     const run = (body: unknown): Promise<unknown> =>
       limitOf(body, parameters, target).run(() => operation.handle(tools, target, body, call), arrival);
     const result = await principalLimit.run(caller, async () => {

@@ -54,7 +54,7 @@ describe("an admission limit", () => {
     const first = deferred();
     const running = limit.run(() => first.promise);
     const client = new AbortController();
-    const waiting = limit.run(async () => {}, { signal: client.signal });
+    const waiting = limit.run(async () => {}, { client });
     client.abort();
     await expect(waiting).rejects.toMatchObject({ code: 17 });
     expect(limit).toMatchObject({ running: 1, waiting: 0 });
