@@ -48,12 +48,9 @@ const memoizePerVersion = (consistencySeconds: number, ttlMs: number) => {
   return { versionOf, perVersion };
 };
 
-/** Lists in flight, by namespace. */
-const maxLists = 1000;
-
 /** Concurrent callers share a list; each gets one that was read after its call. */
 const shareLists = (list: (namespace: readonly string[]) => Promise<Names>) => {
-  const lists = new Memoizer<string, Names>({ max: maxLists, ttlMs: 0 });
+  const lists = new Memoizer<string, Names>({ max: Number.POSITIVE_INFINITY, ttlMs: 0 });
   return ({ key, parts }: NamespaceId): Promise<Names> => lists.renew(key, () => list(parts));
 };
 

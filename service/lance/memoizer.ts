@@ -24,7 +24,10 @@ export const sumOfCounts = (a: MemoizerCounts, b: MemoizerCounts): MemoizerCount
 export interface MemoizerOptions {
   /** Maximum age of a result in milliseconds, counted from the start of its load. 0: a result is shared only while it loads. */
   readonly ttlMs: number;
-  /** Maximum number of results. Absent: keys are objects, and a result lives as long as its key. */
+  /**
+   * Maximum number of results; `Infinity` if all are only shared while they load. Absent: keys are objects, and a result lives
+   * as long as its key.
+   */
   readonly max?: number;
   /** Whether callers join a load that takes longer than `ttlMs`. */
   readonly joinSlowLoads?: boolean;
@@ -68,14 +71,16 @@ export class Memoizer<K extends string | WeakKey, V> {
 
   constructor(options: MemoizerOptions) {
     this.#options = options;
-    if (options.max !== undefined)
+    const { max } = options;
+    if (max !== undefined && max !== Number.POSITIVE_INFINITY)
       this.#lru = new LRUCache({
-        max: options.max,
+        max,
         dispose: (_entry, _key, reason) => {
           if (reason === "evict") this.#evictions.full++;
         },
       });
-    this.#entries = this.#lru ?? (new WeakMap() as unknown as Entries<K, V>);
+    // To delete the only entry of an LRUCache costs as much as to clear it, which fills arrays of its maximum length.
+    this.#entries = this.#lru ?? (max === undefined ? (new WeakMap() as unknown as Entries<K, V>) : new Map());
   }
 
   get counts(): MemoizerCounts {

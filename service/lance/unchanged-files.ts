@@ -40,7 +40,7 @@ export class UnchangedFiles<V> {
 
   /** @param max number of results. */
   constructor(max: number, milliseconds: number = settleMs) {
-    this.#stamps = new Memoizer({ max, ttlMs: 0 });
+    this.#stamps = new Memoizer({ max: Number.POSITIVE_INFINITY, ttlMs: 0 });
     this.#seen = new LRUCache({ max });
     this.#settleMs = milliseconds;
   }
