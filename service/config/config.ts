@@ -6,7 +6,7 @@ import type { DatabaseConfig } from "../lance/database.ts";
 import type { AdmissionClass } from "../operations/operation.ts";
 import type { AdmissionOptions } from "../server/admission.ts";
 import type { UploadLimits } from "../server/uploads.ts";
-import type { IsolationConfig } from "../workers/isolated-database.ts";
+import type { IsolationConfig, PoolConfig } from "../workers/isolated-database.ts";
 import { type MaintenanceConfig, type TableMaintenanceConfig, toMaintainedDatabase } from "./maintenance.ts";
 import { maintenanceSchema, schema, variables } from "./schema.ts";
 import { withStorageDefaults } from "./storage-options.ts";
@@ -57,6 +57,9 @@ const workersShare = 0.75;
 /** Share of a worker's memory that counts for its caches, which then take a fifth of the worker's memory. */
 const workerCacheShare = 0.6;
 
+/** A process that runs two calls loses less time to waiting than two processes do. */
+const analysesPerWorker = 2;
+
 /** About the memory of a flat search over a million vectors. */
 const minWorkerBytes = 512 * 2 ** 20;
 
@@ -75,7 +78,8 @@ const toIsolation = (values: Values): IsolationConfig | undefined => {
   const planWorkers = isolation.mode === "all" ? isolation.planWorkers : 0;
   const writeWorkers = writes.mode === "on" ? writes.concurrency : 0;
   const otherWorkers = planWorkers + writeWorkers;
-  const wanted = admission.analyze.concurrency;
+  const { concurrency } = admission.analyze;
+  const wanted = Math.ceil(concurrency / analysesPerWorker);
   const memoryBytes =
     isolation.workerMemoryBytes ?? Math.max(minWorkerBytes, Math.floor(budget / (wanted + otherWorkers)));
   const fitting = Math.floor(budget / memoryBytes) - otherWorkers;
@@ -85,7 +89,7 @@ const toIsolation = (values: Values): IsolationConfig | undefined => {
     analyze: {
       ...common,
       workers: Math.max(1, Math.min(wanted, fitting)),
-      callsPerWorker: 1,
+      callsPerWorker: Math.min(concurrency, analysesPerWorker),
       deadlineSeconds: isolation.analyzeDeadlineSeconds,
     },
     ...(planWorkers > 0 && {
@@ -111,12 +115,14 @@ const planShare = 1 / 16;
 
 const toAdmission = (
   { admission, load, isolation, writes }: Values,
-  analyzeWorkers: number | undefined,
+  analyzePool: PoolConfig | undefined,
 ): Config["admission"] => {
   const maxWaitMs = load.queueSeconds * 1000;
   const { analyze, plan, metadata } = admission;
+  const fitting =
+    analyzePool === undefined ? Number.POSITIVE_INFINITY : analyzePool.workers * analyzePool.callsPerWorker;
   return {
-    analyze: { ...analyze, concurrency: analyzeWorkers ?? analyze.concurrency, maxWaitMs },
+    analyze: { ...analyze, concurrency: Math.min(analyze.concurrency, fitting), maxWaitMs },
     plan: {
       ...plan,
       maxWaitMs,
@@ -223,7 +229,7 @@ export const readConfig = (environment: Environment): Config => {
     uploads: { maxWriteBytes, maxUploadBytes: Math.max(maxWriteBytes, writes.maxUploadBytes) },
     ...(writes.mode === "on" ? { requestMs: writes.uploadSeconds * 1000 } : {}),
     deadlineSeconds: isolated.analyzeDeadlineSeconds,
-    admission: toAdmission(values, isolation?.analyze.workers),
+    admission: toAdmission(values, isolation?.analyze),
     maxInFlightPerPrincipal: load.maxInFlightPerPrincipal,
     ...(isolation === undefined ? {} : { isolation }),
     maintenance: toTableMaintenance(values, isolation?.analyze.memoryBytes ?? Math.floor(memory * workersShare)),

@@ -10,7 +10,7 @@ import { type WorkerExit, WorkerProcess } from "./worker-process.ts";
 export interface PoolConfig extends WorkerLimits {
   /** Maximum number of worker processes. */
   readonly workers: number;
-  /** Concurrency limit of one worker. */
+  /** Concurrency limit of one worker. A call is assigned beside others only while every worker has one. */
   readonly callsPerWorker: number;
   /** Timeout of a call that waits for a worker to start, in milliseconds. */
   readonly maxWaitMs: number;
@@ -46,8 +46,11 @@ interface Task {
   timer: NodeJS.Timeout | undefined;
 }
 
-/** An idle worker that uses more than this share of its memory limit is replaced. */
+/** A worker that uses more than this share of its memory limit gets no call beside another one, and is replaced when idle. */
 const maxIdleShare = 0.75;
+
+/** Milliseconds without an end that several calls suffered, after which workers run several again. */
+const apartMs = 60_000;
 
 /** A write takes so many times the memory of its rows: as sent, as a file, decoded, and encoded. */
 const memoryOfRows = 4;
@@ -71,6 +74,8 @@ export class Pool {
   readonly #measuring: NodeJS.Timeout;
   /** Target number of workers; it grows with the number of concurrent calls. */
   #target = 1;
+  /** Time of `performance.now()` until which each worker runs one call. */
+  #apartUntil = Number.NEGATIVE_INFINITY;
   #lastId = 0;
   #restart: NodeJS.Timeout | undefined;
   #closed = false;
@@ -166,35 +171,49 @@ export class Pool {
       const worker = this.#findWorker(task);
       if (worker === undefined) {
         if (task.alone || task.bytes > 0) this.#recycleIdle();
-        this.#target = Math.min(this.#config.workers, Math.max(this.#target, this.#needed()));
-        this.#replenish();
+        this.#grow();
         return;
       }
       this.#waiting.shift();
       this.#assign(task, worker);
+      this.#grow();
     }
   }
 
-  /** Number of workers for all calls that run or wait. */
-  #needed(): number {
-    let running = 0;
-    for (const tasks of this.#workers.values()) running += tasks.size;
-    return Math.ceil((running + this.#waiting.length) / this.#config.callsPerWorker);
+  /** Starts workers until each call that runs or waits has one, up to the maximum. */
+  #grow(): void {
+    let calls = this.#waiting.length;
+    for (const tasks of this.#workers.values()) calls += tasks.size;
+    if (calls <= this.#target) return;
+    this.#target = Math.min(this.#config.workers, calls);
+    this.#replenish();
   }
 
-  /** The first worker with free capacity, so that few workers are used and their caches stay warm. */
-  #findWorker({ alone, bytes }: Task): WorkerProcess | undefined {
-    const { memoryBytes } = this.#config;
-    for (const [worker, tasks] of this.#workers) {
-      // The memory that earlier calls left may be too much for this one.
-      if (bytes > 0 && worker.completed > 0 && worker.residentBytes + memoryOfRows * bytes > memoryBytes) continue;
-      const isReserved = [...tasks.values()].some((task) => task.alone);
-      const isFree = alone
-        ? tasks.size === 0 && worker.residentBytes <= memoryBytes * maxSecondRunShare
-        : tasks.size < this.#config.callsPerWorker && !isReserved;
-      if (worker.ready && isFree) return worker;
-    }
-    return undefined;
+  /** The worker with the fewest calls; the first of them, so that few workers are used and their caches stay warm. */
+  #findWorker(task: Task): WorkerProcess | undefined {
+    let found: WorkerProcess | undefined;
+    let fewest = Number.POSITIVE_INFINITY;
+    for (const [worker, tasks] of this.#workers)
+      if (tasks.size < fewest && this.#mayRun(task, worker, tasks)) {
+        found = worker;
+        fewest = tasks.size;
+      }
+    return found;
+  }
+
+  #mayRun({ alone, bytes }: Task, worker: WorkerProcess, tasks: ReadonlyMap<number, Task>): boolean {
+    const { memoryBytes, callsPerWorker } = this.#config;
+    if (!worker.ready) return false;
+    // The memory that earlier calls left may be too much for this one.
+    if (bytes > 0 && worker.completed > 0 && worker.residentBytes + memoryOfRows * bytes > memoryBytes) return false;
+    if (alone) return tasks.size === 0 && worker.residentBytes <= memoryBytes * maxSecondRunShare;
+    if (tasks.size === 0) return true;
+    return (
+      tasks.size < callsPerWorker &&
+      worker.residentBytes <= memoryBytes * maxIdleShare &&
+      performance.now() > this.#apartUntil &&
+      ![...tasks.values()].some((other) => other.alone)
+    );
   }
 
   /** Replaces an idle worker that uses too much memory for a call, unless another worker is starting. */
@@ -248,6 +267,7 @@ export class Pool {
     const calls = tasks.length + (exit.reason === "deadline" ? 1 : 0);
     this.#onExit({ ...exit, pid, peakBytes, calls });
     if (isFailedStart(exit.reason, worker.completed, calls)) this.#backoff.failed();
+    if (calls > 1) this.#apartUntil = performance.now() + apartMs;
     // The cause is unknown after several concurrent calls, after a kill, or if earlier calls may have left memory.
     const { reason } = exit;
     const isUnknown = calls > 1 || reason === "killed" || (reason === "memory" && worker.completed > 0);

@@ -23,6 +23,7 @@ beforeAll(async () => {
 afterEach(async () => {
   await Promise.all(pools.splice(0).map((pool) => pool.close()));
   reports.length = 0;
+  vi.restoreAllMocks();
 });
 afterAll(() => rm(home, { recursive: true, force: true }));
 
@@ -157,6 +158,75 @@ test("an idle worker that uses too much memory is replaced", async () => {
   await until(() => reports.length > 0);
   expect(reports[0]).toMatchObject({ reason: "recycled", calls: 0, pid: Number(first) });
   expect(await pool.run(nearest())).not.toBe(first);
+});
+
+interface Beside {
+  readonly pid: number;
+  /** The most calls that ran at once while this one did. */
+  readonly calls: number;
+}
+
+/** A program that answers a call after `milliseconds`, crashes at a table called harmful, and fills memory for large ones. */
+const sharingProgram = async (milliseconds: number): Promise<string> => {
+  const entry = join(home, `sharing-${milliseconds}.mjs`);
+  await writeFile(
+    entry,
+    `const running = new Map();
+    const kept = [];
+    process.on("message", ({ kind, id, call }) => {
+      if (kind === "open") return process.send({ kind: "ready" });
+      const { name } = call.values[0];
+      if (name === "harmful") process.abort();
+      if (name === "large") kept.push(Buffer.alloc(300 * 2 ** 20, 1));
+      running.set(id, 0);
+      for (const [other, most] of running) running.set(other, Math.max(most, running.size));
+      setTimeout(() => {
+        const result = { pid: process.pid, calls: running.get(id) };
+        running.delete(id);
+        process.send({ kind: "result", id, result });
+      }, ${milliseconds});
+    });`,
+  );
+  return entry;
+};
+
+/** Runs so many concurrent calls. */
+const together = (pool: Pool, count: number): Promise<Beside[]> =>
+  Promise.all(Array.from({ length: count }, () => pool.run(nearest()) as unknown as Promise<Beside>));
+
+test("a call runs beside another one only if every worker has one", async () => {
+  const pool = open({ workers: 2, callsPerWorker: 2 }, await sharingProgram(300));
+  await together(pool, 2);
+  await until(() => pool.reading.idle === 2);
+  const apart = await together(pool, 2);
+  expect(apart.map(({ calls }) => calls)).toEqual([1, 1]);
+  expect(new Set(apart.map(({ pid }) => pid)).size).toBe(2);
+  expect((await together(pool, 5)).map(({ calls }) => calls)).toEqual([2, 2, 2, 2, expect.any(Number)]);
+});
+
+test("for a minute after a call ended a worker beside another one, each worker runs one call", async () => {
+  const pool = open({ callsPerWorker: 2 }, await sharingProgram(300));
+  const harmful = pool.run(nearest("harmful")).catch((error: unknown) => error);
+  const [innocent] = await together(pool, 1);
+  expect(innocent).toMatchObject({ calls: 1 });
+  expect(await harmful).toMatchObject({ code: 13 });
+  expect(reports[0]).toMatchObject({ reason: "crash", calls: 2 });
+  expect((await together(pool, 3)).map(({ calls }) => calls)).toEqual([1, 1, 1]);
+
+  const now = performance.now.bind(performance);
+  vi.spyOn(performance, "now").mockImplementation(() => now() + 61_000);
+  expect((await together(pool, 2)).map(({ calls }) => calls)).toEqual([2, 2]);
+});
+
+test("a worker that uses too much memory gets no call beside its own, and is replaced", async () => {
+  const pool = open({ callsPerWorker: 2, memoryBytes: 420 * 2 ** 20 }, await sharingProgram(1000));
+  const large = pool.run(nearest("large")) as unknown as Promise<Beside>;
+  await until(() => pool.residentBytes > 300 * 2 ** 20);
+  const [beside] = await together(pool, 1);
+  expect(await large).toMatchObject({ calls: 1 });
+  expect(beside?.calls).toBe(1);
+  await until(() => reports.length > 0);
+  expect(reports).toMatchObject([{ reason: "recycled", calls: 0, pid: (await large).pid }]);
 });
 
 test("when it is closed, running and later calls fail and no process remains", async () => {
