@@ -1,17 +1,36 @@
-import { stat } from "node:fs";
+import { type BigIntStats, stat, statfs, statSync } from "node:fs";
 import { LRUCache } from "lru-cache";
 import { Memoizer } from "./memoizer.ts";
 
 /** Differs after every change of a file, or of the entries of a directory; undefined if there is none. */
 type Stamp = string | undefined;
 
+const stampOf = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string =>
+  `${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`;
+
 const readStamp = (path: string): Promise<Stamp> =>
   new Promise((resolve, reject) => {
     stat(path, { bigint: true }, (error, stats) => {
-      if (error === null) resolve(`${stats.dev} ${stats.ino} ${stats.size} ${stats.mtimeNs} ${stats.ctimeNs}`);
+      if (error === null) resolve(stampOf(stats));
       else if (error.code === "ENOENT") resolve(undefined);
       else reject(error);
     });
+  });
+
+const readStampAtOnce = (path: string): Stamp => {
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stats && stampOf(stats);
+};
+
+/**
+ * Types, as `statfs` returns them, of file systems that no network is behind: ext, XFS, Btrfs, ZFS, tmpfs, overlay. The kernel
+ * has the times of a path that was read a moment ago in memory.
+ */
+const localTypes = new Set([0xef53, 0x58465342, 0x9123683e, 0x2fc12fc1, 0x01021994, 0x794c7630]);
+
+const isLocal = (path: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    statfs(path, (error, stats) => resolve(error === null && localTypes.has(stats.type)));
   });
 
 /**
@@ -26,6 +45,8 @@ interface Seen<V> {
   readonly since: number;
   /** Read after the stamp had settled, so it is what the stamp stands for. */
   result?: Promise<V>;
+  /** Whether to read the stamp blocks for no longer than another thread's turn takes. */
+  local?: boolean;
 }
 
 /**
@@ -48,7 +69,9 @@ export class UnchangedFiles<V> {
   /** The kept result of an unchanged path, or a new one. A failed load is not kept. */
   async get(path: string, load: () => Promise<V>): Promise<V> {
     const calledAt = performance.now();
-    const stamp = await this.#stamps.renew(path, () => readStamp(path));
+    const stamp = this.#seen.get(path)?.local
+      ? readStampAtOnce(path)
+      : await this.#stamps.renew(path, () => readStamp(path));
     const seen = this.#seen.get(path);
     if (stamp === undefined || seen?.stamp !== stamp) {
       this.#seen.set(path, { stamp, since: performance.now() });
@@ -58,6 +81,9 @@ export class UnchangedFiles<V> {
     if (calledAt - seen.since < this.#settleMs) return load();
     const result = load();
     seen.result = result;
+    void isLocal(path).then((local) => {
+      seen.local = local;
+    });
     result.catch(() => {
       if (seen.result === result) delete seen.result;
     });
