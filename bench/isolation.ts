@@ -17,9 +17,10 @@ import { readOptions } from "./options.ts";
 import { cpuSecondsOf, family } from "./processes.ts";
 import { tables, vectorOf } from "./workloads.ts";
 
-const { rounds, calls } = readOptions("bench:isolation", {
+const { rounds, calls, concurrency: callers } = readOptions("bench:isolation", {
   rounds: { default: 5, help: "rounds of each call; the three sides alternate" },
   calls: { default: 400, help: "calls of a round" },
+  concurrency: { default: [1, 16], help: "concurrent calls" },
 });
 
 const home = await mkdtemp(join(tmpdir(), "lakehead-bench-"));
@@ -36,15 +37,15 @@ const open = (environment: Readonly<Record<string, string>>): Database => {
   return isolation === undefined ? own : openIsolated(own, isolation, () => {}).database;
 };
 
-/** The first is the baseline. */
+/** The first is the baseline. Analyses run in workers of their own, which the others configure alike. */
 const sides: Readonly<Record<string, Database>> = {
   "own process": open({ LAKEHEAD_ISOLATION: "off" }),
-  "2 workers, 8 plans each": open({
+  "workers, 16 plans at a time": open({
     LAKEHEAD_ISOLATION: "all",
     LAKEHEAD_PLAN_CONCURRENCY: "16",
     LAKEHEAD_PLAN_WORKERS: "2",
   }),
-  "2 workers, one call each": open({
+  "workers, 2 plans at a time": open({
     LAKEHEAD_ISOLATION: "all",
     LAKEHEAD_PLAN_CONCURRENCY: "2",
     LAKEHEAD_PLAN_WORKERS: "2",
@@ -125,7 +126,7 @@ try {
     )}\n`,
   );
   for (const ask of asks)
-    for (const concurrency of [1, 8]) {
+    for (const concurrency of callers) {
       const measured = new Map<string, Measured[]>(names.map((name) => [name, []]));
       // The first round only warms up.
       for (let turn = -1; turn < rounds; turn++)
