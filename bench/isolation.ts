@@ -17,7 +17,11 @@ import { readOptions } from "./options.ts";
 import { cpuSecondsOf, family } from "./processes.ts";
 import { tables, vectorOf } from "./workloads.ts";
 
-const { rounds, calls, concurrency: callers } = readOptions("bench:isolation", {
+const {
+  rounds,
+  calls,
+  concurrency: callers,
+} = readOptions("bench:isolation", {
   rounds: { default: 5, help: "rounds of each call; the three sides alternate" },
   calls: { default: 400, help: "calls of a round" },
   concurrency: { default: [1, 16], help: "concurrent calls" },
