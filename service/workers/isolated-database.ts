@@ -60,11 +60,13 @@ export const openIsolated = (
   config: IsolationConfig,
   onExit: (pool: PoolName, report: ExitReport) => void,
 ): Isolation => {
-  const open = (name: PoolName, pool: PoolConfig): Pool =>
-    new Pool(pool, workerEntry, config.database, (report) => onExit(name, report));
+  const open = (name: PoolName, pool: PoolConfig, database = config.database): Pool =>
+    new Pool(pool, workerEntry, database, (report) => onExit(name, report));
   const analyze = open("analyze", config.analyze);
   const plan = config.plan === undefined ? undefined : open("plan", config.plan);
-  const write = config.write === undefined ? undefined : open("write", config.write);
+  // Each write opens its table. With a bound, an insert would list the versions once more after its commit.
+  const openedByEach = { ...config.database, consistencySeconds: 0 };
+  const write = config.write === undefined ? undefined : open("write", config.write, openedByEach);
   const pools = Object.entries({ analyze, plan, write }).filter(
     (entry): entry is [PoolName, Pool] => entry[1] !== undefined,
   );
