@@ -219,9 +219,10 @@ test("for a minute after a call ended a worker beside another one, each worker r
 });
 
 test("a worker that uses too much memory gets no call beside its own, and is replaced", async () => {
-  const pool = open({ callsPerWorker: 2, memoryBytes: 420 * 2 ** 20 }, await sharingProgram(1000));
+  const memoryBytes = 420 * 2 ** 20;
+  const pool = open({ callsPerWorker: 2, memoryBytes }, await sharingProgram(1000));
   const large = pool.run(nearest("large")) as unknown as Promise<Beside>;
-  await until(() => pool.residentBytes > 300 * 2 ** 20);
+  await until(() => pool.residentBytes > 0.75 * memoryBytes);
   const [beside] = await together(pool, 1);
   expect(await large).toMatchObject({ calls: 1 });
   expect(beside?.calls).toBe(1);
