@@ -131,7 +131,7 @@ const deadline = async (directory: string): Promise<{ readonly rows: Row[]; read
     await workerReady(server.operationsPort);
     const start = performance.now();
     const { status, text } = await caller.ask(asked);
-    const right = status === 503 && text.includes('"code":17') && text.includes("was ended");
+    const right = status === 503 && text.includes('"code":17') && text.includes("was stopped");
     answers.push({
       wrong: right ? undefined : `${status}: ${text}`,
       seconds: (performance.now() - start) / 1000,

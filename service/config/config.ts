@@ -60,7 +60,7 @@ const workerCacheShare = 0.6;
 /** A process that runs two calls loses less time to waiting than two processes do. */
 const analysesPerWorker = 2;
 
-/** About the memory of a flat search over a million vectors. */
+/** About the memory of a flat search over a million vectors: what a worker has for each of its calls. */
 const minWorkerBytes = 512 * 2 ** 20;
 
 /** A write takes several times the memory of its rows: as sent, as a file, decoded, and encoded. */
@@ -89,7 +89,7 @@ const toIsolation = (values: Values): IsolationConfig | undefined => {
     analyze: {
       ...common,
       workers: Math.max(1, Math.min(wanted, fitting)),
-      callsPerWorker: Math.min(concurrency, analysesPerWorker),
+      callsPerWorker: Math.max(1, Math.min(concurrency, analysesPerWorker, Math.floor(memoryBytes / minWorkerBytes))),
       deadlineSeconds: isolation.analyzeDeadlineSeconds,
     },
     ...(planWorkers > 0 && {

@@ -81,6 +81,26 @@ test("requests to an object store have bounded time and retries, unless the oper
   expect(options("/data")).toEqual({});
 });
 
+test.each([
+  { memory: "1 GiB", concurrency: 4, workers: 1, calls: 1 },
+  { memory: "2 GiB", concurrency: 4, workers: 2, calls: 1 },
+  { memory: "4 GiB", concurrency: 4, workers: 2, calls: 2 },
+  { memory: "4 GiB", concurrency: 1, workers: 1, calls: 1 },
+  { memory: "4 GiB", concurrency: 64, workers: 6, calls: 1 },
+  { memory: "64 GiB", concurrency: 64, workers: 32, calls: 2 },
+])(
+  "$concurrency analyses at a time in $memory: $workers workers with $calls calls each, and 512 MiB for each call",
+  ({ memory, concurrency, workers, calls }) => {
+    const { isolation, admission } = readConfig({
+      ...minimal,
+      LAKEHEAD_MEMORY_LIMIT_BYTES: String(Number.parseInt(memory, 10) * 2 ** 30),
+      LAKEHEAD_ANALYZE_CONCURRENCY: String(concurrency),
+    });
+    expect(isolation?.analyze).toMatchObject({ workers, callsPerWorker: calls });
+    expect(admission.analyze.concurrency).toBe(workers * calls);
+  },
+);
+
 describe("storage options", () => {
   const faults = (options: object) =>
     faultsOf({
