@@ -1,4 +1,5 @@
-import { type BigIntStats, stat, statfs, statSync } from "node:fs";
+import { type BigIntStats, stat, statSync } from "node:fs";
+import { statfs } from "node:fs/promises";
 import { LRUCache } from "lru-cache";
 import { Memoizer } from "./memoizer.ts";
 
@@ -29,9 +30,10 @@ const readStampAtOnce = (path: string): Stamp => {
 const localTypes = new Set([0xef53, 0x58465342, 0x9123683e, 0x2fc12fc1, 0x01021994, 0x794c7630]);
 
 const isLocal = (path: string): Promise<boolean> =>
-  new Promise((resolve) => {
-    statfs(path, (error, stats) => resolve(error === null && localTypes.has(stats.type)));
-  });
+  statfs(path).then(
+    ({ type }) => localTypes.has(type),
+    () => false,
+  );
 
 /**
  * Milliseconds for which a stamp must not change before a result is kept. The times of a file system advance in steps, so
@@ -45,7 +47,7 @@ interface Seen<V> {
   readonly since: number;
   /** Read after the stamp had settled, so it is what the stamp stands for. */
   result?: Promise<V>;
-  /** Whether to read the stamp blocks for no longer than another thread's turn takes. */
+  /** Whether reading the stamp takes less time than a turn of another thread. */
   local?: boolean;
 }
 
