@@ -60,6 +60,7 @@ const startService = async (
     name,
     await startServer("../service/main.ts", {
       ...environment,
+      LAKEHEAD_MEMORY_LIMIT_BYTES: String((plan.gibibytes || podGibibytes) * 2 ** 30),
       LAKEHEAD_DATABASE: directory,
       LAKEHEAD_CONSISTENCY_SECONDS: String(consistencySeconds),
     }),
@@ -97,8 +98,13 @@ const plan = readOptions("bench:peers", {
   rounds: { default: 5, help: "rounds of each operation; the servers alternate" },
   seconds: { default: 0.3, help: "length of a round" },
   concurrency: { default: [1, 16], help: "concurrent requests" },
+  gibibytes: {
+    default: 0,
+    help: "memory limit of the service; 0 for that of a pod by default, 2 without writes and 4 with them",
+  },
   writes: { default: false, help: "the writes that both servers answer instead" },
 });
+const podGibibytes = plan.writes ? 4 : 2;
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 const found = await pythonWith(here("requirements.txt"), say);
 if (found.missing !== undefined) {
@@ -172,7 +178,6 @@ const measureWrites = async (): Promise<void> => {
   for (const directory of Object.values(directories)) await mkdir(directory);
   const service = await startService("service", directories.service, 1, {
     LAKEHEAD_WRITES: "on",
-    LAKEHEAD_MEMORY_LIMIT_BYTES: String(4 * 2 ** 30),
   });
   sides.push(service);
   const peer = await startPeer(found.python, directories.peer);

@@ -57,10 +57,13 @@ const workersShare = 0.75;
 /** Share of a worker's memory that counts for its caches, which then take a fifth of the worker's memory. */
 const workerCacheShare = 0.6;
 
-/** A process that runs two calls loses less time to waiting than two processes do. */
-const analysesPerWorker = 2;
+/** Analyses for which there is a share of the memory. */
+const analysesPerShare = 2;
 
-/** About the memory of a flat search over a million vectors: what a worker has for each of its calls. */
+/** One process that runs several analyses takes less CPU time for each than several processes do. */
+const sharesPerWorker = 2;
+
+/** About the memory of a flat search over a million vectors: what a worker has at least for each of its calls. */
 const minWorkerBytes = 512 * 2 ** 20;
 
 /** A write takes several times the memory of its rows: as sent, as a file, decoded, and encoded. */
@@ -71,6 +74,26 @@ const maxDefaultWriteBytes = 256 * 2 ** 20;
 const maxWriteBytesOf = ({ writes }: Values, memory: number): number =>
   writes.maxWriteBytes ?? Math.min(maxDefaultWriteBytes, Math.floor(memory * writeShare));
 
+/** @param shareBytes memory of one of `shares`, in bytes. */
+const toAnalyzePool = (
+  { admission, isolation }: Values,
+  shares: number,
+  shareBytes: number,
+): Omit<PoolConfig, "maxWaitMs"> => {
+  const callsPerShare = Math.max(
+    1,
+    Math.min(admission.analyze.concurrency, analysesPerShare, Math.floor(shareBytes / minWorkerBytes)),
+  );
+  const workers = Math.max(1, Math.floor(shares / sharesPerWorker));
+  return {
+    workers,
+    workersApart: shares,
+    memoryBytes: Math.floor((shares * shareBytes) / workers),
+    callsPerWorker: Math.floor((shares * callsPerShare) / workers),
+    deadlineSeconds: isolation.analyzeDeadlineSeconds,
+  };
+};
+
 const toIsolation = (values: Values): IsolationConfig | undefined => {
   const { isolation, admission, load, database, writes } = values;
   if (isolation.mode === "off") return undefined;
@@ -78,30 +101,33 @@ const toIsolation = (values: Values): IsolationConfig | undefined => {
   const planWorkers = isolation.mode === "all" ? isolation.planWorkers : 0;
   const writeWorkers = writes.mode === "on" ? writes.concurrency : 0;
   const otherWorkers = planWorkers + writeWorkers;
-  const { concurrency } = admission.analyze;
-  const wanted = Math.ceil(concurrency / analysesPerWorker);
+  const wanted = Math.ceil(admission.analyze.concurrency / analysesPerShare);
   const memoryBytes =
     isolation.workerMemoryBytes ?? Math.max(minWorkerBytes, Math.floor(budget / (wanted + otherWorkers)));
   const fitting = Math.floor(budget / memoryBytes) - otherWorkers;
-  const common = { memoryBytes, maxWaitMs: load.queueSeconds * 1000 };
+  const shares = Math.max(1, Math.min(wanted, fitting));
+  const maxWaitMs = load.queueSeconds * 1000;
+  const common = { memoryBytes, maxWaitMs };
   return {
     database: toDatabase(database, memoryBytes * workerCacheShare, maxWriteBytesOf(values, memoryBytes)),
-    analyze: {
-      ...common,
-      workers: Math.max(1, Math.min(wanted, fitting)),
-      callsPerWorker: Math.max(1, Math.min(concurrency, analysesPerWorker, Math.floor(memoryBytes / minWorkerBytes))),
-      deadlineSeconds: isolation.analyzeDeadlineSeconds,
-    },
+    analyze: { ...toAnalyzePool(values, shares, memoryBytes), maxWaitMs },
     ...(planWorkers > 0 && {
       plan: {
         ...common,
         workers: planWorkers,
+        workersApart: planWorkers,
         callsPerWorker: Math.ceil(admission.plan.concurrency / planWorkers),
         deadlineSeconds: isolation.planDeadlineSeconds,
       },
     }),
     ...(writeWorkers > 0 && {
-      write: { ...common, workers: writeWorkers, callsPerWorker: 1, deadlineSeconds: writes.deadlineSeconds },
+      write: {
+        ...common,
+        workers: writeWorkers,
+        workersApart: writeWorkers,
+        callsPerWorker: 1,
+        deadlineSeconds: writes.deadlineSeconds,
+      },
     }),
   };
 };
@@ -232,7 +258,7 @@ export const readConfig = (environment: Environment): Config => {
     admission: toAdmission(values, isolation?.analyze),
     maxInFlightPerPrincipal: load.maxInFlightPerPrincipal,
     ...(isolation === undefined ? {} : { isolation }),
-    maintenance: toTableMaintenance(values, isolation?.analyze.memoryBytes ?? Math.floor(memory * workersShare)),
+    maintenance: toTableMaintenance(values, isolation?.write?.memoryBytes ?? Math.floor(memory * workersShare)),
   });
 };
 

@@ -206,7 +206,7 @@ const admission = z.object({
   analyze: z.object({
     concurrency: variable(
       "LAKEHEAD_ANALYZE_CONCURRENCY",
-      "Concurrency limit of calls that execute a query or read without bound: analyze_plan, query, count_rows with a predicate, lists of versions, of branches and of all tables, describe with load_detailed_metadata; one worker process for every two",
+      "Concurrency limit of calls that execute a query or read without bound: analyze_plan, query, count_rows with a predicate, lists of versions, of branches and of all tables, describe with load_detailed_metadata; one worker process for every four",
       integer(1, 256).default(2 * Math.max(2, cpus)),
       { defaultText: "twice the number of CPUs, at least 4" },
     ),
@@ -284,7 +284,7 @@ const isolation = z.object({
   ),
   workerMemoryBytes: variable(
     "LAKEHEAD_WORKER_MEMORY_BYTES",
-    "Memory at which a worker process is ended, in bytes; absent: its share of three quarters of the memory, at least 512 MiB. Fewer workers run where more would not fit",
+    "Memory at which a worker process is ended, in bytes; twice as much for one that runs the analyses of two; absent: its share of three quarters of the memory, at least 512 MiB. Fewer workers run where more would not fit",
     bytes.exactOptional(),
   ),
 });

@@ -12,6 +12,8 @@ export interface PoolConfig extends WorkerLimits {
   readonly workers: number;
   /** Concurrency limit of one worker. A call is assigned beside others only while every worker has one. */
   readonly callsPerWorker: number;
+  /** Maximum number of worker processes while each runs one call. They have the same memory together. */
+  readonly workersApart: number;
   /** Timeout of a call that waits for a worker to start, in milliseconds. */
   readonly maxWaitMs: number;
 }
@@ -76,6 +78,8 @@ export class Pool {
   #target = 1;
   /** Time of `performance.now()` until which each worker runs one call. */
   #apartUntil = Number.NEGATIVE_INFINITY;
+  /** Whether the memory is divided among `workersApart`. */
+  #divided = false;
   #lastId = 0;
   #restart: NodeJS.Timeout | undefined;
   #closed = false;
@@ -165,8 +169,33 @@ export class Pool {
     task.settle(outcome);
   }
 
+  get #apart(): boolean {
+    return performance.now() <= this.#apartUntil;
+  }
+
+  /** Memory at which a worker is ended, in bytes. */
+  get #memoryBytes(): number {
+    return this.#divided ? dividedBytes(this.#config) : this.#config.memoryBytes;
+  }
+
+  /** Divides the memory among more workers when each may run one call, and ends the surplus of them afterwards. */
+  #divide(): void {
+    const { workers } = this.#config;
+    if (this.#apart) {
+      const fits = ([worker, tasks]: [WorkerProcess, ReadonlyMap<number, Task>]): boolean =>
+        tasks.size <= 1 && worker.residentBytes <= dividedBytes(this.#config);
+      this.#divided ||= [...this.#workers].every(fits);
+    } else if (this.#divided) {
+      this.#target = Math.min(this.#target, workers);
+      const surplus = [...this.#workers].slice(workers);
+      for (const [worker, tasks] of surplus) if (tasks.size === 0) worker.end("recycled");
+      this.#divided = surplus.length > 0;
+    }
+  }
+
   /** Assigns waiting calls to workers, in order: no call overtakes one that must run alone. */
   #dispatch(): void {
+    this.#divide();
     for (let task = this.#waiting[0]; task !== undefined; task = this.#waiting[0]) {
       const worker = this.#findWorker(task);
       if (worker === undefined) {
@@ -184,8 +213,10 @@ export class Pool {
   #grow(): void {
     let calls = this.#waiting.length;
     for (const tasks of this.#workers.values()) calls += tasks.size;
-    if (calls <= this.#target) return;
-    this.#target = Math.min(this.#config.workers, calls);
+    const { workers, workersApart } = this.#config;
+    const most = this.#divided && this.#apart ? workersApart : workers;
+    if (calls <= this.#target || most <= this.#target) return;
+    this.#target = Math.min(most, calls);
     this.#replenish();
   }
 
@@ -202,16 +233,17 @@ export class Pool {
   }
 
   #mayRun({ alone, bytes }: Task, worker: WorkerProcess, tasks: ReadonlyMap<number, Task>): boolean {
-    const { memoryBytes, callsPerWorker } = this.#config;
+    const memoryBytes = this.#memoryBytes;
     if (!worker.ready) return false;
     // The memory that earlier calls left may be too much for this one.
     if (bytes > 0 && worker.completed > 0 && worker.residentBytes + memoryOfRows * bytes > memoryBytes) return false;
     if (alone) return tasks.size === 0 && worker.residentBytes <= memoryBytes * maxSecondRunShare;
     if (tasks.size === 0) return true;
     return (
-      tasks.size < callsPerWorker &&
+      tasks.size < this.#config.callsPerWorker &&
       worker.residentBytes <= memoryBytes * maxIdleShare &&
-      performance.now() > this.#apartUntil &&
+      !this.#apart &&
+      !this.#divided &&
       ![...tasks.values()].some((other) => other.alone)
     );
   }
@@ -283,7 +315,9 @@ export class Pool {
   }
 
   #exitToError(reason: ExitReason, { call, mayHaveCommitted }: Task): ServiceError {
-    return mayHaveCommitted ? outcomeUnknown() : exitToError(reason, this.#config, call.method);
+    const { deadlineSeconds } = this.#config;
+    const limits = { deadlineSeconds, memoryBytes: this.#memoryBytes };
+    return mayHaveCommitted ? outcomeUnknown() : exitToError(reason, limits, call.method);
   }
 
   #replenish(): void {
@@ -323,7 +357,7 @@ export class Pool {
   }
 
   #measureMemory(): void {
-    const { memoryBytes } = this.#config;
+    const memoryBytes = this.#memoryBytes;
     for (const worker of this.#unmeasured) {
       const idle = (): boolean => (this.#workers.get(worker)?.size ?? 0) === 0;
       if (idle()) this.#unmeasured.delete(worker);
@@ -334,6 +368,10 @@ export class Pool {
     }
   }
 }
+
+/** Memory of one of `workersApart`, in bytes. */
+const dividedBytes = ({ memoryBytes, workers, workersApart }: PoolConfig): number =>
+  Math.floor((memoryBytes * workers) / workersApart);
 
 /** Whether a worker ended before it was ready, or without having run a call: no call can be the cause. */
 const isFailedStart = (reason: ExitReason, completed: number, calls: number): boolean =>

@@ -82,21 +82,25 @@ test("requests to an object store have bounded time and retries, unless the oper
 });
 
 test.each([
-  { memory: "1 GiB", concurrency: 4, workers: 1, calls: 1 },
-  { memory: "2 GiB", concurrency: 4, workers: 2, calls: 1 },
-  { memory: "4 GiB", concurrency: 4, workers: 2, calls: 2 },
-  { memory: "4 GiB", concurrency: 1, workers: 1, calls: 1 },
-  { memory: "4 GiB", concurrency: 64, workers: 6, calls: 1 },
-  { memory: "64 GiB", concurrency: 64, workers: 32, calls: 2 },
+  { memory: "1 GiB", concurrency: 4, workers: 1, calls: 1, apart: 1 },
+  { memory: "2 GiB", concurrency: 4, workers: 1, calls: 2, apart: 2 },
+  { memory: "4 GiB", concurrency: 4, workers: 1, calls: 4, apart: 2 },
+  { memory: "4 GiB", concurrency: 1, workers: 1, calls: 1, apart: 1 },
+  { memory: "4 GiB", concurrency: 64, workers: 3, calls: 2, apart: 6 },
+  { memory: "64 GiB", concurrency: 64, workers: 16, calls: 4, apart: 32 },
+  { memory: "64 GiB", concurrency: 10, workers: 2, calls: 5, apart: 5 },
 ])(
-  "$concurrency analyses at a time in $memory: $workers workers with $calls calls each, and 512 MiB for each call",
-  ({ memory, concurrency, workers, calls }) => {
+  "$concurrency analyses at a time in $memory: $workers workers with $calls calls each, or $apart with one, and 512 MiB for each call",
+  ({ memory, concurrency, workers, calls, apart }) => {
+    const bytes = Number.parseInt(memory, 10) * 2 ** 30;
     const { isolation, admission } = readConfig({
       ...minimal,
-      LAKEHEAD_MEMORY_LIMIT_BYTES: String(Number.parseInt(memory, 10) * 2 ** 30),
+      LAKEHEAD_MEMORY_LIMIT_BYTES: String(bytes),
       LAKEHEAD_ANALYZE_CONCURRENCY: String(concurrency),
     });
-    expect(isolation?.analyze).toMatchObject({ workers, callsPerWorker: calls });
+    expect(isolation?.analyze).toMatchObject({ workers, callsPerWorker: calls, workersApart: apart });
+    expect(isolation?.analyze.memoryBytes).toBeGreaterThanOrEqual(calls * 512 * 2 ** 20);
+    expect(workers * (isolation?.analyze.memoryBytes ?? 0)).toBeLessThanOrEqual(0.75 * bytes);
     expect(admission.analyze.concurrency).toBe(workers * calls);
   },
 );

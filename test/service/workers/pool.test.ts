@@ -30,6 +30,7 @@ afterAll(() => rm(home, { recursive: true, force: true }));
 const config: PoolConfig = {
   workers: 1,
   callsPerWorker: 1,
+  workersApart: 1,
   deadlineSeconds: 100,
   memoryBytes: 2 ** 30,
   maxWaitMs: 100_000,
@@ -86,7 +87,7 @@ test("an error of the worker keeps its code, message and cause", async () => {
 });
 
 test("starts more workers when calls wait, up to the maximum", async () => {
-  const pool = open({ workers: 2 });
+  const pool = open({ workers: 2, workersApart: 2 });
   await Promise.all(Array.from({ length: 20 }, () => pool.run(nearest())));
   await until(() => pool.reading.starting === 0);
   expect(pool.reading).toEqual({ starting: 0, idle: 2, busy: 0 });
@@ -195,7 +196,7 @@ const together = (pool: Pool, count: number): Promise<Beside[]> =>
   Promise.all(Array.from({ length: count }, () => pool.run(nearest()) as unknown as Promise<Beside>));
 
 test("a call runs beside another one only if every worker has one", async () => {
-  const pool = open({ workers: 2, callsPerWorker: 2 }, await sharingProgram(300));
+  const pool = open({ workers: 2, workersApart: 2, callsPerWorker: 2 }, await sharingProgram(300));
   await together(pool, 2);
   await until(() => pool.reading.idle === 2);
   const apart = await together(pool, 2);
@@ -213,9 +214,83 @@ test("for a minute after a call ended a worker beside another one, each worker r
   expect(reports[0]).toMatchObject({ reason: "crash", calls: 2 });
   expect((await together(pool, 3)).map(({ calls }) => calls)).toEqual([1, 1, 1]);
 
+  inAMinute();
+  expect((await together(pool, 2)).map(({ calls }) => calls)).toEqual([2, 2]);
+});
+
+const inAMinute = (): void => {
   const now = performance.now.bind(performance);
   vi.spyOn(performance, "now").mockImplementation(() => now() + 61_000);
-  expect((await together(pool, 2)).map(({ calls }) => calls)).toEqual([2, 2]);
+};
+
+/** Runs calls of which one ends their worker. */
+const endTogether = async (pool: Pool, count: number): Promise<Beside[]> => {
+  const harmful = pool.run(nearest("harmful")).catch((error: unknown) => error);
+  const innocent = await together(pool, count - 1);
+  expect(await harmful).toMatchObject({ code: 13 });
+  return innocent;
+};
+
+const pidsOf = (calls: readonly Beside[]): Set<number> => new Set(calls.map(({ pid }) => pid));
+
+test("after an end that several calls suffered, more workers share the memory, and fewer again a minute later", async () => {
+  const pool = open({ callsPerWorker: 4, workersApart: 2 }, await sharingProgram(300));
+  expect(pidsOf(await together(pool, 4)).size).toBe(1);
+  const innocent = await endTogether(pool, 4);
+  expect(innocent.map(({ calls }) => calls)).toEqual([1, 1, 1]);
+  await until(() => pool.reading.idle === 2);
+  const apart = await together(pool, 4);
+  expect(apart.map(({ calls }) => calls)).toEqual([1, 1, 1, 1]);
+  expect(pidsOf(apart).size).toBe(2);
+
+  inAMinute();
+  await together(pool, 1);
+  await until(() => pool.reading.idle === 1);
+  const again = await together(pool, 4);
+  expect(again.map(({ calls }) => calls)).toEqual([4, 4, 4, 4]);
+  expect(pidsOf(again).size).toBe(1);
+  expect(reports.map(({ reason, calls }) => [reason, calls])).toEqual([
+    ["crash", 4],
+    ["crash", 1],
+    ["recycled", 0],
+  ]);
+});
+
+test("a surplus worker that is busy a minute later completes its call before it ends", async () => {
+  const pool = open({ callsPerWorker: 4, workersApart: 2 }, await sharingProgram(600));
+  await endTogether(pool, 2);
+  await together(pool, 2);
+  await until(() => pool.reading.idle === 2);
+  const busy = together(pool, 2);
+  inAMinute();
+  const later = together(pool, 2);
+  expect(pidsOf(await busy).size).toBe(2);
+  expect(pidsOf(await later).size).toBe(1);
+  await until(() => pool.reading.idle === 1);
+  expect(reports.at(-1)).toMatchObject({ reason: "recycled", calls: 0 });
+});
+
+test("each of several workers that share the memory of one has its part of the limit", async () => {
+  const pool = open({ callsPerWorker: 2, workersApart: 2, memoryBytes: 560 * 2 ** 20 }, await sharingProgram(2000));
+  expect(await pool.run(nearest("large"))).toMatchObject({ calls: 1 });
+  await endTogether(pool, 2);
+  await expect(pool.run(nearest("large"))).rejects.toMatchObject({
+    code: 13,
+    message: expect.stringMatching(/memory limit of 280 MiB/),
+  });
+});
+
+test("a worker that runs several calls keeps its memory when another one ends", async () => {
+  const pool = open({ workers: 2, callsPerWorker: 2, workersApart: 4 }, await sharingProgram(1000));
+  await together(pool, 2);
+  await until(() => pool.reading.idle === 2);
+  const calls = [pool.run(nearest("harmful")).catch(() => undefined), together(pool, 3)] as const;
+  await until(() => reports.length > 0);
+  const { starting, busy } = pool.reading;
+  expect(starting + busy).toBe(2);
+  await Promise.all(calls);
+  await until(() => pool.reading.starting === 0);
+  expect(pidsOf(await together(pool, 4)).size).toBeGreaterThan(1);
 });
 
 test("a worker that uses too much memory gets no call beside its own, and is replaced", async () => {
