@@ -102,6 +102,7 @@ const plan = readOptions("bench:peers", {
     default: 0,
     help: "memory limit of the service; 0 for that of a pod by default, 2 without writes and 4 with them",
   },
+  versions: { default: 0, help: "with --writes: inserts into each table before it is measured" },
   writes: { default: false, help: "the writes that both servers answer instead" },
 });
 const podGibibytes = plan.writes ? 4 : 2;
@@ -183,7 +184,7 @@ const measureWrites = async (): Promise<void> => {
   const peer = await startPeer(found.python, directories.peer);
   sides.push(peer);
   const ports = { service: service.port, peer: peer.port };
-  const table = await writeTable(ports, plan.rounds, plan.concurrency, say);
+  const table = await writeTable(ports, plan, say);
   process.stdout.write(
     `The service against pylance's RestAdapter: Node ${process.version}, ${availableParallelism()} CPUs shared by both servers and the load, load average ${loadBefore.toFixed(1)} before the run; medians of ${plan.rounds} rounds, ratios (service/peer) within a round.\n\n${table}\n`,
   );

@@ -38,12 +38,22 @@ interface Round {
   readonly failed: number;
 }
 
-/** Committed writes of a round on a table of its own. */
-const roundOf = async (port: number, table: string, write: Write, callers: number): Promise<Round> => {
-  if (write.creates !== true) {
-    const created = await post(port, table, "create", hundred);
-    if (created.status >= 300) throw new Error(`create: ${created.status} ${created.text}`);
+/** Creates a table that has been written to so many times before. */
+const prepare = async (port: number, table: string, versions: number): Promise<void> => {
+  for (let version = 0; version <= versions; version++) {
+    const { status, text } = await post(port, table, version === 0 ? "create" : "insert", hundred);
+    if (status >= 300) throw new Error(`${table}: ${status} ${text}`);
   }
+};
+
+/** Committed writes of a round on a table of its own. */
+const roundOf = async (
+  port: number,
+  table: string,
+  write: Write,
+  { callers, versions }: { readonly callers: number; readonly versions: number },
+): Promise<Round> => {
+  if (write.creates !== true) await prepare(port, table, versions);
   let next = 0;
   let done = 0;
   const begin = performance.now();
@@ -59,11 +69,17 @@ const roundOf = async (port: number, table: string, write: Write, callers: numbe
   return { perSecond: done / seconds, failed: write.count - done };
 };
 
+export interface WriteOptions {
+  readonly rounds: number;
+  readonly concurrency: readonly number[];
+  /** Inserts into each table before it is measured. */
+  readonly versions: number;
+}
+
 /** The service's writes against the peer's, each in its own directory, in alternating rounds. */
 export const writeTable = async (
   ports: { readonly service: number; readonly peer: number },
-  rounds: number,
-  concurrency: readonly number[],
+  { rounds, concurrency, versions }: WriteOptions,
   say: (text: string) => void,
 ): Promise<string> => {
   const lines: string[][] = [];
@@ -75,8 +91,8 @@ export const writeTable = async (
       // The first turn only warms up.
       for (let turn = -1; turn < rounds; turn++) {
         const table = `w${index}-${callers}-${turn + 1}`;
-        const ours = await roundOf(ports.service, table, write, callers);
-        const theirs = await roundOf(ports.peer, table, write, callers);
+        const ours = await roundOf(ports.service, table, write, { callers, versions });
+        const theirs = await roundOf(ports.peer, table, write, { callers, versions });
         if (turn < 0) continue;
         service.push(ours);
         peer.push(theirs);
