@@ -257,7 +257,7 @@ test("after an end that several calls suffered, more workers share the memory, a
 });
 
 test("a surplus worker that is busy a minute later completes its call before it ends", async () => {
-  const pool = open({ callsPerWorker: 4, workersApart: 2 }, await sharingProgram(600));
+  const pool = open({ callsPerWorker: 4, workersApart: 2 }, await sharingProgram(400));
   await endTogether(pool, 2);
   await together(pool, 2);
   await until(() => pool.reading.idle === 2);
@@ -271,7 +271,7 @@ test("a surplus worker that is busy a minute later completes its call before it 
 });
 
 test("each of several workers that share the memory of one has its part of the limit", async () => {
-  const pool = open({ callsPerWorker: 2, workersApart: 2, memoryBytes: 560 * 2 ** 20 }, await sharingProgram(2000));
+  const pool = open({ callsPerWorker: 2, workersApart: 2, memoryBytes: 560 * 2 ** 20 }, await sharingProgram(1000));
   expect(await pool.run(nearest("large"))).toMatchObject({ calls: 1 });
   await endTogether(pool, 2);
   await expect(pool.run(nearest("large"))).rejects.toMatchObject({
@@ -281,7 +281,7 @@ test("each of several workers that share the memory of one has its part of the l
 });
 
 test("a worker that runs several calls keeps its memory when another one ends", async () => {
-  const pool = open({ workers: 2, callsPerWorker: 2, workersApart: 4 }, await sharingProgram(1000));
+  const pool = open({ workers: 2, callsPerWorker: 2, workersApart: 4 }, await sharingProgram(500));
   await together(pool, 2);
   await until(() => pool.reading.idle === 2);
   const calls = [pool.run(nearest("harmful")).catch(() => undefined), together(pool, 3)] as const;
