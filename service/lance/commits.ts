@@ -4,6 +4,7 @@ import type { TableId } from "../guard/table-id.ts";
 import { classify, classifyAccess } from "./classify.ts";
 import { classifyWrite } from "./classify-write.ts";
 import type { LazyConnection } from "./connection.ts";
+import { KeptHandles, type NewestHandle } from "./kept-handles.ts";
 import { describeNamespace } from "./lists.ts";
 import type { Commit, CommitOfRows, RowCounts, WriteTarget } from "./write-calls.ts";
 
@@ -19,11 +20,13 @@ export const isLost = ({ code }: ServiceError): boolean => code === 2 || code ==
 export type Commits = ReturnType<typeof openCommits>;
 
 /**
- * Writes with handles of their own: a cached handle may be older than the table, for instance if the table was dropped and
- * created again, and would then commit to a table that no longer exists.
+ * Writes with handles of their own: one that readers share may be older than the table, for instance if the table was dropped
+ * and created again, and would then commit to a table that no longer exists.
  * @param beforeCommit is awaited before each call that may commit. Until then, the tables are as they were.
  */
 export const openCommits = (connection: LazyConnection, beforeCommit: () => Promise<void>) => {
+  const handles = new KeptHandles();
+
   const connected = async (): Promise<Connection> => {
     try {
       return await connection.get();
@@ -48,23 +51,31 @@ export const openCommits = (connection: LazyConnection, beforeCommit: () => Prom
     }
   };
 
+  const openNewest = async (target: WriteTarget): Promise<NewestHandle> => {
+    const table = await open(target);
+    const [version, directory] = await Promise.all([table.version(), handles.directoryOf(table, target)]);
+    return { table, version, directory };
+  };
+
   /** Commits to a handle. Only errors of `write` itself may have an unknown outcome. */
   const commit = async <T extends object>(
     target: WriteTarget,
     write: (table: Table) => Promise<T>,
   ): Promise<T & { readonly before: number; readonly version: number }> => {
-    const table = await open(target);
+    const handle = handles.take(target) ?? (await openNewest(target));
+    const { table, version: before } = handle;
     try {
-      const before = await table.version();
       await beforeCommit();
       const result = await write(table).catch((error: unknown) => {
         throw classifyWrite(error);
       });
       // Some calls return no version.
       const version = "version" in result ? (result.version as number) : await table.version();
+      handles.keep(target, { ...handle, version });
       return { ...result, before, version };
-    } finally {
+    } catch (error) {
       table.close();
+      throw error;
     }
   };
 

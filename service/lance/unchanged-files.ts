@@ -1,39 +1,6 @@
-import { type BigIntStats, stat, statSync } from "node:fs";
-import { statfs } from "node:fs/promises";
 import { LRUCache } from "lru-cache";
+import { isLocal, readStamp, readStampAtOnce, type Stamp } from "./local-files.ts";
 import { Memoizer } from "./memoizer.ts";
-
-/** Differs after every change of a file, or of the entries of a directory; undefined if there is none. */
-type Stamp = string | undefined;
-
-const stampOf = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string =>
-  `${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`;
-
-const readStamp = (path: string): Promise<Stamp> =>
-  new Promise((resolve, reject) => {
-    stat(path, { bigint: true }, (error, stats) => {
-      if (error === null) resolve(stampOf(stats));
-      else if (error.code === "ENOENT") resolve(undefined);
-      else reject(error);
-    });
-  });
-
-const readStampAtOnce = (path: string): Stamp => {
-  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return stats && stampOf(stats);
-};
-
-/**
- * Types, as `statfs` returns them, of file systems that no network is behind: ext, XFS, Btrfs, ZFS, tmpfs, overlay. The kernel
- * has the times of a path that was read a moment ago in memory.
- */
-const localTypes = new Set([0xef53, 0x58465342, 0x9123683e, 0x2fc12fc1, 0x01021994, 0x794c7630]);
-
-const isLocal = (path: string): Promise<boolean> =>
-  statfs(path).then(
-    ({ type }) => localTypes.has(type),
-    () => false,
-  );
 
 /**
  * Milliseconds for which a stamp must not change before a result is kept. The times of a file system advance in steps, so
