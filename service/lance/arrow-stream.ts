@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, openSync, readSync } from "node:fs";
 import { invalid } from "../errors.ts";
 import { type Block, head, type SchemaSource, writeFooter } from "./arrow-footer.ts";
 import { fieldAt, follow, longAt, structsAt, viewOf } from "./flatbuffer.ts";
@@ -192,11 +192,11 @@ const footerRoom = 64 * 1024;
 /**
  * Reads a stream into memory that has room for the beginning and the end of a file, which {@link toArrowFile} uses. It
  * occupies the process, a worker with one call: a turn of another thread takes longer than to read a megabyte.
+ * @param size of the stream; more of the file is not read.
  */
-export const readStreamFile = (path: string): Uint8Array => {
+export const readStreamFile = ({ path, size }: { readonly path: string; readonly size: number }): Uint8Array => {
   const file = openSync(path, "r");
   try {
-    const { size } = fstatSync(file);
     const memory = Buffer.allocUnsafeSlow(head.byteLength + size + footerRoom);
     let at = head.byteLength;
     while (at < head.byteLength + size) {

@@ -51,7 +51,7 @@ export interface WriteLimits {
 
 /** @throws ServiceError code 13 for a malformed stream. */
 const readStream = (data: RowData): Stream => {
-  const bytes = data.kind === "bytes" ? data.bytes : readStreamFile(data.path);
+  const bytes = data.kind === "bytes" ? data.bytes : readStreamFile(data);
   return { bytes, outline: outlineOf(bytes), hasRoom: data.kind === "file" };
 };
 

@@ -24,7 +24,7 @@ const skip = (chunks: readonly Uint8Array[], bytes: number): Uint8Array[] => {
  * Frees the memory of a chunk that is alone in it. The collector would have to look through the whole heap for every few
  * megabytes of a body.
  */
-const free = ({ buffer, byteLength }: Uint8Array): void => {
+export const freeChunk = ({ buffer, byteLength }: Uint8Array): void => {
   if (buffer.byteLength === byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0);
 };
 
@@ -48,6 +48,7 @@ export class Gathered {
  */
 export class BodyFile {
   readonly path: string;
+  readonly maxBytes = Number.POSITIVE_INFINITY;
   readonly #gathered: Gathered;
   readonly #opening: Promise<FileHandle>;
   #chunks: Uint8Array[] = [];
@@ -106,7 +107,7 @@ export class BodyFile {
     try {
       const file = await this.#opening;
       for (let left = whole; left.length > 0; ) left = skip(left, (await file.writev(left)).bytesWritten);
-      for (const chunk of whole) free(chunk);
+      for (const chunk of whole) freeChunk(chunk);
     } finally {
       this.#gathered.bytes -= cost;
     }

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -6,6 +6,8 @@ import { ServiceError } from "../errors.ts";
 import type { RowData } from "../lance/write-calls.ts";
 import type { ApiRequest } from "./api-request.ts";
 import { BodyFile, Gathered } from "./body-file.ts";
+import { MemoryFile, type MemoryFiles, openMemoryFiles } from "./memory-file.ts";
+import { makeUploadDirectory } from "./upload-directory.ts";
 
 export interface UploadLimits {
   /** Maximum bytes of one body. */
@@ -28,26 +30,6 @@ const gatheredBytes = 32 * 2 ** 20;
 
 const mediaType = /^application\/(?:vnd\.apache\.arrow\.stream|octet-stream)\s*(?:;|$)/i;
 
-const prefix = "lakehead-uploads-";
-const directoryOf = (pid: number): string => join(tmpdir(), `${prefix}${pid}`);
-
-const isRunning = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
-};
-
-/** Removes the files of services that were killed. */
-const removeStale = (): void => {
-  for (const name of readdirSync(tmpdir()).filter((each) => each.startsWith(prefix))) {
-    const pid = Number(name.slice(prefix.length));
-    if (pid > 0 && (pid === process.pid || !isRunning(pid))) rmSync(directoryOf(pid), { recursive: true, force: true });
-  }
-};
-
 const unsupported = (message: string): ServiceError =>
   new ServiceError(13, { transport: "mediaTypeNotSupported", message });
 
@@ -61,15 +43,17 @@ const chunksOf = ({ body }: ApiRequest): AsyncIterable<Uint8Array> =>
  */
 export class Uploads {
   readonly #limits: UploadLimits;
-  readonly #directory = directoryOf(process.pid);
+  readonly #directory: string;
+  readonly #memoryFiles: MemoryFiles | undefined;
   readonly #gathered = new Gathered(gatheredBytes);
   #received = 0;
   #lastId = 0;
 
-  constructor(limits: UploadLimits) {
+  /** @param sharedMemory where the system has files in memory, if it has. */
+  constructor(limits: UploadLimits, sharedMemory = "/dev/shm") {
     this.#limits = limits;
-    removeStale();
-    mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
+    this.#directory = makeUploadDirectory(tmpdir());
+    this.#memoryFiles = openMemoryFiles(sharedMemory);
   }
 
   /** Bytes of all bodies that are received or written at the moment. */
@@ -78,6 +62,7 @@ export class Uploads {
   }
 
   close(): void {
+    this.#memoryFiles?.close();
     rmSync(this.#directory, { recursive: true, force: true });
   }
 
@@ -93,7 +78,7 @@ export class Uploads {
     const declared = Number(headers.get("content-length") ?? 0);
     if (declared > this.#limits.maxWriteBytes) throw this.#tooLarge();
     const chunks: Uint8Array[] = [];
-    let file: BodyFile | undefined;
+    let file: BodyFile | MemoryFile | undefined;
     let bytes = 0;
     const release = async (): Promise<void> => {
       // A file that stays is removed when the service starts again.
@@ -106,12 +91,13 @@ export class Uploads {
         this.#count(chunk.byteLength);
         bytes += chunk.byteLength;
         if (bytes > this.#limits.maxWriteBytes) throw this.#tooLarge();
-        if (file === undefined && bytes > inlineBytes) {
-          file = new BodyFile(join(this.#directory, String(++this.#lastId)), this.#gathered);
-          for (const earlier of chunks.splice(0)) await file.add(earlier);
+        chunks.push(chunk);
+        if (bytes > (file?.maxBytes ?? inlineBytes)) {
+          if (file instanceof MemoryFile) chunks.unshift(file.read());
+          await file?.remove();
+          file = this.#newFile(Math.max(bytes, declared));
         }
-        if (file === undefined) chunks.push(chunk);
-        else await file.add(chunk);
+        if (file !== undefined) for (const each of chunks.splice(0)) await file.add(each);
       }
       await file?.end();
       const data: RowData =
@@ -123,6 +109,13 @@ export class Uploads {
       await release();
       throw asUploadError(error);
     }
+  }
+
+  /** @param bytes of the body, as far as is known. */
+  #newFile(bytes: number): BodyFile | MemoryFile {
+    return (
+      this.#memoryFiles?.take(bytes) ?? new BodyFile(join(this.#directory, String(++this.#lastId)), this.#gathered)
+    );
   }
 
   #count(bytes: number): void {

@@ -56,10 +56,18 @@ describe("a stream as a file", () => {
 
   test("is the same when the stream was read from a file", async () => {
     const path = join(await mkdtemp(join(tmpdir(), "lakehead-stream-")), "rows");
-    await writeFile(path, lz4);
-    const bytes = readStreamFile(path);
+    // A file that is used again has bytes of an earlier stream behind it.
+    await writeFile(path, Buffer.concat([lz4, uncompressed]));
+    const bytes = readStreamFile({ path, size: lz4.byteLength });
     const read = toArrowFile([{ bytes, outline: outlineOf(bytes), hasRoom: true }]);
     expect(read.equals(toArrowFile([{ bytes: lz4, outline: outlineOf(lz4) }]))).toBe(true);
+    await rm(dirname(path), { recursive: true });
+  });
+
+  test("is not made of a file that is too short", async () => {
+    const path = join(await mkdtemp(join(tmpdir(), "lakehead-stream-")), "rows");
+    await writeFile(path, lz4.subarray(1));
+    expect(() => readStreamFile({ path, size: lz4.byteLength })).toThrow("shorter");
     await rm(dirname(path), { recursive: true });
   });
 

@@ -1,10 +1,10 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { afterEach, describe, expect, test } from "vitest";
 import type { ApiRequest } from "../../../service/server/api-request.ts";
-import { type UploadLimits, Uploads } from "../../../service/server/uploads.ts";
+import { type Upload, type UploadLimits, Uploads } from "../../../service/server/uploads.ts";
 
 const kibibyte = 1024;
 const opened: Uploads[] = [];
@@ -12,8 +12,9 @@ afterEach(() => {
   for (const uploads of opened.splice(0)) uploads.close();
 });
 
-const open = (limits: Partial<UploadLimits> = {}): Uploads => {
-  const uploads = new Uploads({ maxWriteBytes: 1024 * kibibyte, maxUploadBytes: 4096 * kibibyte, ...limits });
+const open = (limits: Partial<UploadLimits> = {}, sharedMemory?: string): Uploads => {
+  const all = { maxWriteBytes: 1024 * kibibyte, maxUploadBytes: 4096 * kibibyte, ...limits };
+  const uploads = new Uploads(all, sharedMemory);
   opened.push(uploads);
   return uploads;
 };
@@ -31,29 +32,44 @@ const request = (body: AsyncIterable<Uint8Array>, headers: Readonly<Record<strin
 const chunks = (count: number, bytes = 64 * kibibyte): Readable =>
   Readable.from(Array.from({ length: count }, (_, index) => Buffer.alloc(bytes, index + 1)));
 
-const files = (): string[] => readdirSync(join(tmpdir(), `lakehead-uploads-${process.pid}`));
+const shared = "/dev/shm";
+const nowhere = "/no/such/directory";
+/** Where the system has no files in memory, all are on the disk. */
+const places = existsSync(shared) ? [shared, nowhere] : [nowhere];
 
-describe("a body", () => {
+const filesIn = (parent: string): string[] =>
+  readdirSync(parent)
+    .filter((name) => name.startsWith(`lakehead-uploads-${process.pid}-`))
+    .flatMap((name) => readdirSync(join(parent, name)).map((file) => join(parent, name, file)));
+const onDisk = (): string[] => filesIn(tmpdir());
+const inMemory = (): string[] => (existsSync(shared) ? filesIn(shared) : []);
+
+const pathOf = ({ data }: Upload): string => (data.kind === "file" ? data.path : "");
+/** The rows, as a worker reads them. */
+const contentOf = ({ data }: Upload): Buffer =>
+  data.kind === "file" ? readFileSync(data.path).subarray(0, data.size) : Buffer.from(data.bytes);
+const whole = (count: number, bytes = 64 * kibibyte): Buffer =>
+  Buffer.concat(Array.from({ length: count }, (_, index) => Buffer.alloc(bytes, index + 1)));
+
+describe.each(places)("a body, with files in memory in %s,", (place) => {
   test("of at most 256 KiB stays in memory", async () => {
-    const upload = await open().receive(request(chunks(4)));
+    const upload = await open({}, place).receive(request(chunks(4)));
     expect(upload).toMatchObject({ bytes: 256 * kibibyte, data: { kind: "bytes" } });
-    expect(files()).toEqual([]);
+    expect([...onDisk(), ...inMemory()]).toEqual([]);
   });
 
-  test("that is larger is a file of this service alone, until it is released", async () => {
-    const upload = await open().receive(request(chunks(6)));
-    expect(upload).toMatchObject({ bytes: 384 * kibibyte, data: { kind: "file" } });
-    const path = upload.data.kind === "file" ? upload.data.path : "";
-    const content = readFileSync(path);
-    expect(content.byteLength).toBe(384 * kibibyte);
-    expect([content[0], content[content.byteLength - 1]]).toEqual([1, 6]);
-    await upload.release();
-    expect(existsSync(path)).toBe(false);
+  test("that is larger is a file of this service alone", async () => {
+    const upload = await open({}, place).receive(request(chunks(6)));
+    expect(upload).toMatchObject({ bytes: 384 * kibibyte, data: { kind: "file", size: 384 * kibibyte } });
+    expect(contentOf(upload).equals(whole(6))).toBe(true);
+    expect([...onDisk(), ...inMemory()]).toEqual([pathOf(upload)]);
+    expect([statSync(pathOf(upload)).mode & 0o77, statSync(dirname(pathOf(upload))).mode & 0o77]).toEqual([0, 0]);
   });
 
   test.each([
     ["of many pieces", Array.from({ length: 53 }, (_, index) => 60_000 + index)],
     ["of single bytes", Array.from({ length: 300_000 }, () => 1)],
+    ["that outgrows files in memory", Array.from({ length: 99 }, (_, index) => 60_000 + index)],
   ])("%s is in its file in order", async (_, sizes) => {
     const total = sizes.reduce((sum, size) => sum + size, 0);
     const content = Buffer.from(
@@ -65,27 +81,97 @@ describe("a body", () => {
         at += size;
       }
     };
-    const { data } = await open({ maxWriteBytes: 4096 * kibibyte }).receive(request(Readable.from(cut())));
-    expect(readFileSync(data.kind === "file" ? data.path : "").equals(content.subarray(0, total))).toBe(true);
+    const uploads = open({ maxWriteBytes: 8192 * kibibyte, maxUploadBytes: 8192 * kibibyte }, place);
+    const upload = await uploads.receive(request(Readable.from(cut())));
+    expect(contentOf(upload).equals(content.subarray(0, total))).toBe(true);
   });
 
   test("that is larger than the limit is refused with 413, whether its size is declared or not", async () => {
-    const uploads = open();
+    const uploads = open({}, place);
     const declared = request(chunks(1), { "content-length": String(2048 * kibibyte) });
     await expect(uploads.receive(declared)).rejects.toMatchObject({ status: 413, message: /LAKEHEAD_MAX_WRITE_BYTES/ });
     await expect(uploads.receive(request(chunks(17)))).rejects.toMatchObject({ status: 413 });
-    expect(files()).toEqual([]);
+    expect(onDisk()).toEqual([]);
   });
 
-  test("that ends early is refused with 408, and its file is removed", async () => {
+  test("that ends early is refused with 408, and the next is not mixed with it", async () => {
     const failing = async function* () {
-      yield* chunks(6);
+      yield* chunks(6, 100 * kibibyte);
       throw new Error("the connection was closed");
     };
-    await expect(open().receive(request(failing()))).rejects.toMatchObject({ status: 408, code: 13 });
-    expect(files()).toEqual([]);
+    const uploads = open({}, place);
+    await expect(uploads.receive(request(failing()))).rejects.toMatchObject({ status: 408, code: 13 });
+    expect(onDisk()).toEqual([]);
+    expect(contentOf(await uploads.receive(request(chunks(5)))).equals(whole(5))).toBe(true);
   });
 
+  test("is not found by its name after it was released and another came", async () => {
+    const uploads = open({}, place);
+    const first = await uploads.receive(request(chunks(8, 50 * kibibyte)));
+    await first.release();
+    await first.release();
+    const others = await Promise.all([6, 7].map((count) => uploads.receive(request(chunks(count)))));
+    expect(existsSync(pathOf(first))).toBe(false);
+    expect(others.map(contentOf)).toEqual([whole(6), whole(7)]);
+  });
+
+  test("leaves nothing when the service stops", async () => {
+    const uploads = open({}, place);
+    const released = await uploads.receive(request(chunks(6)));
+    await uploads.receive(request(chunks(6)));
+    await released.release();
+    uploads.close();
+    expect([...onDisk(), ...inMemory()]).toEqual([]);
+  });
+});
+
+describe.runIf(existsSync(shared))("files in memory", () => {
+  test("hold four bodies, and others are on the disk", async () => {
+    const uploads = open();
+    const uploaded = await Promise.all([5, 6, 7, 8, 9, 10].map((count) => uploads.receive(request(chunks(count)))));
+    expect([inMemory().length, onDisk().length]).toEqual([4, 2]);
+    expect(uploaded.map(contentOf)).toEqual([5, 6, 7, 8, 9, 10].map((count) => whole(count)));
+    for (const upload of uploaded) await upload.release();
+    expect([inMemory().length, onDisk().length]).toEqual([4, 0]);
+  });
+
+  test("are used again", async () => {
+    const uploads = open();
+    for (let count = 5; count <= 16; count++) {
+      const upload = await uploads.receive(request(chunks(count)));
+      expect(contentOf(upload).equals(whole(count))).toBe(true);
+      expect([inMemory(), onDisk()]).toEqual([[pathOf(upload)], []]);
+      await upload.release();
+    }
+  });
+
+  test("are not used for a body that is known to be larger, and given back by one that becomes so", async () => {
+    const limits = { maxWriteBytes: 8192 * kibibyte, maxUploadBytes: 16_384 * kibibyte };
+    const uploads = open(limits);
+    const declared = request(chunks(65), { "content-length": String(65 * 64 * kibibyte) });
+    expect((await uploads.receive(declared)).bytes).toBe(65 * 64 * kibibyte);
+    expect([inMemory().length, onDisk().length]).toEqual([0, 1]);
+    await uploads.receive(request(chunks(65)));
+    const small = await uploads.receive(request(chunks(64)));
+    expect(contentOf(small).equals(whole(64))).toBe(true);
+    expect([inMemory(), onDisk().length]).toEqual([[pathOf(small)], 2]);
+  });
+
+  test("that someone has removed are replaced", async () => {
+    const uploads = open();
+    const first = await uploads.receive(request(chunks(6)));
+    await first.release();
+    rmSync(pathOf(first));
+    const next = await uploads.receive(request(chunks(7)));
+    expect(contentOf(next).equals(whole(7))).toBe(true);
+    rmSync(dirname(pathOf(next)), { recursive: true });
+    expect(onDisk()).toEqual([]);
+    expect(contentOf(await uploads.receive(request(chunks(8)))).equals(whole(8))).toBe(true);
+    expect(onDisk()).toHaveLength(1);
+  });
+});
+
+describe("a body", () => {
   test.each([
     ["content-type", "application/json"],
     ["content-encoding", "gzip"],
@@ -112,14 +198,26 @@ test("bodies of all callers together are limited, and a released one makes room"
   await expect(uploads.receive(request(chunks(8)))).resolves.toMatchObject({ bytes: 512 * kibibyte });
 });
 
-test("files of services that have ended are removed at the start, those of running services are not", () => {
-  // A process id beyond the system's maximum; process 1 always runs.
-  const [ended, running] = [join(tmpdir(), "lakehead-uploads-99999999"), join(tmpdir(), "lakehead-uploads-1")];
-  for (const directory of [ended, running]) {
-    mkdirSync(directory, { recursive: true });
-    writeFileSync(join(directory, "1"), "rows");
-  }
-  open();
-  expect([existsSync(ended), existsSync(running)]).toEqual([false, true]);
-  rmSync(running, { recursive: true });
+test.each([tmpdir(), ...(existsSync(shared) ? [shared] : [])])(
+  "files in %s of services that have ended are removed at the start, those of running services are not",
+  (parent) => {
+    const of = (pid: number): string => join(parent, `lakehead-uploads-${pid}-test`);
+    // A process id beyond the system's maximum, and that of a process before this one; process 1 always runs.
+    const [ended, same, running] = [of(99_999_999), of(process.pid), of(1)];
+    for (const directory of [ended, same, running]) {
+      mkdirSync(directory, { recursive: true });
+      writeFileSync(join(directory, "1"), "rows");
+    }
+    open();
+    open();
+    expect([ended, same, running].map(existsSync)).toEqual([false, false, true]);
+    rmSync(running, { recursive: true });
+  },
+);
+
+test("two services in one process have files of their own", async () => {
+  const [first, second] = [open(), open()];
+  const uploaded = [await first.receive(request(chunks(6))), await second.receive(request(chunks(7)))];
+  second.close();
+  expect(contentOf(uploaded[0] as Upload).equals(whole(6))).toBe(true);
 });

@@ -1,0 +1,42 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+
+const prefix = "lakehead-uploads-";
+
+const isRunning = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+};
+
+/** Directories that this process made: a container's process often has the id of the one before it. */
+const made = new Set<string>();
+
+const tryRemove = (path: string): void => {
+  try {
+    rmSync(path, { recursive: true, force: true });
+  } catch {
+    // It is of another user.
+  }
+};
+
+/** Removes the directories of services that were killed. */
+const removeStale = (parent: string): void => {
+  for (const name of readdirSync(parent).filter((each) => each.startsWith(prefix))) {
+    const path = join(parent, name);
+    const pid = Number.parseInt(name.slice(prefix.length), 10);
+    const isStale = pid === process.pid ? !made.has(path) : pid > 0 && !isRunning(pid);
+    if (isStale) tryRemove(path);
+  }
+};
+
+/** Makes a directory for the bodies of requests, which only this process reads. @throws Error of the file system. */
+export const makeUploadDirectory = (parent: string): string => {
+  removeStale(parent);
+  const path = mkdtempSync(join(parent, `${prefix}${process.pid}-`));
+  made.add(path);
+  return path;
+};
