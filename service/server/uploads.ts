@@ -23,8 +23,10 @@ export interface Upload {
   release(): Promise<void>;
 }
 
-/** A smaller body stays in memory. */
-const inlineBytes = 256 * 1024;
+/** A smaller body goes to its worker in a message: it takes no longer than a file. */
+const messageBytes = 16 * 1024;
+/** So does one of this size if there is no file in memory for it: a file on the disk takes longer. */
+const maxMessageBytes = 256 * 1024;
 /** Maximum bytes of all other bodies in memory, on their way to their files. */
 const gatheredBytes = 32 * 2 ** 20;
 
@@ -92,10 +94,11 @@ export class Uploads {
         bytes += chunk.byteLength;
         if (bytes > this.#limits.maxWriteBytes) throw this.#tooLarge();
         chunks.push(chunk);
-        if (bytes > (file?.maxBytes ?? inlineBytes)) {
+        if (bytes > (file?.maxBytes ?? messageBytes)) {
           if (file instanceof MemoryFile) chunks.unshift(file.read());
           await file?.remove();
-          file = this.#newFile(Math.max(bytes, declared));
+          file = this.#memoryFiles?.take(Math.max(bytes, declared));
+          if (bytes > maxMessageBytes) file ??= this.#fileOnDisk();
         }
         if (file !== undefined) for (const each of chunks.splice(0)) await file.add(each);
       }
@@ -111,11 +114,8 @@ export class Uploads {
     }
   }
 
-  /** @param bytes of the body, as far as is known. */
-  #newFile(bytes: number): BodyFile | MemoryFile {
-    return (
-      this.#memoryFiles?.take(bytes) ?? new BodyFile(join(this.#directory, String(++this.#lastId)), this.#gathered)
-    );
+  #fileOnDisk(): BodyFile {
+    return new BodyFile(join(this.#directory, String(++this.#lastId)), this.#gathered);
   }
 
   #count(bytes: number): void {

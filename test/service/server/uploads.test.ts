@@ -52,9 +52,13 @@ const whole = (count: number, bytes = 64 * kibibyte): Buffer =>
   Buffer.concat(Array.from({ length: count }, (_, index) => Buffer.alloc(bytes, index + 1)));
 
 describe.each(places)("a body, with files in memory in %s,", (place) => {
-  test("of at most 256 KiB stays in memory", async () => {
-    const upload = await open({}, place).receive(request(chunks(4)));
-    expect(upload).toMatchObject({ bytes: 256 * kibibyte, data: { kind: "bytes" } });
+  test.each([
+    [1, 16],
+    [4, place === shared ? 4 : 64],
+  ])("of %i pieces of %i KiB has no file", async (count, size) => {
+    const upload = await open({}, place).receive(request(chunks(count, size * kibibyte)));
+    expect(upload).toMatchObject({ bytes: count * size * kibibyte, data: { kind: "bytes" } });
+    expect(contentOf(upload)).toEqual(whole(count, size * kibibyte));
     expect([...onDisk(), ...inMemory()]).toEqual([]);
   });
 
@@ -126,6 +130,29 @@ describe.each(places)("a body, with files in memory in %s,", (place) => {
 });
 
 describe.runIf(existsSync(shared))("files in memory", () => {
+  test("are for all bodies but the smallest, which have no file if all are in use", async () => {
+    const uploads = open();
+    const uploaded: Upload[] = [];
+    for (const count of [1, 2, 3, 4, 4]) uploaded.push(await uploads.receive(request(chunks(count, 17 * kibibyte))));
+    expect(uploaded.map(({ data }) => data.kind)).toEqual(["file", "file", "file", "file", "bytes"]);
+    expect(uploaded.map(contentOf)).toEqual([1, 2, 3, 4, 4].map((count) => whole(count, 17 * kibibyte)));
+    expect([inMemory().length, onDisk().length]).toEqual([4, 0]);
+  });
+
+  test("take a body over when one becomes free", async () => {
+    const uploads = open();
+    const uploaded: Upload[] = [];
+    for (const count of [5, 5, 5, 5]) uploaded.push(await uploads.receive(request(chunks(count))));
+    const late = async function* () {
+      yield* chunks(2);
+      await uploaded[0]?.release();
+      yield* chunks(2);
+    };
+    const upload = await uploads.receive(request(late()));
+    expect(contentOf(upload).equals(Buffer.concat([whole(2), whole(2)]))).toBe(true);
+    expect(inMemory()).toContain(pathOf(upload));
+  });
+
   test("hold four bodies, and others are on the disk", async () => {
     const uploads = open();
     const uploaded = await Promise.all([5, 6, 7, 8, 9, 10].map((count) => uploads.receive(request(chunks(count)))));
