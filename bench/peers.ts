@@ -4,7 +4,7 @@
  */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -14,6 +14,7 @@ import { writeData } from "./data.ts";
 import { closeConnections } from "./ingest/rows.ts";
 import { median, type Round, type Task } from "./measure.ts";
 import { readOptions } from "./options.ts";
+import { directoryHome, type Home, storeHome } from "./peers/homes.ts";
 import { type Ask, asks, type Form } from "./peers/requests.ts";
 import { writeTable } from "./peers/writes.ts";
 import { cpuSecondsOf, family, residentBytesOf } from "./processes.ts";
@@ -52,7 +53,7 @@ const sideOf = (name: SideName, server: { port: number; pid: number; stop(): Pro
 
 const startService = async (
   name: SideName,
-  directory: string,
+  { address, storageOptions }: Home,
   consistencySeconds: number,
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Side> =>
@@ -61,13 +62,16 @@ const startService = async (
     await startServer("../service/main.ts", {
       ...environment,
       LAKEHEAD_MEMORY_LIMIT_BYTES: String((plan.gibibytes || podGibibytes) * 2 ** 30),
-      LAKEHEAD_DATABASE: directory,
+      LAKEHEAD_DATABASE: address,
+      LAKEHEAD_STORAGE_OPTIONS: JSON.stringify(storageOptions),
       LAKEHEAD_CONSISTENCY_SECONDS: String(consistencySeconds),
     }),
   );
 
-const startPeer = async (python: string, directory: string): Promise<Side> => {
-  const child = spawn(python, [here("adapter.py"), directory], { stdio: ["pipe", "pipe", "inherit"] });
+const startPeer = async (python: string, { address, storageOptions }: Home): Promise<Side> => {
+  const child = spawn(python, [here("adapter.py"), address, JSON.stringify(storageOptions)], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
   const ended = once(child, "exit");
   const [line] = await Promise.race([
     once(child.stdout, "data"),
@@ -103,6 +107,10 @@ const plan = readOptions("bench:peers", {
     help: "memory limit of the service; 0 for that of a pod by default, 2 without writes and 4 with them",
   },
   versions: { default: 0, help: "with --writes: inserts into each table before it is measured" },
+  store: {
+    default: 0,
+    help: "with --writes: milliseconds until an object store with the tables answers; 0 for tables in directories",
+  },
   writes: { default: false, help: "the writes that both servers answer instead" },
 });
 const podGibibytes = plan.writes ? 4 : 2;
@@ -174,28 +182,30 @@ const rowOf = (ask: Ask, concurrency: number, { service, strict, peer }: Rounds)
 const [loadBefore = 0] = loadavg();
 const home = await mkdtemp(join(tmpdir(), "lakehead-peers-"));
 const sides: Side[] = [];
+const homes: Home[] = [];
 const measureWrites = async (): Promise<void> => {
-  const directories = { service: join(home, "service"), peer: join(home, "peer") };
-  for (const directory of Object.values(directories)) await mkdir(directory);
-  const service = await startService("service", directories.service, 1, {
-    LAKEHEAD_WRITES: "on",
-  });
+  const makeHome = (name: string): Promise<Home> =>
+    plan.store > 0 ? storeHome(plan.store) : directoryHome(join(home, name));
+  homes.push(await makeHome("service"), await makeHome("peer"));
+  const [ours, theirs] = homes as [Home, Home];
+  const service = await startService("service", ours, 1, { LAKEHEAD_WRITES: "on" });
   sides.push(service);
-  const peer = await startPeer(found.python, directories.peer);
+  const peer = await startPeer(found.python, theirs);
   sides.push(peer);
   const ports = { service: service.port, peer: peer.port };
   const table = await writeTable(ports, plan, say);
   process.stdout.write(
-    `The service against pylance's RestAdapter: Node ${process.version}, ${availableParallelism()} CPUs shared by both servers and the load, load average ${loadBefore.toFixed(1)} before the run; medians of ${plan.rounds} rounds, ratios (service/peer) within a round.\n\n${table}\n`,
+    `The service against pylance's RestAdapter: Node ${process.version}, ${availableParallelism()} CPUs shared by both servers and the load, load average ${loadBefore.toFixed(1)} before the run; tables in ${plan.store > 0 ? `object stores that answer after ${plan.store} ms` : "directories"}; medians of ${plan.rounds} rounds, ratios (service/peer) within a round.\n\n${table}\n`,
   );
 };
 
 const measureReads = async (): Promise<void> => {
   say("writing the tables …");
   await writeData(home);
-  sides.push(await startService("service", home, 1));
-  sides.push(await startService("strict", home, 0));
-  sides.push(await startPeer(found.python, home));
+  const directory = await directoryHome(home);
+  sides.push(await startService("service", directory, 1));
+  sides.push(await startService("strict", directory, 0));
+  sides.push(await startPeer(found.python, directory));
   const [service, , peer] = sides as [Side, Side, Side];
   const idle = [service, peer].map(({ pid }) => mebibytes(pid));
   const clients = { service: await byClient(found.python, service), peer: await byClient(found.python, peer) };
@@ -251,5 +261,6 @@ try {
 } finally {
   closeConnections();
   for (const side of sides) await side.stop();
+  for (const { close } of homes) await close();
   await rm(home, { recursive: true, force: true });
 }

@@ -13,7 +13,7 @@ interface Write {
   readonly name: string;
   readonly operation: string;
   readonly body: Uint8Array | string;
-  /** Writes of a round. */
+  /** Writes of a round; of one caller of an object store, whose writes take far longer, an eighth. */
   readonly count: number;
   /** Each creates a table of its own. */
   readonly creates?: true;
@@ -51,14 +51,15 @@ const roundOf = async (
   port: number,
   table: string,
   write: Write,
-  { callers, versions }: { readonly callers: number; readonly versions: number },
+  { callers, versions, store }: WriteOptions & { readonly callers: number },
 ): Promise<Round> => {
   if (write.creates !== true) await prepare(port, table, versions);
+  const count = store > 0 && callers === 1 ? write.count / 8 : write.count;
   let next = 0;
   let done = 0;
   const begin = performance.now();
   const caller = async (): Promise<void> => {
-    for (let turn = next++; turn < write.count; turn = next++) {
+    for (let turn = next++; turn < count; turn = next++) {
       const to = write.creates === true ? `${table}-${turn}` : table;
       const { status } = await post(port, to, write.operation, write.body);
       if (status < 300) done++;
@@ -66,7 +67,7 @@ const roundOf = async (
   };
   await Promise.all(Array.from({ length: callers }, caller));
   const seconds = (performance.now() - begin) / 1000;
-  return { perSecond: done / seconds, failed: write.count - done };
+  return { perSecond: done / seconds, failed: count - done };
 };
 
 export interface WriteOptions {
@@ -74,25 +75,27 @@ export interface WriteOptions {
   readonly concurrency: readonly number[];
   /** Inserts into each table before it is measured. */
   readonly versions: number;
+  /** Milliseconds until an object store with the tables answers; 0 for tables in directories. */
+  readonly store: number;
 }
 
-/** The service's writes against the peer's, each in its own directory, in alternating rounds. */
+/** The service's writes against the peer's, each with tables of its own, in alternating rounds. */
 export const writeTable = async (
   ports: { readonly service: number; readonly peer: number },
-  { rounds, concurrency, versions }: WriteOptions,
+  options: WriteOptions,
   say: (text: string) => void,
 ): Promise<string> => {
   const lines: string[][] = [];
   for (const [index, write] of writes.entries())
-    for (const callers of concurrency) {
+    for (const callers of options.concurrency) {
       say(`${write.name} at ${callers} …`);
       const service: Round[] = [];
       const peer: Round[] = [];
       // The first turn only warms up.
-      for (let turn = -1; turn < rounds; turn++) {
+      for (let turn = -1; turn < options.rounds; turn++) {
         const table = `w${index}-${callers}-${turn + 1}`;
-        const ours = await roundOf(ports.service, table, write, { callers, versions });
-        const theirs = await roundOf(ports.peer, table, write, { callers, versions });
+        const ours = await roundOf(ports.service, table, write, { ...options, callers });
+        const theirs = await roundOf(ports.peer, table, write, { ...options, callers });
         if (turn < 0) continue;
         service.push(ours);
         peer.push(theirs);
