@@ -303,7 +303,7 @@ const writes = z.object({
   ),
   maxUploadBytes: variable(
     "LAKEHEAD_MAX_UPLOAD_BYTES",
-    "Maximum bytes of the rows of all writes in flight; larger ones than 256 KiB are files in the directory for temporary files",
+    "Maximum bytes of the rows of all writes in flight; up to four bodies of at most 4 MiB are in `/dev/shm`, larger ones are files in the directory for temporary files",
     integer(1024, Number.MAX_SAFE_INTEGER).default(1024 * mebibyte),
   ),
   uploadSeconds: variable(
