@@ -53,8 +53,13 @@ export const openCommits = (connection: LazyConnection, beforeCommit: () => Prom
 
   const openNewest = async (target: WriteTarget): Promise<NewestHandle> => {
     const table = await open(target);
-    const [version, directory] = await Promise.all([table.version(), handles.directoryOf(table, target)]);
-    return { table, version, directory };
+    try {
+      const [version, directory] = await Promise.all([table.version(), handles.directoryOf(table, target)]);
+      return { table, version, directory };
+    } catch (error) {
+      table.close();
+      throw error;
+    }
   };
 
   /** Commits to a handle. Only errors of `write` itself may have an unknown outcome. */

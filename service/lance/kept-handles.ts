@@ -49,7 +49,7 @@ export class KeptHandles {
     const local = namespace.length > 0 || branch !== undefined ? undefined : localPathOf(table);
     const path = local && versionsDirectory(local, undefined);
     if (path === undefined || !(await isLocal(path))) return undefined;
-    const identity = identityAtOnce(path);
+    const identity = tryRead(() => identityAtOnce(path));
     return identity === undefined ? undefined : { path, identity };
   }
 
@@ -71,23 +71,30 @@ export class KeptHandles {
   }
 }
 
-/** The times of a directory advance in steps: of a commit within the step of its stamp, only the manifest tells. */
-const isNewest = ({ directory: { path }, stamp, version }: Kept): boolean =>
-  readStampAtOnce(path) === stamp && readStampAtOnce(`${path}/${manifestName(version + 1, true)}`) === undefined;
-
-/** @returns undefined if a later change of the table could go unnoticed. */
-const stamped = ({ table, version, directory }: NewestHandle): Kept | undefined => {
-  if (directory === undefined) return undefined;
-  const { path, identity } = directory;
+/** Of a directory that cannot be read, the SDK tells why when it opens the table. A write that is committed must not fail. */
+const tryRead = <T>(read: () => T): T | undefined => {
   try {
-    const stamp = readStampAtOnce(path);
-    // Manifests of old tables have other names. Another process may have replaced the table since the commit.
-    const isKnown = readStampAtOnce(`${path}/${manifestName(version, true)}`) !== undefined;
-    return stamp !== undefined && isKnown && identityAtOnce(path) === identity
-      ? { table, version, directory, stamp }
-      : undefined;
+    return read();
   } catch {
-    // The write is committed: it must not fail.
     return undefined;
   }
 };
+
+/** The times of a directory advance in steps: of a commit within the step of its stamp, only the manifest tells. */
+const isNewest = ({ directory: { path }, stamp, version }: Kept): boolean =>
+  tryRead(() => readStampAtOnce(path) === stamp && !hasManifest(path, version + 1)) === true;
+
+/** Manifests of old tables have other names. */
+const hasManifest = (path: string, version: number): boolean =>
+  readStampAtOnce(`${path}/${manifestName(version, true)}`) !== undefined;
+
+/** @returns undefined if a later change of the table could go unnoticed. */
+const stamped = ({ table, version, directory }: NewestHandle): Kept | undefined =>
+  directory &&
+  tryRead(() => {
+    const { path, identity } = directory;
+    const stamp = readStampAtOnce(path);
+    // Another process may have replaced the table since the commit.
+    const isSame = identityAtOnce(path) === identity && hasManifest(path, version);
+    return stamp !== undefined && isSame ? { table, version, directory, stamp } : undefined;
+  });

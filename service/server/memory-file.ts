@@ -5,7 +5,7 @@ import { makeUploadDirectory } from "./upload-directory.ts";
 
 /** Bytes of a memory file, and of the largest body in one. */
 const fileBytes = 4 * 2 ** 20;
-/** Larger or more bodies are written to the disk, which takes half a millisecond longer for one of a megabyte. */
+/** Other bodies take longer: half a millisecond if a megabyte goes to the disk. */
 const maxFiles = 4;
 
 /** The type of a file system in memory, as `statfs` returns it. */

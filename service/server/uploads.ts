@@ -41,7 +41,8 @@ const chunksOf = ({ body }: ApiRequest): AsyncIterable<Uint8Array> =>
 
 /**
  * Receives the rows of writes. A body is written to a file as it arrives, so that the main process holds no more than a
- * piece of it, and a worker, which reads the file, is not occupied by a slow client.
+ * piece of it, and a worker, which reads the file, is not occupied by a slow client. Files of small bodies are in memory, which is
+ * bounded; only the smallest bodies have none.
  */
 export class Uploads {
   readonly #limits: UploadLimits;

@@ -1,4 +1,4 @@
-import { cp, mkdtemp, rename, rm } from "node:fs/promises";
+import { cp, mkdtemp, rename, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Connection, connect, type Table } from "@lancedb/lancedb";
@@ -73,6 +73,16 @@ test("a handle is closed if its table was replaced before it was kept", async ()
   handles.keep(target, { table, version: 2, directory: versions });
   expect(table.isOpen()).toBe(false);
   expect(handles.take(target)).toBeUndefined();
+});
+
+test("a handle is closed if its directory cannot be read any more", async () => {
+  const { table, target, handles, directory: versions } = await open("loop");
+  handles.keep(target, { table, version: 2, directory: versions });
+  const path = join(directory, "loop.lance", "_versions");
+  await rm(path, { recursive: true });
+  await symlink(path, path);
+  expect(handles.take(target)).toBeUndefined();
+  expect(table.isOpen()).toBe(false);
 });
 
 test("a handle is closed if its table was dropped before it was kept", async () => {
