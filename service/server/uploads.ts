@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
+import { finished } from "node:stream/promises";
 import { ServiceError } from "../errors.ts";
 import type { RowData } from "../lance/write-calls.ts";
 import type { ApiRequest } from "./api-request.ts";
@@ -30,6 +31,9 @@ const maxMessageBytes = 256 * 1024;
 /** Maximum bytes of all other bodies in memory, on their way to their files. */
 const gatheredBytes = 32 * 2 ** 20;
 
+/** Maximum milliseconds for which the rest of a refused body is read. */
+const maxDiscardMs = 5000;
+
 const mediaType = /^application\/(?:vnd\.apache\.arrow\.stream|octet-stream)\s*(?:;|$)/i;
 
 const unsupported = (message: string): ServiceError =>
@@ -38,6 +42,13 @@ const unsupported = (message: string): ServiceError =>
 /** Without destroying the connection when reading stops early: the response is sent on it. */
 const chunksOf = ({ body }: ApiRequest): AsyncIterable<Uint8Array> =>
   body instanceof Readable ? body.iterator({ destroyOnReturn: false }) : body;
+
+/** Reads what a client is still sending: it would find its connection reset, and not the response that closes it. */
+const discardRest = async ({ body }: ApiRequest): Promise<void> => {
+  if (!(body instanceof Readable) || body.readableEnded || body.destroyed) return;
+  body.resume();
+  await finished(body, { signal: AbortSignal.timeout(maxDiscardMs) }).catch(() => undefined);
+};
 
 /**
  * Receives the rows of writes. A body is written to a file as it arrives, so that the main process holds no more than a
@@ -71,6 +82,15 @@ export class Uploads {
 
   /** @throws ServiceError 408, 413, 415, or 503 if the bodies of all callers together are too large. */
   async receive(request: ApiRequest): Promise<Upload> {
+    try {
+      return await this.#receive(request);
+    } catch (error) {
+      await discardRest(request);
+      throw error;
+    }
+  }
+
+  async #receive(request: ApiRequest): Promise<Upload> {
     const { headers } = request;
     const encoding = headers.get("content-encoding");
     if (typeof encoding === "string" && encoding.toLowerCase() !== "identity")

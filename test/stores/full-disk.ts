@@ -40,9 +40,10 @@ const clear = (directory: string): void => truncateSync(fillerOf(directory));
 /** Free bytes during a write: none for its first file, or for one of the later ones. */
 const spaces = [0, 1, 2, 3, 4, 6, 8].map((pages) => pages * 4096);
 
+/** More than the service puts into files in memory. */
 const largeRows = plainStream(
   Array.from({ length: 8000 }, (_, id) => id),
-  "x".repeat(40),
+  "x".repeat(600),
 );
 
 /** A full disk refuses a write, which leaves the table as it was. */
@@ -105,7 +106,7 @@ export const fullDisk = (): void => {
       await prepareTable(service, "uploads", { operation: "insert" });
       const before = await contentOf(reader, "uploads");
       const insert = () => service.call("insert", "uploads", undefined, asRows(largeRows));
-      expect(largeRows.byteLength).toBeGreaterThan(512 * 1024);
+      expect(largeRows.byteLength).toBeGreaterThan(4 * 2 ** 20);
       leave(uploads, 256 * 1024);
       const refused = await insert();
       expect(refused).toMatchObject({ status: 503, body: { code: 17 } });
