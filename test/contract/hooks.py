@@ -113,7 +113,9 @@ class Fitter:
 
     def columns(self, value: Any) -> Any:
         if isinstance(value, list):
-            return sorted({self.name(REAL["columns"], item) for item in value})
+            # Generated items may be lists, which have no hash.
+            names = {json.dumps(name): name for name in (self.name(REAL["columns"], item) for item in value)}
+            return [names[key] for key in sorted(names)]
         if not isinstance(value, dict):
             return value
         for key in ("column_names", "column_aliases"):
