@@ -1,6 +1,8 @@
 """Shared by every Python client's program: its input, its cases, its calls that must fail."""
 
+import atexit
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable
 from importlib.metadata import version
@@ -15,6 +17,11 @@ DOCS: dict[str, Any] = WORLD["docs"]
 PLAIN: dict[str, Any] = WORLD["plain"]
 NESTED: dict[str, Any] = WORLD["nested"]
 AWKWARD: dict[str, Any] = WORLD["awkward"]
+
+
+# Threads of a client may still run when the interpreter ends, which then sometimes aborts (lancedb 0.27.1 does). Python
+# sets `last_type` for an exception that nothing caught.
+atexit.register(lambda: os._exit(1 if hasattr(sys, "last_type") else 0))
 
 
 def _print(line: dict[str, Any]) -> None:
