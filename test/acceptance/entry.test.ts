@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
-import { createServer, type Server } from "node:http";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 
 /** Runs the entry point as a container does; observes exit code and output. */
 const run = (environment: Readonly<Record<string, string>>, ...rest: string[]) =>
@@ -12,25 +12,21 @@ const run = (environment: Readonly<Record<string, string>>, ...rest: string[]) =
     );
   });
 
-let status = 200;
-let server: Server;
-let port: string;
-beforeAll(async () => {
-  server = createServer((request, response) => response.writeHead(request.url === "/livez" ? status : 404).end());
+/** The port of a server whose liveness probe answers with a status. It ends with the test. */
+const answerWith = async (status: number): Promise<string> => {
+  const server = createServer((request, response) => response.writeHead(request.url === "/livez" ? status : 404).end());
+  onTestFinished(() => void server.close());
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  port = String((server.address() as AddressInfo).port);
-});
-afterAll(() => server.close());
+  return String((server.address() as AddressInfo).port);
+};
 
 test.each(["127.0.0.1", "0.0.0.0", ""])("--health finds a service that listens on %j", async (host) => {
-  expect(await run({ LAKEHEAD_OPERATIONS_PORT: port, LAKEHEAD_HOST: host }, "--health")).toEqual({
-    code: 0,
-    output: "",
-  });
+  const environment = { LAKEHEAD_OPERATIONS_PORT: await answerWith(200), LAKEHEAD_HOST: host };
+  expect(await run(environment, "--health")).toEqual({ code: 0, output: "" });
 });
 
 test("--health of a service that is not live: exit code 1 and the reason", async () => {
-  status = 500;
+  const port = await answerWith(500);
   const { code, output } = await run({ LAKEHEAD_OPERATIONS_PORT: port }, "--health");
   expect({ code, output }).toEqual({ code: 1, output: `lakehead: http://127.0.0.1:${port}/livez answered 500\n` });
 });

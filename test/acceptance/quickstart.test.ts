@@ -2,10 +2,13 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { checkPlan } from "../support/plan.ts";
 import type { Running } from "../support/process.ts";
 import { Workplace } from "./workplace.ts";
+
+/** The last line that a start prints, and its comment. */
+const tagLine = /# a tag[^\n]*\n[^\n]+\n/;
 
 const workplace = new Workplace();
 let first: Running;
@@ -17,7 +20,7 @@ beforeAll(async () => {
   first = workplace.start();
   [, base = ""] = await first.printed(/table service\s+(http:\/\/\S+)/);
   [, token = ""] = await first.printed(/token for local use\s+(\S+)/);
-  await first.printed(/# a tag[^\n]*\n[^\n]+\n/);
+  await first.printed(tagLine);
 });
 afterAll(() => workplace.close());
 
@@ -128,17 +131,22 @@ describe("npm start", () => {
   });
 
   test("a second start keeps data, tags and token", async () => {
-    first.child.kill("SIGTERM");
-    expect(await first.exited()).toBe(0);
-    const again = workplace.start();
+    const own = new Workplace();
+    await own.open();
+    onTestFinished(() => own.close());
+    const before = own.start();
+    await before.printed(tagLine);
+    const [, , tag] = curlLines(before.output());
+    if (tag === undefined) throw new Error("no tag was printed");
+    expect(await run(tag)).toMatchObject({ status: 200 });
+    before.child.kill("SIGTERM");
+    expect(await before.exited()).toBe(0);
+    const again = own.start();
     const [, address] = await again.printed(/table service\s+(http:\/\/\S+)/);
     expect(again.output()).not.toContain("creating the sample tables");
-    const [, , tag] = curlLines(first.output());
-    const response = await fetch(`${address}/v1/table/weather/tags/version`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-      body: JSON.stringify({ tag: JSON.parse(tag?.body ?? "{}").tag }),
-    });
+    const { headers } = tag;
+    const body = JSON.stringify({ tag: JSON.parse(tag.body).tag });
+    const response = await fetch(`${address}/v1/table/weather/tags/version`, { method: "POST", headers, body });
     expect(await response.json()).toEqual({ version: 1 });
   });
 });

@@ -12,7 +12,7 @@ beforeAll(async () => {
   service = await startTestService({ tokens, environment: writesOn });
   for (const namespace of ["team", "shared", "other"])
     expect((await service.ask(`/v1/namespace/${namespace}/create`)).status).toBe(200);
-  for (const table of ["team$mine", "shared$theirs", "shared$secret", "other$table"])
+  for (const table of ["shared$theirs", "shared$secret", "other$table"])
     expect((await service.call("create", table, undefined, asRows(plainStream([1])))).status).toBe(200);
 });
 afterAll(() => service.stop());
@@ -28,11 +28,11 @@ const changes: readonly [operation: string, body: object | undefined, options: (
   ["update", { updates: [["text", "'changed'"]] }, asTeam],
   ["delete", { predicate: "id = 4711" }, asTeam],
   ["add_columns", { new_columns: [{ name: "more", expression: "id" }] }, asTeam],
-  ["alter_columns", { alterations: [{ path: "more", rename: "less" }] }, asTeam],
-  ["drop_columns", { columns: ["less"] }, asTeam],
+  ["alter_columns", { alterations: [{ path: "text", rename: "words" }] }, asTeam],
+  ["drop_columns", { columns: ["text"] }, asTeam],
   ["update_field_metadata", { updates: [{ path: "id", metadata: { key: "value" } }] }, asTeam],
   ["create_index", { column: "id", index_type: "BTREE" }, asTeam],
-  ["create_scalar_index", { column: "id", index_type: "BITMAP", name: "bits" }, asTeam],
+  ["create_scalar_index", { column: "id", index_type: "BITMAP" }, asTeam],
   ["index/bits/drop", {}, asTeam],
   ["branches/create", { name: "side" }, asTeam],
   ["branches/delete", { name: "side" }, asTeam],
@@ -41,9 +41,20 @@ const changes: readonly [operation: string, body: object | undefined, options: (
   ["drop", {}, asTeam],
 ];
 
+/** What a table must have before a change. */
+const prerequisites: Readonly<Record<string, readonly [operation: string, body: object]>> = {
+  "index/bits/drop": ["create_scalar_index", { column: "id", index_type: "BITMAP", name: "bits" }],
+  "branches/delete": ["branches/create", { name: "side" }],
+};
+
 describe("a caller whose patterns match some tables", () => {
   test.each(changes)("changes them by %s", async (operation, body, options) => {
-    const answer = await service.call(operation, "team$mine", body, options());
+    const table = `team$${operation.replaceAll("/", "-")}`;
+    const made = await service.call("create", table, undefined, asRows(plainStream([1]), { query: "?mode=overwrite" }));
+    expect(made.status).toBe(200);
+    const [first, content] = prerequisites[operation] ?? [];
+    if (first !== undefined) expect((await service.call(first, table, content)).status).toBe(200);
+    const answer = await service.call(operation, table, body, options());
     expect(answer, JSON.stringify(answer.body)).toMatchObject({ status: 200 });
   });
 
