@@ -65,6 +65,7 @@ test("a table handle is a miss first, then a hit, and is evicted for another tab
 });
 
 test("a missing table is a miss and leaves no handle", async () => {
+  await service.call("describe", "plain");
   const before = await handles();
   await service.call("describe", "absent");
   expect(await handles()).toEqual({

@@ -22,6 +22,8 @@ const environment = {
   LAKEHEAD_ANALYZE_CONCURRENCY: "2",
 };
 
+const oneAtATime = { ...environment, LAKEHEAD_ISOLATION: "analyze", LAKEHEAD_ANALYZE_CONCURRENCY: "1" };
+
 describe("a deadline", () => {
   let service: TestService;
   beforeAll(async () => {
@@ -58,30 +60,19 @@ describe("a deadline", () => {
 
 describe("a killed worker", () => {
   let service: TestService;
-  let stopped = false;
-  const stop = async (): Promise<void> => {
-    if (!stopped) await service.stop();
-    stopped = true;
-  };
   beforeAll(async () => {
-    service = await startTestService({
-      environment: {
-        ...environment,
-        LAKEHEAD_ISOLATION: "analyze",
-        LAKEHEAD_ANALYZE_CONCURRENCY: "1",
-        LAKEHEAD_SHUTDOWN_SECONDS: "0.1",
-      },
-    });
+    service = await startTestService({ environment: oneAtATime });
   });
-  afterAll(stop);
+  afterAll(() => service.stop());
 
   test("its query runs a second time, and fails with 503 after a second kill", async () => {
+    const before = exits(service).length;
     const slow = analyze(service, slowToRun);
     for (const round of [1, 2]) {
       await until(async () => /pool="analyze",state="busy"} 1/.test(await metricsOf(service)));
       const busy = await onlyWorker();
       process.kill(busy, "SIGKILL");
-      await until(() => exits(service).length === round);
+      await until(() => exits(service).length === before + round);
       expect(exits(service).at(-1)).toMatchObject({ pool: "analyze", reason: "killed", calls: 1, pid: busy });
     }
     expect(await slow).toMatchObject({ status: 503, body: { code: 17, error: expect.stringMatching(/retry/) } });
@@ -94,14 +85,16 @@ describe("a killed worker", () => {
     expect(await analyze(service, "id = 1")).toMatchObject({ status: 200 });
     expect(await workersOf()).not.toContain(before);
   });
+});
 
-  test("stopping the service kills a busy worker after the shutdown timeout and leaves no process", async () => {
-    const slow = analyze(service, slowToRun).catch(() => "connection closed");
-    await until(async () => /pool="analyze",state="busy"} 1/.test(await metricsOf(service)));
-    await stop();
-    expect(await slow).toBe("connection closed");
-    expect(await workersOf()).toEqual([]);
-  });
+test("stopping the service kills a busy worker after the shutdown timeout and leaves no process", async () => {
+  const service = await startTestService({ environment: { ...oneAtATime, LAKEHEAD_SHUTDOWN_SECONDS: "0.1" } });
+  const slow = analyze(service, slowToRun).catch(() => "connection closed");
+  await until(async () => /pool="analyze",state="busy"} 1/.test(await metricsOf(service))).finally(() =>
+    service.stop(),
+  );
+  expect(await slow).toBe("connection closed");
+  expect(await workersOf()).toEqual([]);
 });
 
 /** Throws rather than returning 0: a signal to process 0 reaches the whole process group, the test runner included. */
