@@ -31,6 +31,7 @@ interface Watch {
 
 /** The writes of the client: a table from its creation to its end. */
 export const writes = async (say: Say, connection: Connection, watch: Watch): Promise<void> => {
+  const others = await connection.tableNames();
   await say("create", "with rows, with a schema alone", async () => {
     assert.deepEqual(await idsOf(await connection.createTable("made", rows([1, 2, 3]))), [1, 2, 3]);
     assert.equal(await (await connection.createEmptyTable("bare", schema)).countRows(), 0);
@@ -166,7 +167,7 @@ export const writes = async (say: Say, connection: Connection, watch: Watch): Pr
   await say("drop", "tables, at once and later; one that is not there", async () => {
     await connection.dropTable("made");
     await connection.dropTableAsync("bare");
-    assert.deepEqual(await connection.tableNames(), ["docs", "plain"]);
+    assert.deepEqual(await connection.tableNames(), others);
     await fails(/404 Not Found.*"code":4/, () => connection.dropTable("made"));
   });
 };
