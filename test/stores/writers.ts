@@ -7,7 +7,8 @@ import { type Place, serve, withLongTimeouts } from "./place.ts";
 
 const writersCount = 8;
 const roundsOfEach = 12;
-const table = "written-by-many";
+const byMany = "written-by-many";
+const byOne = "written-by-one";
 /** Rows of one writer have ids from a range of its own. */
 const rangeOf = (writer: number): number => writer * 1000;
 
@@ -34,6 +35,7 @@ export const writers = (place: () => Place): void => {
     /** Sends a write until it is acknowledged. */
     const commit = async (
       service: ServiceProcess,
+      table: string,
       operation: string,
       body?: object,
       rows?: readonly number[],
@@ -59,14 +61,14 @@ export const writers = (place: () => Place): void => {
       const base = rangeOf(writer);
       for (let round = 0; round < roundsOfEach; round++) {
         const id = base + round;
-        await commit(service, "insert", undefined, [id], "inserted");
+        await commit(service, byMany, "insert", undefined, [id], "inserted");
         expected.set(id, "inserted");
         if (round % 4 === 1) {
-          await commit(service, "merge_insert", undefined, [id, id + 500], "merged");
+          await commit(service, byMany, "merge_insert", undefined, [id, id + 500], "merged");
           expected.set(id, "merged").set(id + 500, "merged");
         }
         if (round % 4 === 2) {
-          const { body } = await commit(service, "update", {
+          const { body } = await commit(service, byMany, "update", {
             predicate: `id = ${id}`,
             updates: [["text", "'updated'"]],
           });
@@ -74,7 +76,7 @@ export const writers = (place: () => Place): void => {
           expected.set(id, "updated");
         }
         if (round % 4 === 3) {
-          const { body } = await commit(service, "delete", { predicate: `id = ${id - 3}` });
+          const { body } = await commit(service, byMany, "delete", { predicate: `id = ${id - 3}` });
           expect(body.num_deleted_rows).toBe(1);
           expected.delete(id - 3);
         }
@@ -83,31 +85,32 @@ export const writers = (place: () => Place): void => {
 
     test("the table holds each acknowledged write once", async () => {
       const [first] = both;
-      await first.call("create", table, undefined, asRows(plainStream([])));
+      await first.call("create", byMany, undefined, asRows(plainStream([])));
       const expected: Expected = new Map();
       await Promise.all(
         Array.from({ length: writersCount }, (_, writer) => write(both[writer % 2 === 0 ? 0 : 1], writer, expected)),
       );
       process.stdout.write(`eight writers: ${JSON.stringify(seen)}\n`);
       const connection = await connect(place().uri, { storageOptions: { ...place().storageOptions } });
-      const rows = await (await connection.openTable(table)).query().select(["id", "text"]).toArray();
+      const rows = await (await connection.openTable(byMany)).query().select(["id", "text"]).toArray();
       connection.close();
       const held = rows.map((row) => [Number(row.id), row.text] as const).sort(([one], [other]) => one - other);
       expect(held).toEqual([...expected].sort(([one], [other]) => one - other));
     }, 300_000);
 
     test("a caller reads its write on the other replica by the version of the answer", async () => {
+      await both[0].call("create", byOne, undefined, asRows(plainStream([])));
       for (let round = 0; round < 6; round++) {
         const [writer, reader] = round % 2 === 0 ? both : [both[1], both[0]];
         const ids = [100_000 + round];
         // The reader has a handle within its staleness bound of 30 s.
-        await reader.call("count_rows", table, {});
-        const { body } = await commit(writer, "insert", undefined, ids, "seen");
+        await reader.call("count_rows", byOne, {});
+        const { body } = await commit(writer, byOne, "insert", undefined, ids, "seen");
         const count = (options: object) =>
-          reader.call("count_rows", table, { predicate: `id = ${ids[0]}`, ...options });
+          reader.call("count_rows", byOne, { predicate: `id = ${ids[0]}`, ...options });
         expect((await count({ version: body.version })).body).toBe(1);
         const headers = { "x-lancedb-min-read-version": String(body.version) };
-        const latest = await reader.call("count_rows", table, { predicate: `id = ${ids[0]}` }, { headers });
+        const latest = await reader.call("count_rows", byOne, { predicate: `id = ${ids[0]}` }, { headers });
         expect(latest.body).toBe(1);
       }
     });
