@@ -301,7 +301,10 @@ describe("hostile text", () => {
     ];
     await page.route("**/analyze_plan", (route) => route.fulfill({ json: { plan: "", tree, findings, facts } }));
     await page.getByRole("button", { name: "Analyze", exact: true }).click();
-    for (const summary of await page.locator(".finding summary").all()) await summary.click();
+    const summaries = page.locator(".finding summary");
+    await summaries.nth(findings.length - 1).waitFor();
+    for (const summary of await summaries.all()) await summary.click();
+    await applyButton(page).waitFor();
     expect(await applyButton(page).count()).toBe(1);
     await applyButton(page).click();
     await page.getByRole("dialog").getByText(JSON.stringify(markup)).waitFor();
