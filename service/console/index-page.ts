@@ -52,7 +52,7 @@ export const policyOf = (issuer: string | undefined): string =>
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    "img-src 'self' data:",
+    "img-src 'self' data: blob:",
     `connect-src ${["'self'", ...(issuer === undefined ? [] : [new URL(issuer).origin])].join(" ")}`,
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",

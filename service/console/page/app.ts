@@ -1,4 +1,3 @@
-import { Component } from "preact";
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { createApi } from "./api.ts";
 import { Changes } from "./changes/changes.ts";
@@ -6,11 +5,11 @@ import { ChangesList } from "./changes/changes-list.ts";
 import { CompareView } from "./compare/compare-view.ts";
 import { type Session, SessionProvider } from "./context.ts";
 import { HistoryView } from "./history-view.ts";
-import { type Children, html } from "./html.ts";
+import { html } from "./html.ts";
 import { useLoad } from "./load.ts";
 import { MaintenanceView } from "./maintenance-view.ts";
 import { finishSignIn, signInProblem } from "./oidc.ts";
-import { Failure } from "./parts.ts";
+import { Boundary, Failure } from "./parts.ts";
 import { QueryView } from "./query/query-view.ts";
 import { RecallView } from "./recall/recall-view.ts";
 import { addressOf, parseRoute, type Route } from "./route.ts";
@@ -50,19 +49,6 @@ const view = (route: Route) => {
       return html`<${CompareView} before=${route.before} after=${route.after} />`;
   }
 };
-
-/** A fault of the console itself must not leave an empty page. */
-class Boundary extends Component<{ children: Children }, { error?: unknown }> {
-  static override getDerivedStateFromError(error: unknown) {
-    return { error };
-  }
-
-  render() {
-    const { error } = this.state;
-    const retry = (): void => this.setState({ error: undefined });
-    return error === undefined ? this.props.children : html`<${Failure} error=${error} retry=${retry} />`;
-  }
-}
 
 const link = (route: Route, text: string, current: boolean) =>
   html`<a href=${addressOf(route)} aria-current=${current ? "page" : undefined}>${text}</a>`;

@@ -45,15 +45,3 @@ export const formatTime = (milliseconds: number): string => {
     `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`,
   ].join(" ");
 };
-
-/** A value of a row as text. Long texts are cut. */
-export const formatValue = (value: unknown, maxLength = 200): string => {
-  if (value === null || value === undefined) return "null";
-  const text =
-    typeof value === "string" || typeof value === "bigint"
-      ? String(value)
-      : value instanceof Date
-        ? value.toISOString()
-        : JSON.stringify(value, (_, inner) => (typeof inner === "bigint" ? String(inner) : inner));
-  return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
-};

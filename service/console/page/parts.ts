@@ -1,3 +1,4 @@
+import { Component } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "./api.ts";
 import { useSession } from "./context.ts";
@@ -23,6 +24,22 @@ export const MissingScope = ({ scope, reason }: { scope?: string | undefined; re
     ${scope === undefined ? (reason ?? "Not permitted.") : html`Requires the scope <code>${scope}</code>, which your credentials lack.`}
   </p>`;
 
+/** A fault of the console itself ends the part that it is in, not the page. */
+export class Boundary extends Component<{ children: Children }, { error?: unknown }> {
+  static override getDerivedStateFromError(error: unknown) {
+    return { error };
+  }
+
+  render() {
+    const { error } = this.state;
+    const retry = (): void => this.setState({ error: undefined });
+    return error === undefined ? this.props.children : html`<${Failure} error=${error} retry=${retry} />`;
+  }
+}
+
+/** Renders inside of a boundary, which catches only what its descendants throw. */
+const Rendered = ({ content }: { content: () => Children }) => content();
+
 interface PanelProps<T> {
   readonly title: string;
   /** Scope that the content requires. */
@@ -45,7 +62,7 @@ export const Panel = <T>({ title, scope, loaded, extra, wide, children }: PanelP
   };
   return html`<section class=${wide === true ? "panel wide" : "panel"} aria-busy=${permitted && loading}>
     <header><h2>${title}</h2>${extra}</header>
-    ${content()}
+    <${Boundary}><${Rendered} content=${content} /></${Boundary}>
     ${permitted && error !== undefined && html`<${Failure} error=${error} retry=${reload} />`}
   </section>`;
 };

@@ -25,3 +25,37 @@ export const vectorColumns = (fields: readonly ArrowField[]): readonly VectorCol
     const dimensions = dimensionsOf(field);
     return dimensions === undefined ? [] : [{ name: field.name, dimensions }];
   });
+
+/** Types that the page's Arrow reader does not know: one column of them makes a whole result unreadable. */
+const unreadable = /large_list|list_view|_view|run_end/;
+
+const maxValueBytes = 8192;
+
+const isUnreadable = ({ type, fields = [] }: ArrowType): boolean =>
+  unreadable.test(type) || fields.some((field) => isUnreadable(field.type));
+
+/** Values of unbounded bytes, and vectors of more than 8 kB. Texts may be long, too, but are what the reader looks for. */
+const isWide = ({ type, length = 1, fields = [] }: ArrowType): boolean => {
+  const bytes = Number(/(\d+)$/.exec(fields[0]?.type.type ?? "")?.[1] ?? 64) / 8;
+  if (type === "fixed_size_list") return length * bytes > maxValueBytes || fields.some((field) => isWide(field.type));
+  if (type === "fixed_size_binary") return length > maxValueBytes;
+  return /binary|blob/.test(type) || fields.some((field) => isWide(field.type));
+};
+
+export interface ShownColumns {
+  /** Fetched with the rows; undefined if these are all. */
+  readonly names: readonly string[] | undefined;
+  /** Fetched by value, at the reader's request. */
+  readonly wide: readonly ArrowField[];
+  readonly unreadable: readonly ArrowField[];
+}
+
+export const shownColumns = (fields: readonly ArrowField[]): ShownColumns => {
+  const columns = { names: [] as string[], wide: [] as ArrowField[], unreadable: [] as ArrowField[] };
+  for (const field of fields) {
+    if (isUnreadable(field.type)) columns.unreadable.push(field);
+    else if (isWide(field.type)) columns.wide.push(field);
+    else columns.names.push(field.name);
+  }
+  return columns.names.length === fields.length ? { ...columns, names: undefined } : columns;
+};

@@ -5,8 +5,9 @@
 export const sparklinePath = (values: ArrayLike<number>, width: number, height: number): string => {
   const finite = Array.from(values, (value) => (Number.isFinite(value) ? value : 0));
   if (finite.length === 0) return "";
-  const min = Math.min(...finite);
-  const max = Math.max(...finite);
+  // A spread of more numbers than the call stack takes ends the page.
+  const min = finite.reduce((least, value) => Math.min(least, value));
+  const max = finite.reduce((most, value) => Math.max(most, value));
   const middle = (min + max) / 2;
   const columns = Math.min(finite.length, width);
   const picked = Array.from({ length: columns }, (_, column) => {

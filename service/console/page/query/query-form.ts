@@ -1,6 +1,11 @@
 import type { ArrowField, TagEntry, VersionEntry } from "../api.ts";
+import { textOf } from "../cell.ts";
+import { useSession } from "../context.ts";
 import { html } from "../html.ts";
+import { useLoad } from "../load.ts";
+import { readRows } from "../rows.ts";
 import { vectorColumns } from "../schema.ts";
+import { comparedColumn, completionsOf, didYouMean, placeholderOf } from "./complete.ts";
 import { type Field, fieldGroups } from "./fields.ts";
 import type { Form, Problem } from "./form.ts";
 import { VectorField } from "./vector-field.ts";
@@ -12,6 +17,29 @@ export interface Suggestions {
   readonly tags: Readonly<Record<string, TagEntry>>;
 }
 
+/** Fields whose text the table's columns complete. */
+const completed: readonly string[] = ["filter", "columns", "order_by"];
+
+const sampledRows = 200;
+
+/** Distinct values of a column in the first rows, as literals of an expression. */
+const useColumnValues = (table: string, column: string | undefined): readonly string[] => {
+  const { api, me } = useSession();
+  const { value = [] } = useLoad<readonly string[]>(
+    async (signal) => {
+      if (column === undefined || !me.scopes.includes("read")) return [];
+      const rows = await readRows(await api.rows(table, { k: sampledRows, columns: [column] }, signal));
+      const cells = Array.from({ length: rows.length }, (_, row) => rows.cell(row, 0));
+      const literals = cells
+        .filter(({ kind }) => kind === "text" || kind === "number")
+        .map((cell) => (cell.kind === "number" ? textOf(cell) : `'${textOf(cell).replaceAll("'", "''")}'`));
+      return [...new Set(literals)];
+    },
+    [api, table, column],
+  );
+  return value;
+};
+
 interface QueryFormProps {
   readonly table: string;
   readonly form: Form;
@@ -22,6 +50,8 @@ interface QueryFormProps {
 
 export const QueryForm = ({ table, form, problems, suggestions, change }: QueryFormProps) => {
   const vectors = vectorColumns(suggestions.columns);
+  const compared = comparedColumn(form.filter ?? "", suggestions.columns)?.name;
+  const values = useColumnValues(table, compared);
   const textOf = (event: Event): string => (event.target as HTMLInputElement).value;
 
   /** A table of several vector columns has no default: the first one is chosen where the reader can see it. */
@@ -47,8 +77,8 @@ export const QueryForm = ({ table, form, problems, suggestions, change }: QueryF
       inputmode=${kind === "count" ? "numeric" : "text"}
       spellcheck=${false}
       autocomplete="off"
-      list=${key === "version" ? "versions" : undefined}
-      placeholder=${key === "k" ? "10" : placeholder}
+      list=${key === "version" ? "versions" : completed.includes(key) ? `completions-${key}` : undefined}
+      placeholder=${key === "k" ? "10" : (placeholderOf(key, suggestions.columns) ?? placeholder)}
       aria-invalid=${problems.some((problem) => problem.key === key)}
       onInput=${(event: Event) => change(key, textOf(event))}
     />`;
@@ -57,6 +87,7 @@ export const QueryForm = ({ table, form, problems, suggestions, change }: QueryF
   const field = (entry: Field) => {
     const { key, label, kind, placeholder = "" } = entry;
     const problem = problems.find((candidate) => candidate.key === key);
+    const hint = didYouMean(key, form[key] ?? "", suggestions.columns);
     const content = () => {
       if (kind === "vector")
         return html`<${VectorField}
@@ -79,7 +110,7 @@ export const QueryForm = ({ table, form, problems, suggestions, change }: QueryF
       return html`<label for=${`field-${key}`}>${label}</label>${input(entry)}`;
     };
     return html`<div key=${key} class=${`field ${kind}`}>
-      ${content()}${problem !== undefined && html`<span class="problem" role="alert">${problem.message}</span>`}
+      ${content()}${hint !== undefined && html`<span class="muted" role="status">${hint}</span>`}${problem !== undefined && html`<span class="problem" role="alert">${problem.message}</span>`}
     </div>`;
   };
 
@@ -95,6 +126,11 @@ export const QueryForm = ({ table, form, problems, suggestions, change }: QueryF
         .slice(0, 100)
         .map(({ version }) => html`<option key=${version} value=${version}>${tagOf(version)}</option>`)}
     </datalist>
+    ${completed.map(
+      (key) => html`<datalist key=${key} id=${`completions-${key}`}>
+        ${completionsOf(key, form[key] ?? "", suggestions.columns, values).map((text) => html`<option key=${text} value=${text} />`)}
+      </datalist>`,
+    )}
     ${fieldGroups.map(
       ({ title, open, fields }) => html`<details key=${title} class="group" open=${open || isSet(fields)}>
         <summary>${title}</summary>

@@ -1,4 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Query } from "../api.ts";
+import { numbersOf } from "../cell.ts";
 import { useSession } from "../context.ts";
 import { formatCount } from "../format.ts";
 import { html } from "../html.ts";
@@ -6,7 +8,8 @@ import { useAction, useLoad } from "../load.ts";
 import { Failure, MissingScope } from "../parts.ts";
 import { PlanView } from "../plan/plan-view.ts";
 import { addressOf } from "../route.ts";
-import { type Rows, RowsTable, readRows } from "../rows.ts";
+import { type Rows, readRows } from "../rows.ts";
+import { RowsTable } from "../rows-table.ts";
 import { vectorColumns } from "../schema.ts";
 import { CopyAs } from "./copy-as.ts";
 import { fromQuery, toQuery } from "./form.ts";
@@ -27,6 +30,18 @@ const afterPaint = (action: () => void): void => {
   else requestAnimationFrame(() => setTimeout(action));
 };
 
+/** What LanceDB's clients send unless told otherwise. The REST API's own default is to filter after the search. */
+const clientDefaults: Query = { prefilter: true };
+
+/** Why a search returned fewer rows than were asked for, if a filter after it may be the reason. */
+const shortfall = ({ query }: Run, rows: number): string => {
+  const isSearch = query.vector !== undefined || query.full_text_query !== undefined;
+  const filteredAfter = isSearch && query.filter !== undefined && query.prefilter !== true;
+  return filteredAfter && rows < Number(query.k)
+    ? ` of ${formatCount(Number(query.k))} rows: filtered after the search`
+    : " rows";
+};
+
 interface Result {
   readonly run: Run;
   readonly rows?: Rows;
@@ -35,7 +50,7 @@ interface Result {
 export const QueryView = ({ table, run: runId }: { table: string; run?: string | undefined }) => {
   const { api, me } = useSession();
   const [before] = useState(() => findRun(runId));
-  const [form, setForm] = useState(() => fromQuery(before?.query ?? {}));
+  const [form, setForm] = useState(() => fromQuery(before?.query ?? clientDefaults));
   const [result, setResult] = useState<Result | undefined>(() => (before === undefined ? undefined : { run: before }));
   const { busy, error, run } = useAction();
   const abort = useRef<AbortController | undefined>(undefined);
@@ -71,7 +86,7 @@ export const QueryView = ({ table, run: runId }: { table: string; run?: string |
         const file = await api.rows(table, query, controller.signal);
         const took = tookMs();
         const rows = await readRows(file);
-        show({ run: { ...base, tookMs: took, rows: rows.rows.length }, rows });
+        show({ run: { ...base, tookMs: took, rows: rows.length }, rows });
         return;
       }
       const plan = await api.plan(table, kind, query, controller.signal);
@@ -85,7 +100,10 @@ export const QueryView = ({ table, run: runId }: { table: string; run?: string |
     if (at === -1) return undefined;
     return {
       label: "Use vector",
-      run: (row: readonly unknown[]) => setForm((current) => ({ ...current, vector: JSON.stringify(row[at]) })),
+      run: (row: number) => {
+        const numbers = numbersOf(rows.cell(row, at));
+        if (numbers !== undefined) setForm((current) => ({ ...current, vector: JSON.stringify(numbers) }));
+      },
     };
   };
 
@@ -160,7 +178,7 @@ export const QueryView = ({ table, run: runId }: { table: string; run?: string |
         ${plan}
         ${
           result?.rows !== undefined &&
-          html`<p class="muted">${formatCount(result.rows.rows.length)} rows</p>
+          html`<p class="muted">${formatCount(result.rows.length)}${shortfall(result.run, result.rows.length)}</p>
             <${RowsTable} rows=${result.rows} caption="Rows" action=${useVector(result.rows)} />`
         }
         ${

@@ -1,8 +1,10 @@
+import { numbersOf } from "../cell.ts";
 import { useSession } from "../context.ts";
 import { html } from "../html.ts";
 import { useAction } from "../load.ts";
 import { Failure } from "../parts.ts";
-import { isVector, readRows, Sparkline } from "../rows.ts";
+import { readRows } from "../rows.ts";
+import { Sparkline } from "../rows-table.ts";
 import type { VectorColumn } from "../schema.ts";
 import { parseVector, randomVector } from "./form.ts";
 
@@ -18,8 +20,9 @@ interface VectorFieldProps {
 
 const preview = (text: string): readonly number[] | undefined => {
   try {
-    const value = parseVector(text.trim());
-    return isVector(value) ? value : undefined;
+    const [first, ...others] = parseVector(text.trim());
+    const isNumber = (value: unknown): value is number => typeof value === "number";
+    return isNumber(first) && others.every(isNumber) ? [first, ...others] : undefined;
   } catch {
     return undefined;
   }
@@ -37,8 +40,11 @@ export const VectorField = ({ table, columns, column, value, placeholder, change
       const read = async (from: number) =>
         readRows(await api.rows(table, { k: 1, offset: from, columns: [chosen.name] }));
       const found = await read(offset);
-      const { rows } = found.rows.length > 0 ? found : await read(0);
-      change(JSON.stringify(rows[0]?.[0] ?? []));
+      const rows = found.length > 0 ? found : await read(0);
+      const numbers = rows.length === 0 ? undefined : numbersOf(rows.cell(0, 0));
+      if (numbers === undefined)
+        throw new Error(`this row of ${chosen.name} has no vector of finite numbers: try again`);
+      change(JSON.stringify(numbers));
     });
   };
   const random = (): void => {

@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Query } from "../api.ts";
+import { numbersOf, textOf } from "../cell.ts";
 import { useSession } from "../context.ts";
 import { html } from "../html.ts";
 import { useAction, useLoad } from "../load.ts";
@@ -77,9 +78,9 @@ export const RecallView = ({ table }: { table: string }) => {
       const started = performance.now();
       const file = await api.rows(table, query, signal);
       const ms = performance.now() - started;
-      const { columns: found, rows } = await readRows(file);
-      const at = found.findIndex(({ name }) => name === "_rowid");
-      return { ids: rows.map((row) => String(row[at])), ms };
+      const rows = await readRows(file);
+      const at = rows.columns.findIndex(({ name }) => name === "_rowid");
+      return { ids: Array.from({ length: rows.length }, (_, row) => textOf(rows.cell(row, at))), ms };
     };
     void run(async () => {
       setProgress(undefined);
@@ -88,12 +89,10 @@ export const RecallView = ({ table }: { table: string }) => {
       // Rows of the whole table would be better, but their number is not known without the scope stats.
       const count = Number(options.vectors);
       const sample = await readRows(await api.rows(table, { k: count * 20, columns: [column] }, signal));
-      const step = Math.max(1, Math.floor(sample.rows.length / count));
-      const vectors = sample.rows
-        .filter((_, index) => index % step === 0)
-        .slice(0, count)
-        .map(([vector]) => vector as readonly number[])
-        .filter(Array.isArray);
+      const step = Math.max(1, Math.floor(sample.length / count));
+      const vectors = Array.from({ length: Math.min(count, sample.length) }, (_, index) =>
+        numbersOf(sample.cell(index * step, 0)),
+      ).filter((numbers) => numbers !== undefined);
       const wanted = { column, k, distanceType: options.distanceType.trim(), filter: options.filter.trim() };
       await measure(search, wanted, vectors, settings, (points, exactMs) =>
         setProgress({ points, exactMs, total: settings.length }),
