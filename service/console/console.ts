@@ -23,8 +23,8 @@ export const createConsole = async (
   settings: ConsoleSettings,
   writes: boolean,
 ): Promise<Hono<AppEnv>> => {
-  const { version, files, first } = await readPageFiles();
-  const html = indexPage(version, first, settings);
+  const { version, files } = await readPageFiles();
+  const html = indexPage(version, settings);
   const htmlTag = entityTag(html);
   const pageHeaders = {
     "content-security-policy": policyOf(settings.signIn?.issuer),

@@ -19,11 +19,7 @@ const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", 
 const escaped = (text: string): string => text.replace(/[&<>"]/g, (character) => entities[character] ?? "");
 
 /** Addresses are relative, so that the console also works behind a path prefix. */
-export const indexPage = (
-  version: string,
-  first: readonly string[],
-  settings: ConsoleSettings,
-): string => `<!doctype html>
+export const indexPage = (version: string, settings: ConsoleSettings): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -33,8 +29,7 @@ export const indexPage = (
 <title>Lakehead console</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${version}/style.css">
-${first.map((path) => `<link rel="modulepreload" href="${version}/${path}">`).join("\n")}
-<script type="module" src="${version}/main.ts"></script>
+<script type="module" src="${version}/main.js"></script>
 </head>
 <body>
 <div id="app"></div>
