@@ -2,7 +2,7 @@
  * Writes with LanceDB's client for Node.
  *
  *     npm install @lancedb/lancedb apache-arrow
- *     LAKEHEAD_URL=http://127.0.0.1:8080 LAKEHEAD_TOKEN=… node writes.ts
+ *     LAKEHEAD_URL=http://127.0.0.1:8080 LAKEHEAD_TOKEN=… npx node writes.ts
  */
 import { strict as assert } from "node:assert";
 import { env } from "node:process";

@@ -1,7 +1,4 @@
-import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { checkPlan } from "../support/plan.ts";
 import type { Running } from "../support/process.ts";
@@ -45,20 +42,6 @@ const run = async ({ url, headers, body }: ReturnType<typeof curlLines>[number])
   return answer;
 };
 
-/** The first code block of a language in a page, for the service that runs here. */
-const example = (page: string, language: string, containing: string): string => {
-  const blocks = [...readFileSync(page, "utf8").matchAll(/^```(\w*)\n(.*?)^```/gms)];
-  const [, , code = ""] = blocks.find(([, kind, text]) => kind === language && text?.includes(containing)) ?? [];
-  return code.replaceAll(/(http:\/\/127\.0\.0\.1|localhost):8080/g, base);
-};
-
-/** Each command of a shell example as one line, with the token in place of its variable. */
-const commands = (code: string): string =>
-  code
-    .replaceAll(/(?<=[\\,])\n\s*/g, " ")
-    .replaceAll("\\ ", "")
-    .replaceAll(/"(authorization: Bearer )[^"]*"/g, `'$1${token}'`);
-
 describe("npm start", () => {
   test("prints three lines that work as printed: a plan, the statistics, a tag", async () => {
     const [plan, statistics, tag, ...others] = await Promise.all(curlLines(first.output()).map(run));
@@ -66,31 +49,6 @@ describe("npm start", () => {
     expect(plan?.body).toMatch(/ANNSubIndex: name=vector_idx/);
     expect(statistics?.body).toMatchObject({ num_rows: 344, num_indices: 1 });
     expect(tag).toEqual({ status: 200, body: {} });
-  });
-
-  test("answers the README's request and its client program", async () => {
-    const [plan, ...others] = await Promise.all(curlLines(commands(example("README.md", "sh", "curl"))).map(run));
-    expect(others).toEqual([]);
-    expect(plan?.body).toMatch(/^ProjectionExec: expr=\[place@2 as place, _distance@0 as _distance\]\n {2}LanceRead/);
-    const code = example("README.md", "js", "connect").replace(
-      /readFileSync\([^)]*\)\.trim\(\)/,
-      JSON.stringify(token),
-    );
-    const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", code]);
-    for (const printed of ["MatchQuery", "Alaska"]) expect(stdout).toContain(printed);
-  });
-
-  test("answers every request of docs/api.md", async () => {
-    const answers = await Promise.all(curlLines(commands(example("docs/api.md", "sh", "curl"))).map(run));
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
-  });
-
-  test("answers the request of docs/plan-doctor.md with the plan as data", async () => {
-    const [answer, ...others] = await Promise.all(
-      curlLines(commands(example("docs/plan-doctor.md", "sh", "curl"))).map(run),
-    );
-    expect(others).toEqual([]);
-    expect(answer).toMatchObject({ status: 200, body: { tree: { measured: true }, facts: { missing: [] } } });
   });
 
   test("has the documented tables", async () => {

@@ -1,7 +1,6 @@
 /**
  * `npm run test:clients`: calls the service with every available client, in every operation of the client. Each client has
  * a service process and data directory of its own. LanceDB's Python client also applies each fix of the plan doctor.
- * The programs of docs/examples run as their readers run them.
  * `-- --write` stores the matrix that docs/compatibility.md shows; `-- --only <part of a name>` runs some clients alone.
  */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -9,7 +8,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { type Run, runClient } from "./drive.ts";
-import { runExamples } from "./examples.ts";
 import { runPythonFixes } from "./fixes.ts";
 import { differences, gaps, type Matrix, makeMatrix, matrixRows } from "./matrix.ts";
 import { findPrograms } from "./programs.ts";
@@ -77,18 +75,6 @@ const runFixes = async (): Promise<{ passed: number; failures: readonly string[]
   return { passed, failures, skipped: 0 };
 };
 
-/** Runs the programs of docs/examples, if they are requested. */
-const runDocumented = async (): Promise<{ passed: number; failures: readonly string[]; skipped: number }> => {
-  if (options.only !== undefined && !"examples".includes(options.only)) return { passed: 0, failures: [], skipped: 0 };
-  const examples = await runExamples(log);
-  const failures = examples.flatMap(({ name, fault }) => (fault === undefined ? [] : [`${name}\n    ${fault}`]));
-  const missing = examples.filter((example) => example.missing !== undefined);
-  for (const { name, missing: reason } of missing) log(`${name}: skipped, ${reason}`);
-  const passed = examples.length - failures.length - missing.length;
-  log(`docs/examples: ${passed} of ${examples.length} programs`);
-  return { passed, failures, skipped: missing.length };
-};
-
 /** @returns whether everything passed. */
 const main = async (): Promise<boolean> => {
   const { runs, skipped } = await runAll();
@@ -101,13 +87,11 @@ const main = async (): Promise<boolean> => {
   printTable(matrixRows(matrix, makeMatrix(clients, failed)));
 
   const fixes = await runFixes();
-  const examples = await runDocumented();
   const complete = skipped === 0 && options.only === undefined;
   const golden = options.write === true ? undefined : await readGolden();
   const failures = [
     ...failed.map(({ client, operation, case: name, detail }) => `${client}, ${operation}: ${name}\n    ${detail}`),
     ...fixes.failures,
-    ...examples.failures,
     ...(complete ? gaps(matrix) : []),
     // A failed case is also missing from the matrix: report it once.
     ...(golden === undefined || failed.length > 0 ? [] : differences(golden, matrix)),
@@ -117,10 +101,7 @@ const main = async (): Promise<boolean> => {
     if (failures.length > 0 || !complete) log("the matrix was not stored: it takes every client, and no failure");
     else await writeFile(goldenFile, `${JSON.stringify(matrix, null, 2)}\n`);
   }
-  const others = fixes.passed + examples.passed;
-  log(
-    `\n${passed.length + others} passed, ${failures.length} failed, ${skipped + fixes.skipped + examples.skipped} skipped`,
-  );
+  log(`\n${passed.length + fixes.passed} passed, ${failures.length} failed, ${skipped + fixes.skipped} skipped`);
   return failures.length === 0;
 };
 

@@ -1,0 +1,162 @@
+/**
+ * `npm run test:pages [-- page…]`: runs the fenced blocks of the pages as they are printed, in order, each page in a shell, a home
+ * folder and a copy of the repository of its own. What a page says is printed must be printed. `blocks.ts` says how a page marks
+ * what cannot run.
+ */
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { freePorts } from "../../tools/parts/free-port.ts";
+import { pythonWith } from "../../tools/parts/python.ts";
+import { Report } from "../e2e/support/report.ts";
+import { commandsOf, isSilent, prints, type Step, stepsOf } from "./blocks.ts";
+import { servicePages } from "./pages.ts";
+import { Terminal } from "./terminal.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const report = new Report();
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const server = createServer().once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+  });
+
+/** The ports of the pages, or others where another program has them. */
+const documentedPorts = [8080, 9090];
+const [port = 0, operationsPort = 0] = (await Promise.all(documentedPorts.map(isFree))).every(Boolean)
+  ? documentedPorts
+  : await freePorts(2);
+if (port !== 8080) report.log(`port 8080 or 9090 is taken: the blocks run with ${port} in its place`);
+const here = (code: string): string => code.replaceAll(/\b(127\.0\.0\.1|localhost):8080\b/g, `$1:${port}`);
+
+const python = await pythonWith(join(root, "test/clients/python/requirements.txt"), report.log);
+
+/** The reader's own programs come first, not those of `npm run`. */
+const path = [
+  ...(python.python === undefined ? [] : [dirname(python.python)]),
+  ...(process.env.PATH ?? "").split(delimiter).filter((folder) => !folder.includes("node_modules")),
+].join(delimiter);
+
+/** A reader's clone: what is in the repository, and links to what `npm ci` installs, which a block can remove without harm. */
+const makeClone = async (clone: string): Promise<void> => {
+  const left = new Set([".git", ".lakehead", "node_modules"]);
+  await mkdir(clone);
+  for (const name of await readdir(root))
+    if (!left.has(name)) await cp(join(root, name), join(clone, name), { recursive: true });
+  await mkdir(join(clone, "node_modules"));
+  for (const name of await readdir(join(root, "node_modules")))
+    await symlink(join(root, "node_modules", name), join(clone, "node_modules", name));
+};
+
+const lastLines = (output: string): string => output.trimEnd().split("\n").slice(-40).join("\n");
+
+const runPage = async (page: string): Promise<void> => {
+  const folder = await mkdtemp(join(tmpdir(), "lakehead-page-"));
+  const [clone, home, scratch] = ["clone", "home", "scratch"].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  await makeClone(clone);
+  await mkdir(home);
+  await mkdir(scratch);
+  // A response that is an error is no success of curl.
+  await writeFile(join(home, ".curlrc"), "fail-with-body\n");
+  const environment = {
+    PATH: path,
+    HOME: home,
+    TERM: "dumb",
+    LAKEHEAD_PORT: String(port),
+    LAKEHEAD_OPERATIONS_PORT: String(operationsPort),
+  };
+  const terminals: Terminal[] = [];
+  const open = (): Terminal => {
+    const terminal = new Terminal(clone, environment, scratch);
+    terminals.push(terminal);
+    return terminal;
+  };
+  let terminal = open();
+  /** What the last block printed; undefined if it did not run. */
+  let printed: string | undefined;
+
+  const execute = async (code: string): Promise<string | undefined> => {
+    printed = undefined;
+    const { output, failures } = await terminal.run(here(code), 300);
+    printed = output;
+    if (failures.length > 0) throw new Error(`${failures.join("\n")}\n${lastLines(output)}`);
+    if (output.trim() === "" && !isSilent(code)) throw new Error("it prints nothing");
+    const { length } = commandsOf(code);
+    return length === 1 ? undefined : `${length} commands`;
+  };
+  const needsPython = (step: Step): boolean =>
+    python.python === undefined &&
+    /\bpython3?\b/.test(step.kind === "run" ? step.code : step.kind === "save" ? (step.run ?? "") : "");
+
+  /** @returns whether the reader can go on */
+  const follow = async (step: Step): Promise<boolean> => {
+    const title = `${page}:${step.line}`;
+    if (needsPython(step)) {
+      printed = undefined;
+      report.skip(title, python.missing ?? "");
+      return true;
+    }
+    switch (step.kind) {
+      case "not run":
+        printed = undefined;
+        report.skip(title, step.reason);
+        return true;
+      case "fault":
+        return report.check(title, () => Promise.reject(new Error(step.fault)));
+      case "printed":
+        if (printed === undefined) return true;
+        return report.check(`${title} is printed`, () => {
+          if (!prints(printed ?? "", here(step.text)))
+            throw new Error(`the block before it prints:\n${lastLines(printed ?? "")}`);
+          return undefined;
+        });
+      case "save":
+        return report.check(`${title} ${step.path}`, async () => {
+          await mkdir(dirname(join(clone, step.path)), { recursive: true });
+          await writeFile(join(clone, step.path), here(step.text));
+          return step.run === undefined ? undefined : execute(step.run);
+        });
+      case "run": {
+        const { code, stays } = step;
+        if (stays === undefined) return report.check(title, () => execute(code));
+        const stayed = await report.check(`${title} stays`, async () => {
+          const { output, failures } = await terminal.leave(here(code), stays, 120);
+          if (failures.length > 0) throw new Error(`${failures.join("\n")}\n${lastLines(output)}`);
+          return undefined;
+        });
+        terminal = open();
+        return stayed;
+      }
+    }
+  };
+
+  try {
+    const steps = stepsOf(await readFile(join(root, page), "utf8"));
+    if (steps.length === 0) throw new Error(`${page} has no fenced block`);
+    for (const step of steps) {
+      if (await follow(step)) continue;
+      report.skip(page, `what follows line ${step.line} depends on it`);
+      break;
+    }
+  } finally {
+    for (const one of terminals) one.close();
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+};
+
+const { positionals } = parseArgs({ allowPositionals: true });
+const unknown = positionals.filter((page) => !servicePages.includes(page));
+if (unknown.length > 0) {
+  process.stderr.write(`no such page: ${unknown.join(", ")}; choose from ${servicePages.join(", ")}\n`);
+  process.exit(2);
+}
+for (const page of positionals.length > 0 ? positionals : servicePages) await runPage(page);
+process.exitCode = report.end();
