@@ -1,6 +1,6 @@
-import { createLocalJWKSet, type JSONWebKeySet, type LocalJWKSet } from "jose";
+import type { LocalJWKSet } from "jose";
 import { ServiceError } from "../errors.ts";
-import { IssuerError } from "./get-json.ts";
+import { IssuerError } from "./issuer.ts";
 import type { AuthConfig, AuthLog } from "./types.ts";
 
 export interface KeyKeeper {
@@ -16,7 +16,7 @@ export interface KeyKeeper {
 }
 
 interface KeyKeeperOptions extends Pick<AuthConfig, "keyCacheSeconds" | "staleKeySeconds" | "cooldownSeconds"> {
-  readonly load: (signal: AbortSignal) => Promise<JSONWebKeySet>;
+  readonly load: (signal: AbortSignal) => Promise<LocalJWKSet>;
   readonly now: () => number;
   readonly log: AuthLog;
 }
@@ -49,7 +49,7 @@ export function createKeyKeeper({ load, now, log, ...bounds }: KeyKeeperOptions)
 
   async function fetchOnce(): Promise<boolean> {
     try {
-      const loaded = createLocalJWKSet(await load(closing.signal));
+      const loaded = await load(closing.signal);
       if (failures > 0) log.info({}, "the issuer's JWKS is available again");
       keys = loaded;
       fetchedAt = now();
@@ -58,7 +58,7 @@ export function createKeyKeeper({ load, now, log, ...bounds }: KeyKeeperOptions)
     } catch (error) {
       nextTryAt = now() + Math.min(cooldown, 1000 * 2 ** failures);
       failures += 1;
-      const reason = error instanceof IssuerError ? error.message : "the JWKS is malformed";
+      const reason = error instanceof IssuerError ? error.message : "unknown";
       log.warn({ reason, failures, lastGoodKeys: usable() !== undefined }, "the issuer's JWKS is unavailable");
       return false;
     }

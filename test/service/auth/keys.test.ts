@@ -246,10 +246,11 @@ describe("an issuer with a malformed response", () => {
       json({ issuer: "https://evil.example", jwks_uri: "https://evil.example/jwks" }),
       "another issuer",
     ],
-    "a discovery document without key set": [discoveryPath, json({}), "another issuer"],
-    "no JSON": ["/jwks", { status: 200, body: `<html>${canary}</html>` }, "other than a JSON object"],
-    "a list": ["/jwks", json(null), "other than a JSON object"],
-    "no keys": ["/jwks", json({ error: canary }), "other than a JWKS"],
+    "a discovery document without key set": [discoveryPath, json({}), "must be a string"],
+    "a discovery document that is no JSON": [discoveryPath, { status: 200, body: `<html>${canary}</html>` }, "as JSON"],
+    "no JSON": ["/jwks", { status: 200, body: `<html>${canary}</html>` }, "as JSON"],
+    "a list": ["/jwks", json(null), "malformed"],
+    "no keys": ["/jwks", json({ error: canary }), "malformed"],
     "keys that are no objects": ["/jwks", json({ keys: [canary] }), "malformed"],
     "too many keys": [
       "/jwks",
@@ -280,6 +281,17 @@ describe("an issuer with a malformed response", () => {
       expect(issuer.requests).not.toContain("/elsewhere");
     },
   );
+
+  it("a discovery document whose issuer differs by a trailing slash is 503, and the log says so", async () => {
+    issuer.intercept = (request, response) => {
+      if (request.url !== discoveryPath) return false;
+      response.end(JSON.stringify({ issuer: `${issuer.url}/`, jwks_uri: `${issuer.url}/jwks` }));
+      return true;
+    };
+    const { authenticator, logged } = bench(configFor(issuer, times));
+    expect(await refusal(authenticator.authenticate({ bearer: await issuer.token() }))).toMatchObject({ code: 17 });
+    expect(JSON.stringify(logged)).toContain("including a trailing slash");
+  });
 
   it("a discovery document with a plain http JWKS is 503, without a request to that address", async () => {
     issuer.intercept = (request, response) => {
