@@ -1,3 +1,5 @@
+import { distance } from "fastest-levenshtein";
+
 /** Longest unknown key that is compared, and how many are: a body may hold any number of them. */
 const maxLength = 40;
 const maxCompared = 64;
@@ -8,31 +10,13 @@ const maxDistance = ({ length }: string): number => {
   return length <= 5 ? 1 : 2;
 };
 
-/** Edit distance with swaps of neighbours (optimal string alignment). */
-const distance = (left: string, right: string): number => {
-  let beforeLast: number[] = [];
-  let last = Array.from({ length: right.length + 1 }, (_, index) => index);
-  for (let row = 1; row <= left.length; row++) {
-    const current = [row];
-    for (let column = 1; column <= right.length; column++) {
-      const same = left[row - 1] === right[column - 1];
-      const swapped = left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1];
-      current[column] = Math.min(
-        (last[column] ?? 0) + 1,
-        (current[column - 1] ?? 0) + 1,
-        (last[column - 1] ?? 0) + (same ? 0 : 1),
-        swapped ? (beforeLast[column - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
-      );
-    }
-    beforeLast = last;
-    last = current;
-  }
-  return last[right.length] ?? 0;
-};
+const letters = (key: string): string => [...key].sort().join("");
 
+/** Letters in another order are near too, however short the key: a swap is two edits for the library. */
 const isNear = (sent: string, known: string): boolean => {
   const most = maxDistance(known);
-  return Math.abs(sent.length - known.length) <= most && distance(sent, known) <= most;
+  if (Math.abs(sent.length - known.length) > most) return false;
+  return distance(sent, known) <= most || (most > 0 && letters(sent) === letters(known));
 };
 
 /** An unknown key of a body that is within two edits of a known one, such as `fillter`. Other unknown keys are tolerated. */

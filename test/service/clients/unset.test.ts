@@ -102,6 +102,7 @@ describe("a field that is nearly a known one is refused", () => {
       "query.fillter is not a field of this request: write filter",
     ],
     ["explain_plan", { query: { k: 5 }, verbos: true }, "verbos is not a field of this request: write verbose"],
+    ["explain_plan", { query: { k: 5 }, qurey: {} }, "qurey is not a field of this request: write query"],
     ["count_rows", { predicat: "id < 3" }, "predicat is not a field of this request: write predicate"],
     ["stats", { brnach: "experiment" }, "brnach is not a field of this request: write branch"],
   ])("%s %j", async (operation, body, error) => {

@@ -1,3 +1,4 @@
+import { distance } from "fastest-levenshtein";
 import type { ArrowField } from "../api.ts";
 
 const number = /^(u?int|float|double|halffloat|decimal)/;
@@ -53,20 +54,6 @@ export const completionsOf = (
     .filter((name) => name.startsWith(word) && name !== word)
     .map((name) => before + name)
     .slice(0, maxCompletions);
-};
-
-/** Changes of one letter from one text to the other. */
-const distance = (from: string, to: string): number => {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (const [at, letter] of [...from].entries()) {
-    const next = [at + 1];
-    for (let index = 0; index < to.length; index++)
-      next.push(
-        Math.min((row[index] ?? 0) + (letter === to[index] ? 0 : 1), (row[index + 1] ?? 0) + 1, (next[index] ?? 0) + 1),
-      );
-    row = next;
-  }
-  return row.at(-1) ?? 0;
 };
 
 const maxDistance = 2;
