@@ -51,43 +51,10 @@ interface Destination {
 }
 
 /**
- * Writes the lines of one turn of the event loop in one system call at its end. A process that is killed loses at most
- * these lines.
+ * Standard output, which pino writes in the background: lines that arrive during a write share the next one, and those that
+ * are left are written at exit. A process that is killed loses at most these lines.
  */
-const batched = (destination: Destination): Destination => {
-  let text = "";
-  const flush = (): void => {
-    if (text === "") return;
-    const lines = text;
-    text = "";
-    destination.write(lines);
-  };
-  process.on("exit", flush);
-  return {
-    write: (line) => {
-      if (text === "") setImmediate(flush);
-      text += line;
-    },
-  };
-};
-
-/** Standard output, written before `write` returns. */
-const standardOutput = (): Destination => batched(pino.destination({ fd: process.stdout.fd, sync: true }));
-
-/** pino's `isoTime`, which formats the whole date for each line. This formats it once a second. */
-const isoTime = (): (() => string) => {
-  let second = Number.NaN;
-  let prefix = "";
-  return () => {
-    const now = Date.now();
-    const of = Math.floor(now / 1000);
-    if (of !== second) {
-      second = of;
-      prefix = `,"time":"${new Date(now).toISOString().slice(0, -4)}`;
-    }
-    return `${prefix}${String(now % 1000).padStart(3, "0")}Z"`;
-  };
-};
+const standardOutput = (): Destination => pino.destination({ fd: process.stdout.fd, sync: false });
 
 /** JSON lines on `destination`. Responses with 5xx have the level error, others info. */
 export const createLog = (level: string, destination: Destination = standardOutput()): Log => {
@@ -95,7 +62,7 @@ export const createLog = (level: string, destination: Destination = standardOutp
     {
       level,
       base: { service: "lakehead" },
-      timestamp: isoTime(),
+      timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
     destination as never,
