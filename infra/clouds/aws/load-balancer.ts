@@ -84,7 +84,7 @@ export class LoadBalancer extends pulumi.ComponentResource {
         ),
     );
     for (const target of balancedPorts) {
-      const description = `Load balancer to port ${target} of the table service's pods`;
+      const description = `Load balancer to port ${target} of the pods of the table service`;
       const toPods = { description, ipProtocol: "tcp", fromPort: target, toPort: target };
       rules.push(
         new aws.vpc.SecurityGroupEgressRule(
