@@ -12,13 +12,17 @@ export interface Account {
   readonly account: string;
 }
 
-/** Actions on the same resources: `read` for previews and drift, `write` for the deployer in addition. */
+/**
+ * Actions on the same resources: `read` for previews and drift, `refresh` for drift in addition, `read` and `write` for the
+ * deployer.
+ */
 interface Grant {
   readonly sid: string;
   readonly service: string;
   /** Resources after `arn:<partition>:<service>:`; "*" alone for actions that AWS authorizes for all or none. */
   readonly resources: (account: Account) => readonly string[];
   readonly read?: readonly string[];
+  readonly refresh?: readonly string[];
   readonly write?: readonly string[];
   readonly condition?: Statement["Condition"];
 }
@@ -179,6 +183,8 @@ const grants: readonly Grant[] = [
       ...["GetBucketWebsite", "GetEncryptionConfiguration", "GetLifecycleConfiguration"],
       ...["GetReplicationConfiguration", "ListTagsForResource"],
     ],
+    // The provider's refresh of a bucket begins with HeadBucket, which AWS authorizes by this action.
+    refresh: ["ListBucket"],
     write: [
       ...["CreateBucket", "DeleteBucket", "DeleteBucketPolicy", "ListBucket", "PutBucketOwnershipControls"],
       ...["PutBucketPolicy", "PutBucketPublicAccessBlock", "PutBucketTagging", "PutBucketVersioning"],
@@ -280,9 +286,9 @@ function statements(account: Account, choose: (grant: Grant) => readonly string[
   });
 }
 
-/** Reads what a stack has in the account, no object of any bucket and no secret. */
-export const readerPolicy = (account: Account): PolicyDocument =>
-  policy(...statements(account, ({ read = [] }) => read));
+/** Reads what a stack has in the account, no object of any bucket and no secret; `refresh` lists the names of objects, too. */
+export const readerPolicy = (account: Account, refreshes: boolean): PolicyDocument =>
+  policy(...statements(account, ({ read = [], refresh = [] }) => (refreshes ? [...read, ...refresh] : read)));
 
 /**
  * Reads, creates, changes and deletes what a stack has. It may create roles with any permission, so that it is as powerful as

@@ -56,7 +56,7 @@ export function bootstrapAws(config: AwsBootstrap): pulumi.Output<Made> {
         {
           role: role.name,
           name: "account",
-          policy: JSON.stringify(deploys ? deployerPolicy(place) : readerPolicy(place)),
+          policy: JSON.stringify(deploys ? deployerPolicy(place) : readerPolicy(place, purpose === "drift")),
         },
         opts,
       );
@@ -77,10 +77,12 @@ export function bootstrapAws(config: AwsBootstrap): pulumi.Output<Made> {
     }),
   );
 
+  const ownStack = pulumi.getStack();
   const backend = (stack: string) => `s3://${config.bucket.name}/${stack}?region=${region}`;
   return pulumi.all([bucket, keys, roles]).apply(([, keyArns, roleArns]) => {
     const arnOf = (environment: string) => roleArns[environment] ?? "";
     const setUp: SetUp = {
+      bootstrap: { stack: ownStack, backend: backend("bootstrap") },
       repository: github,
       environments,
       variables: Object.fromEntries(
@@ -106,9 +108,19 @@ export function bootstrapAws(config: AwsBootstrap): pulumi.Output<Made> {
         },
       ]),
     );
-    return { setUp, stackKeys };
+    const deployerCredentials = stacks
+      .map((stack) => deployerProfile(identityName(stack), arnOf(stack), region))
+      .join("\n");
+    return { setUp, stackKeys, deployerCredentials };
   });
 }
+
+/** A profile for ~/.aws/config under which a person acts as a stack's deployer. */
+export const deployerProfile = (profile: string, roleArn: string, region: string): string => `[profile ${profile}]
+role_arn = ${roleArn}
+source_profile = default
+region = ${region}
+`;
 
 function stateBucket(name: string, place: Account, opts: pulumi.CustomResourceOptions): pulumi.Output<string> {
   const bucket = new aws.s3.Bucket("state", { bucket: name }, { ...opts, protect: true });

@@ -88,10 +88,12 @@ export function bootstrapGcp(config: GcpBootstrap): pulumi.Output<Made> {
     ]),
   );
 
+  const ownStack = pulumi.getStack();
   const backend = (stack: string) => `gs://${config.bucket.name}/${stack}`;
   const keys = Object.fromEntries([...states].map(([stack, { key }]) => [stack, key.id]));
   return pulumi.all([bucket.name, keys, emails, tokens.name]).apply(([, keyIds, addresses, providerName]) => {
     const setUp: SetUp = {
+      bootstrap: { stack: ownStack, backend: backend("bootstrap") },
       repository: github,
       environments,
       variables: Object.fromEntries(
@@ -108,10 +110,20 @@ export function bootstrapGcp(config: GcpBootstrap): pulumi.Output<Made> {
         stacks.map((stack) => [stack, { backend: backend(stack), secretsProvider: `gcpkms://${keyIds[stack]}` }]),
       ),
     };
-    const made: Made = { setUp, stackKeys: {} };
+    const made: Made = {
+      setUp,
+      stackKeys: {},
+      deployerCredentials: stacks.map((stack) => impersonation(stack, addresses[stack] ?? "")).join("\n"),
+    };
     return made;
   });
 }
+
+/** Commands under which a person acts as a stack's deployer: Pulumi reads the first one's credentials, the cluster's plugin gcloud's. */
+const impersonation = (stack: string, account: string): string => `# The deployer of ${stack}
+gcloud auth application-default login --impersonate-service-account=${account}
+gcloud config set auth/impersonate_service_account ${account}
+`;
 
 /** The roles on the project of each purpose; custom ones where Google's own read more. */
 function projectRoles(

@@ -52,11 +52,13 @@ export type Variables = Readonly<Record<string, string>>;
 export interface StackAccess {
   /** For `pulumi login` and PULUMI_BACKEND_URL. */
   readonly backend: string;
-  /** For `pulumi stack init --secrets-provider`. */
+  /** For `--secrets-provider` of the command that creates the stack. */
   readonly secretsProvider: string;
 }
 
 export interface SetUp {
+  /** This program's own stack, and where its state moves. */
+  readonly bootstrap: { readonly stack: string; readonly backend: string };
   readonly repository: Repository;
   readonly environments: readonly Environment[];
   readonly variables: Readonly<Record<string, Variables>>;
@@ -68,16 +70,23 @@ export interface Made {
   readonly setUp: SetUp;
   /** Keys of `Pulumi.<stack>.yaml` that name the identities, by stack. */
   readonly stackKeys: Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>;
+  /** How a person acts as the deployers: profiles of AWS, commands of gcloud. */
+  readonly deployerCredentials: string;
 }
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** A shell script: the states of the stacks, then the environments with their variables, limited to `main` unless for previews. */
-export function commandsOf({ repository: { repository }, environments, variables, stacks }: SetUp): string {
+/**
+ * A shell script, which may run again: the program's own state moves into the bucket, the states of the stacks are created, then
+ * the environments with their variables, limited to `main` unless for previews. GitHub comes last: who deploys without it has
+ * the states.
+ */
+export function commandsOf({ bootstrap, repository: { repository }, environments, variables, stacks }: SetUp): string {
   const api = `repos/${repository}/environments`;
+  const own = (command: string) => `npx pulumi -C bootstrap stack ${command}`;
   const states = Object.entries(stacks).flatMap(([stack, { backend, secretsProvider }]) => [
     `npx pulumi login ${quoted(backend)}`,
-    `npx pulumi stack init ${stack} --secrets-provider ${quoted(secretsProvider)}`,
+    `npx pulumi stack select ${stack} --create --secrets-provider ${quoted(secretsProvider)}`,
   ]);
   const limit = ["protected_branches=false", "custom_branch_policies=true"]
     .map((setting) => `-F ${quoted(setting.replace(/^(\w+)/, "deployment_branch_policy[$1]"))}`)
@@ -95,7 +104,14 @@ export function commandsOf({ repository: { repository }, environments, variables
   ]);
   const list = `gh variable set STACKS --repo ${repository} --body ${quoted(JSON.stringify(Object.keys(stacks)))}`;
   return [
-    "# The state of each stack. `stack init` writes secretsprovider into Pulumi.<stack>.yaml: commit it.",
+    "set -e",
+    "# The state of bootstrap/ itself moves into the bucket. Only administrators reach its folder.",
+    own(`export --stack ${bootstrap.stack} --file bootstrap.json`),
+    `npx pulumi login ${quoted(bootstrap.backend)}`,
+    own(`select ${bootstrap.stack} --create`),
+    own(`import --stack ${bootstrap.stack} --file bootstrap.json`),
+    "rm bootstrap/bootstrap.json",
+    "# The state of each stack. Its key is written into Pulumi.<stack>.yaml: commit that.",
     ...states,
     "# The GitHub environments. Add required reviewers to those of production yourself.",
     ...made,

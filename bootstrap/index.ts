@@ -10,6 +10,7 @@ export default function bootstrap() {
   const made = config.cloud === "aws" ? bootstrapAws(config) : bootstrapGcp(config);
   return {
     environments: made.apply(({ setUp }) => setUp.variables),
+    deployerCredentials: made.apply(({ deployerCredentials }) => deployerCredentials),
     stackKeys: made.apply(({ stackKeys }) => stackKeys),
     commands: made.apply(({ setUp }) => commandsOf(setUp)),
   };

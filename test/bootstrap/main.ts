@@ -1,10 +1,10 @@
 /**
  * `npm run test:bootstrap`: the identities of `bootstrap/` in an account of moto's server, which enforces their policies, and
- * Pulumi's engine with their credentials on the state and the key that the program prints.
+ * Pulumi's engine with their credentials on the state and the key that the program prints. The printed script runs in a shell.
  */
 
 import { execFile, spawn } from "node:child_process";
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -15,7 +15,8 @@ import type { Capture } from "../../infra/offline-plan/capture.ts";
 import { mask } from "../../infra/offline-plan/values.ts";
 import { goPart, unbuilt } from "../../tools/parts/control-plane/go.ts";
 import { pythonWith } from "../../tools/parts/python.ts";
-import { root, runBootstrap } from "../support/infra/stacks.ts";
+import { settingsEnvironment } from "../e2e/providers/settings.ts";
+import { root, runBootstrap, runStack } from "../support/infra/stacks.ts";
 import { startProcess } from "../support/process.ts";
 
 const run = promisify(execFile);
@@ -35,6 +36,7 @@ const bucket = "lakehead-state";
 interface Printed {
   readonly environments: Readonly<Record<string, Variables>>;
   readonly commands: string;
+  readonly deployerCredentials: string;
 }
 
 const printed = ({ resources }: Capture): Printed =>
@@ -43,7 +45,7 @@ const printed = ({ resources }: Capture): Printed =>
 /** The backend and the key of a stack, read from the commands that the program prints. */
 function accessOf(commands: string, stack: string): StackAccess {
   const pattern = new RegExp(
-    `^npx pulumi login '(.*)'\\nnpx pulumi stack init ${stack} --secrets-provider '(.*)'$`,
+    `^npx pulumi login '(.*)'\\nnpx pulumi stack select ${stack} --create --secrets-provider '(.*)'$`,
     "m",
   );
   const [, backend = "", secretsProvider = ""] = pattern.exec(commands) ?? [];
@@ -87,26 +89,121 @@ async function credentialsOf(endpoint: string, roleArn: string): Promise<Record<
   };
 }
 
-/** A project whose state holds a secret. */
-const program = `import * as pulumi from "@pulumi/pulumi";
+const place = { partition: "aws", region: "eu-central-1", account, cluster: "lancedb" };
+const from = (file: string): string => JSON.stringify(new URL(`../../infra/clouds/aws/${file}`, import.meta.url).href);
+
+/** A part of the stack, and a secret in its state. */
+const program = `import * as aws from "@pulumi/aws";
+import * as pulumi from "@pulumi/pulumi";
+import { Bucket } from ${from("bucket.ts")};
+import { serviceTrust } from ${from("iam/policy.ts")};
+import { Role } from ${from("role.ts")};
+
+class Part extends pulumi.ComponentResource {
+  constructor() {
+    super("lakehead:test:Part", "part", {}, { providers: [new aws.Provider("aws", { region: "eu-central-1" })] });
+    const config = { create: true, name: "lakehead-tables", prefix: "", encryption: "AES256", forceDestroy: false, versioning: true };
+    const parent = { parent: this };
+    new Bucket("tables", { config: { ...config, noncurrentDays: 7 }, place: ${JSON.stringify(place)}, protect: false }, parent);
+    const policies = { read: JSON.stringify({
+        Version: "2012-10-17",
+        Statement: [{ Effect: "Allow", Action: "s3:ListBucket", Resource: "arn:aws:s3:::lakehead-tables" }],
+      }) };
+    const names = { roleName: "lakehead-part", description: "Part" };
+    new Role("role", { ...names, trust: serviceTrust("eks.amazonaws.com"), policies }, parent);
+    new aws.cloudwatch.LogGroup("logs", { name: "/lakehead/part", retentionInDays: 7 }, parent);
+  }
+}
+new Part();
 export const token = new pulumi.Config().requireSecret("token");
 `;
 
-async function checkState(python: string, engine: string): Promise<void> {
+/** Executables by name, each a line of a shell. */
+async function writeExecutables(folder: string, lines: Readonly<Record<string, string>>): Promise<void> {
+  for (const [name, line] of Object.entries(lines))
+    await writeFile(join(folder, name), `#!/bin/sh\n${line}\n`, { mode: 0o755 });
+}
+
+const failed = (capture: Capture): Capture => {
+  if (capture.failure !== undefined) throw new Error(capture.failure);
+  return capture;
+};
+
+const trial = {
+  "lakehead-bootstrap:account": account,
+  "lakehead-bootstrap:bucket": { name: bucket },
+  "lakehead-bootstrap:deployers": [],
+};
+
+interface Moto {
+  readonly endpoint: string;
+  readonly capture: Capture;
+}
+
+async function withMoto(python: string, test: (moto: Moto) => Promise<void>): Promise<void> {
   const server = startProcess(python, [here("server.py"), "{}"], {
     PYTHONDONTWRITEBYTECODE: "1",
     MOTO_ACCOUNT_ID: account,
   });
-  const folder = await mkdtemp(join(tmpdir(), "lakehead-bootstrap-"));
   try {
     const [, port] = await server.printed(/^(\d+)\n/);
-    const endpoint = `http://127.0.0.1:${port}`;
-    const capture = await runBootstrap("aws", "update", {
-      "lakehead-bootstrap:account": account,
-      "lakehead-bootstrap:bucket": { name: bucket },
-      "lakehead-bootstrap:deployers": [],
-    });
-    if (capture.failure !== undefined) throw new Error(capture.failure);
+    const capture = failed(await runBootstrap("aws", "update", trial));
+    await test({ endpoint: `http://127.0.0.1:${port}`, capture });
+  } finally {
+    server.child.kill("SIGKILL");
+    await server.exited();
+  }
+}
+
+async function checkProfiles(python: string, { endpoint, capture }: Moto): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "lakehead-profiles-"));
+  try {
+    for (const principals of [[], [`arn:aws:iam::${account}:user/analyst`]])
+      await check(
+        `botocore reads the profiles of deployer and client in one file: ${principals.length} principals`,
+        async () => {
+          const stack = failed(
+            await runStack("aws-dev", "update", {
+              "lakehead:account": account,
+              "lakehead:deployerArn": `arn:aws:iam::${account}:role/lakehead-aws-dev`,
+              "lakehead:viewerArns": [],
+              "lakehead:auditorArns": [],
+              "lakehead:client": { principals },
+            }),
+          );
+          const { outputs = {} } = stack.resources.find(({ kind }) => kind === "stack") ?? {};
+          const file = join(folder, "config");
+          const own =
+            "[default]\naws_access_key_id = planted\naws_secret_access_key = planted\nregion = eu-central-1\n";
+          await writeFile(
+            file,
+            [
+              own,
+              printed(capture).deployerCredentials.replaceAll(/\d{12}/g, account),
+              String(outputs.clientCredentials),
+            ].join("\n"),
+          );
+          const { stdout } = await run(python, [here("profiles.py"), endpoint, file]);
+          const callers = JSON.parse(stdout) as Record<string, string>;
+          const expected = {
+            "lakehead-aws-dev": "lakehead-aws-dev",
+            "lakehead-aws-prod": "lakehead-aws-prod",
+            "lakehead-aws-dev-client": "geneva-client-role",
+          };
+          const wrong = Object.entries(expected).filter(
+            ([profile, role]) => !callers[profile]?.includes(`:assumed-role/${role}/`),
+          );
+          return wrong.length === 0 ? undefined : stdout;
+        },
+      );
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function checkState(python: string, engine: string, { endpoint, capture }: Moto): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "lakehead-bootstrap-"));
+  try {
     const { environments, commands } = printed(capture);
 
     let keys: Record<string, string> = {};
@@ -121,56 +218,95 @@ async function checkState(python: string, engine: string): Promise<void> {
     };
 
     const project = join(folder, "project");
-    for (const name of ["project", "home", "bin"]) await mkdir(join(folder, name));
+    for (const name of ["project", "project/bootstrap", "home", "bin", "state"]) await mkdir(join(folder, name));
     await writeFile(join(folder, "home", "logs"), "");
     await symlink(process.execPath, join(folder, "bin", "node"));
+    await writeExecutables(join(folder, "bin"), {
+      npx: 'exec "$@"',
+      gh: `echo "$*" >> ${join(folder, "gh.log")}`,
+      "pulumi-resource-aws": `exec ${process.execPath} ${here("provider.ts")} ${python}`,
+    });
     await symlink(join(root, "node_modules"), join(project, "node_modules"));
     await writeFile(join(project, "package.json"), '{ "type": "module" }\n');
     await writeFile(join(project, "program.ts"), program);
     const runtime = "runtime:\n  name: nodejs\n  options:\n    typescript: false\n";
     await writeFile(join(project, "Pulumi.yaml"), `name: lakehead\nmain: program.ts\n${runtime}`);
+    await writeFile(join(project, "bootstrap", "program.ts"), 'export const made = "planted";\n');
+    await writeFile(
+      join(project, "bootstrap", "Pulumi.yaml"),
+      `name: lakehead-bootstrap\nmain: program.ts\n${runtime}`,
+    );
 
-    const environment = (backend: string) => ({
+    const environment = (backend?: string) => ({
       PATH: [join(folder, "bin"), engine, here("../e2e/support/bin"), process.env.PATH].join(delimiter),
       HOME: folder,
       PULUMI_HOME: join(folder, "home"),
       PULUMI_SKIP_UPDATE_CHECK: "true",
-      PULUMI_BACKEND_URL: backend,
+      ...(backend === undefined ? {} : { PULUMI_BACKEND_URL: backend }),
       AWS_ENDPOINT_URL: endpoint,
+      AWS_REGION: "eu-central-1",
+      AWS_DEFAULT_REGION: "eu-central-1",
       AWS_EC2_METADATA_DISABLED: "true",
+      ...settingsEnvironment({
+        folder,
+        apiHost: "127.0.0.1:1",
+        apiCa: "none",
+        apiToken: "none",
+        account,
+        principal: "",
+        minute: 0,
+        fail: undefined,
+      }),
     });
-    const command = (env: NodeJS.ProcessEnv, args: readonly string[]) =>
-      run("pulumi", [...args, "--non-interactive"], { cwd: project, env }).then(
+    const shell = (env: NodeJS.ProcessEnv, file: string, args: readonly string[]) =>
+      run(file, [...args], { cwd: project, env }).then(
         ({ stdout, stderr }) => ({ code: 0, output: `${stdout}${stderr}` }),
         (error: { code?: number; stdout?: string; stderr?: string }) => ({
           code: error.code ?? 1,
           output: `${error.stdout}${error.stderr}`,
         }),
       );
+    const command = (env: NodeJS.ProcessEnv, args: readonly string[]) =>
+      shell(env, "pulumi", [...args, "--non-interactive"]);
+    const administrator = {
+      ...environment(),
+      PULUMI_CONFIG_PASSPHRASE: "planted",
+      AWS_ACCESS_KEY_ID: "planted",
+      AWS_SECRET_ACCESS_KEY: "planted",
+    };
 
-    await check("the program's own state moves from the machine into the bucket", async () => {
-      await mkdir(join(folder, "state"));
-      const own = {
-        PULUMI_CONFIG_PASSPHRASE: "planted",
-        AWS_ACCESS_KEY_ID: "planted",
-        AWS_SECRET_ACCESS_KEY: "planted",
-      };
-      const local = { ...environment(`file://${join(folder, "state")}`), ...own };
-      const moved = { ...environment(`s3://${bucket}/bootstrap?region=eu-central-1`), ...own };
-      const file = join(folder, "bootstrap.json");
-      for (const [env, args] of [
-        [local, ["stack", "init", "aws"]],
-        [local, ["config", "set", "--stack", "aws", "--secret", "token", "planted-secret"]],
-        [local, ["up", "--stack", "aws", "--yes"]],
-        [local, ["stack", "export", "--stack", "aws", "--file", file]],
-        [moved, ["stack", "init", "aws"]],
-        [moved, ["stack", "import", "--stack", "aws", "--file", file]],
-        [moved, ["preview", "--stack", "aws", "--expect-no-changes"]],
-      ] as const) {
-        const { code, output } = await command(env, args);
-        if (code !== 0) return `pulumi ${args.join(" ")}: exit code ${code}\n${output}`;
-      }
-      return undefined;
+    await check(
+      "the printed script, run in a shell, moves the program's own state and creates the stacks",
+      async () => {
+        const own = ["--stack", "aws", "--cwd", "bootstrap"];
+        for (const args of [
+          ["login", `file://${join(folder, "state")}`],
+          ["stack", "init", ...own],
+          ["up", "--yes", ...own],
+        ]) {
+          const { code, output } = await command(administrator, args);
+          if (code !== 0) return `pulumi ${args.join(" ")}: exit code ${code}\n${output}`;
+        }
+        const script = Object.entries(keys).reduce((text, [made, arn]) => text.replaceAll(made, arn), commands);
+        await writeFile(join(folder, "commands.sh"), script);
+        // Twice: a stack that is added later gets its state by the same script.
+        for (const [time, backend] of [
+          ["first", `file://${join(folder, "state")}`],
+          ["second", `s3://${bucket}/bootstrap?region=eu-central-1`],
+        ] as const) {
+          await command(administrator, ["login", backend]);
+          const { code, output } = await shell(administrator, "sh", [join(folder, "commands.sh")]);
+          if (code !== 0) return `the ${time} time: exit code ${code}\n${output}`;
+        }
+        const said = await readFile(join(folder, "gh.log"), "utf8");
+        const moved = { ...administrator, PULUMI_BACKEND_URL: `s3://${bucket}/bootstrap?region=eu-central-1` };
+        const { code, output } = await command(moved, ["preview", "--expect-no-changes", ...own]);
+        return code === 0 && said.includes("variable set STACKS") ? undefined : `${said}\n${output}`;
+      },
+    );
+    await check("the stack's file has its key, for a commit", async () => {
+      const text = await readFile(join(project, "Pulumi.aws-dev.yaml"), "utf8");
+      return /^secretsprovider: awskms:/m.test(text) ? undefined : text;
     });
 
     const roleOf = (name: string) => `arn:aws:iam::${account}:role/lakehead-${name}`;
@@ -197,8 +333,8 @@ async function checkState(python: string, engine: string): Promise<void> {
         : `pulumi ${args[1].join(" ")} as ${args[0]}: exit code ${code}\n${output}`;
     };
 
-    await check("the deployer creates the stack with the printed state and key", () =>
-      passes("aws-dev", ["stack", "init", "aws-dev", "--secrets-provider", access("aws-dev").secretsProvider]),
+    await check("the deployer selects the stack that the script created", () =>
+      passes("aws-dev", ["stack", "select", "aws-dev"]),
     );
     await check("the deployer encrypts a secret, and updates the stack", async () => {
       const set = await passes("aws-dev", [
@@ -231,16 +367,20 @@ async function checkState(python: string, engine: string): Promise<void> {
       return output.includes("aws-dev*") && !output.includes("in progress") ? undefined : output;
     });
   } finally {
-    server.child.kill("SIGKILL");
-    await server.exited();
     await rm(folder, { recursive: true, force: true });
   }
 }
 
 const { python, missing } = await pythonWith(here("../preflight/requirements.txt"), print);
-if (python === undefined || unbuilt(["pulumi"]).length > 0) {
+if (python === undefined) {
   count.skipped++;
-  print(`skipped: ${python === undefined ? missing : "Pulumi's engine is not built: run npm run build:e2e"}`);
-} else await checkState(python, await goPart("pulumi", print));
+  print(`skipped: ${missing}`);
+} else
+  await withMoto(python, async (moto) => {
+    await checkProfiles(python, moto);
+    if (unbuilt(["pulumi"]).length === 0) return checkState(python, await goPart("pulumi", print), moto);
+    count.skipped++;
+    print("skipped: Pulumi's engine is not built: run npm run build:e2e");
+  });
 print(`\n${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped`);
 if (count.failed > 0) process.exitCode = 1;

@@ -83,7 +83,7 @@ export async function judgePermissions(ask: (types: readonly string[]) => Promis
     },
     {
       what: `${types.size} types' permissions in the reader's policy, by AWS's schemas`,
-      faults: missing(readerPolicy(place), handlers, reads),
+      faults: missing(readerPolicy(place, true), handlers, reads),
     },
     {
       what: "a policy without iam:PassRole is found by AWS's schemas",

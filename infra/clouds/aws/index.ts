@@ -205,7 +205,7 @@ export function createAws(config: AwsConfig, secrets: SecretValues<"dockerHubTok
         secretStorageOptions: false,
       },
     },
-    clientCredentials: clientCredentials(place, config.client.roleName, `lakehead-${pulumi.getStack()}`),
+    clientCredentials: clientCredentials(place, config.client, pulumi.getStack()),
     clientSubject: config.client.access === "least-privilege" ? { kind: "Group", name: clientGroup } : undefined,
     ready: {
       system: ready(),

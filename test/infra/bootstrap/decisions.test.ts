@@ -139,7 +139,9 @@ describe("on AWS", () => {
   });
 
   it("only reads for previews and drift: no object, no secret", () => {
-    const actions = readerPolicy(account).Statement.flatMap(({ Action }) => Action);
+    const actions = readerPolicy(account, false).Statement.flatMap(({ Action }) => Action);
+    const refreshing = readerPolicy(account, true).Statement.flatMap(({ Action }) => Action);
+    expect(refreshing.filter((action) => !actions.includes(action))).toEqual(["s3:ListBucket"]);
     expect(actions.length).toBeGreaterThan(50);
     expect(actions.filter((action) => !/:(Describe|Get|List|BatchGet|BatchCheck)/.test(action))).toEqual([]);
     expect(actions.filter((action) => /s3:(GetObject|List)|SecretValue|kms:Decrypt|ssm:/.test(action))).toEqual([
@@ -180,6 +182,7 @@ describe("on Google Cloud", () => {
 
 describe("the commands", () => {
   const setUp: SetUp = {
+    bootstrap: { stack: "aws", backend: "s3://state/bootstrap?region=eu-central-1" },
     repository: { repository: "acme/lakehead" },
     environments,
     variables: { "aws-dev": { AWS_REGION: "eu-central-1" }, "aws-dev-preview": { AWS_REGION: "it's" } },
@@ -187,10 +190,14 @@ describe("the commands", () => {
   };
   const lines = commandsOf(setUp).split("\n");
 
-  it("log in to each state, and create the stack with its key", () =>
+  it("move the program's own state while its stack is found, then log in to each state and create the stack with its key", () =>
     expect(lines.filter((line) => line.startsWith("npx pulumi"))).toEqual([
+      "npx pulumi -C bootstrap stack export --stack aws --file bootstrap.json",
+      "npx pulumi login 's3://state/bootstrap?region=eu-central-1'",
+      "npx pulumi -C bootstrap stack select aws --create",
+      "npx pulumi -C bootstrap stack import --stack aws --file bootstrap.json",
       "npx pulumi login 's3://state/aws-dev?region=eu-central-1'",
-      "npx pulumi stack init aws-dev --secrets-provider 'awskms:///arn'",
+      "npx pulumi stack select aws-dev --create --secrets-provider 'awskms:///arn'",
     ]));
 
   it("quote the values for a shell", () =>

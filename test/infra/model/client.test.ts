@@ -242,16 +242,21 @@ describe("the client's requirements", () => {
 describe("the client's credentials", () => {
   test("on AWS are a profile of the client role", () => {
     const place = { partition: "aws", region: "eu-central-1", account: "111122223333", cluster: "lancedb" };
-    const settings = awsCredentials(place, "geneva-client-role", "lakehead-dev")
-      .split("\n")
-      .filter((line) => !line.startsWith("#"));
-    expect(settings).toEqual([
-      "[profile lakehead-dev]",
+    const settings = (principals: readonly string[]) => {
+      const { client } = modelOf("aws", { client: { principals } }).config;
+      return awsCredentials(place, client, "dev")
+        .split("\n")
+        .filter((line) => !line.startsWith("#"));
+    };
+    expect(settings(["arn:aws:iam::111122223333:user/analyst"])).toEqual([
+      "[profile lakehead-dev-client]",
       "role_arn = arn:aws:iam::111122223333:role/geneva-client-role",
       "source_profile = default",
       "region = eu-central-1",
       "",
     ]);
+    // Without principals only the deployer may assume the role.
+    expect(settings([])).toContain("source_profile = lakehead-dev");
   });
 
   test("on Google Cloud impersonate the client's account for the tables and for Kubernetes", () => {
