@@ -13,7 +13,7 @@ import { verifyQuery } from "../service/guard/verify-query.ts";
 import { openInProcess } from "../service/lance/in-process-database.ts";
 import { MaintenanceOnRequest } from "../service/maintenance/on-request.ts";
 import { operations } from "../service/operations/index.ts";
-import { Answer, type Tools } from "../service/operations/operation.ts";
+import { OperationResponse, type Tools } from "../service/operations/operation.ts";
 import { parseInput } from "../service/server/parse-input.ts";
 import { createLog } from "../service/telemetry/log.ts";
 
@@ -63,7 +63,7 @@ const answer = async (request: IncomingMessage): Promise<unknown> => {
   const body = parseInput(operation.body, JSON.parse(await readText(request)));
   const call = { parameters: {}, dialect: "catalog", delimiter: "$", principal, alternative: false } as const;
   const result = await operation.handle(tools, table, body, call);
-  return result instanceof Answer ? result.content : result;
+  return result instanceof OperationResponse ? result.content : result;
 };
 
 createServer((request, response) => {

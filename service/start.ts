@@ -117,7 +117,7 @@ export const startService = async (config: Config, log: Log, version: string): P
   const readiness = (): Readiness => ({
     ...state,
     databaseConnected: store.connected,
-    databaseAnswers: store.answers,
+    databaseAvailable: store.answers,
     keysLoaded: authenticator.ready(),
     workersAvailable: isolation.available,
   });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { authorize } from "../auth/index.ts";
 import { optional } from "../query/fields.ts";
-import { Answer, defineOperation } from "./operation.ts";
+import { defineOperation, OperationResponse } from "./operation.ts";
 import { versionHeader } from "./shared/headers.ts";
 import { snapshotOf, snapshotShape } from "./shared/snapshot.ts";
 
@@ -23,6 +23,6 @@ export const countRows = defineOperation({
     if (predicate !== undefined) authorize(call.principal, "read", table.parts);
     const verified = predicate === undefined ? undefined : tools.verifyPredicate(predicate);
     const { rows, version } = await tools.database.count(table, snapshotOf(tools, snapshot, call), verified);
-    return new Answer(rows, versionHeader(version));
+    return new OperationResponse(rows, versionHeader(version));
   },
 });

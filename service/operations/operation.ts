@@ -82,7 +82,7 @@ export interface Alternative {
 }
 
 /** A response with headers of its own. Any other value that a handler returns is the response's content. */
-export class Answer {
+export class OperationResponse {
   readonly content: unknown;
   readonly headers: Readonly<Record<string, string>>;
   /** The commit of a write, for the log. */

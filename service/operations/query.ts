@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Answer, defineOperation } from "./operation.ts";
+import { defineOperation, OperationResponse } from "./operation.ts";
 import { versionHeader } from "./shared/headers.ts";
 import { documentedQuery, flatQuery } from "./shared/plan-body.ts";
 import { consistencyOf } from "./shared/snapshot.ts";
@@ -22,6 +22,6 @@ export const query = defineOperation({
   handle: async ({ database, verifyQuery }, table, wanted, call) => {
     const verified = verifyQuery({ ...wanted, ...consistencyOf(call) }, true);
     const { file, version } = await database.query(table, verified);
-    return new Answer(file, versionHeader(version));
+    return new OperationResponse(file, versionHeader(version));
   },
 });

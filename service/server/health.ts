@@ -13,7 +13,7 @@ export interface Readiness {
    * Whether the store answers now. Reported only: all replicas share the store, so removing all of them would replace
    * responses that need no store, and a 503 with `Retry-After`, by the load balancer's error.
    */
-  readonly databaseAnswers: boolean;
+  readonly databaseAvailable: boolean;
   readonly keysLoaded: boolean;
   /** Whether worker processes can take calls; true without isolation. */
   readonly workersAvailable: boolean;

@@ -20,10 +20,10 @@ import {
 } from "../guard/table-id.ts";
 import {
   type AdmissionClass,
-  Answer,
   isWrite,
   type Media,
   type Operation,
+  OperationResponse,
   prefixes,
   type Targets,
   type Tools,
@@ -197,7 +197,7 @@ export const pipeline = (operation: Operation, parts: PipelineParts): Serve => {
         void upload.release();
       }
     });
-    const answer = result instanceof Answer ? result : new Answer(result, {});
+    const answer = result instanceof OperationResponse ? result : new OperationResponse(result, {});
     if (answer.commit !== undefined) record.commit = answer.commit;
     return {
       status: 200,

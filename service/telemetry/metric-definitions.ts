@@ -19,17 +19,17 @@ export const metricDefinitions = {
   },
   lakehead_native_calls_in_flight: {
     type: "gauge",
-    labels: ["gate"],
+    labels: ["class"],
     help: "Calls of the database that run, by admission class: analyze, plan, metadata, write, append",
   },
   lakehead_calls_waiting: {
     type: "gauge",
-    labels: ["gate"],
+    labels: ["class"],
     help: "Calls in the queue, by admission class",
   },
-  lakehead_gate_refusals_total: {
+  lakehead_admission_refusals_total: {
     type: "counter",
-    labels: ["gate", "reason"],
+    labels: ["class", "reason"],
     help: "Calls that were not admitted, by admission class and reason: queue full, waited too long, client gone",
   },
   lakehead_workers: {
@@ -87,7 +87,7 @@ export const metricDefinitions = {
     labels: [],
     help: "1 if /readyz responds with 200, else 0",
   },
-  lakehead_store_answers: {
+  lakehead_store_available: {
     type: "gauge",
     labels: [],
     help: "1 while the store responds, 0 from a failed call until it responds again",

@@ -47,9 +47,9 @@ const labelled = (label: string, values: Readonly<Record<string, number>>): Samp
 /** Values that are read at each scrape. */
 const readAtScrape: Partial<Record<MetricName, (readings: Readings) => readonly Sample[]>> = {
   lakehead_native_calls_in_flight: ({ admission }) =>
-    Object.entries(admission).map(([gate, { running }]) => [{ gate }, running]),
+    Object.entries(admission).map(([name, { running }]) => [{ class: name }, running]),
   lakehead_calls_waiting: ({ admission }) =>
-    Object.entries(admission).map(([gate, { waiting }]) => [{ gate }, waiting]),
+    Object.entries(admission).map(([name, { waiting }]) => [{ class: name }, waiting]),
   lakehead_workers: ({ workers }) =>
     Object.entries(workers).flatMap(([pool, states]) =>
       labelled("state", states).map(([labels, count]): Sample => [{ pool, ...labels }, count]),
@@ -60,7 +60,7 @@ const readAtScrape: Partial<Record<MetricName, (readings: Readings) => readonly 
   lakehead_table_handle_evictions_total: ({ handles }) => labelled("reason", handles.evictions),
   lakehead_upload_bytes: ({ uploadBytes }) => [[{}, uploadBytes]],
   lakehead_ready: ({ ready }) => [[{}, ready ? 1 : 0]],
-  lakehead_store_answers: ({ storeAnswers }) => [[{}, storeAnswers ? 1 : 0]],
+  lakehead_store_available: ({ storeAnswers }) => [[{}, storeAnswers ? 1 : 0]],
   lakehead_maintenance_due_tables: ({ due }) => (due === undefined ? [] : [[{}, due.count]]),
   lakehead_maintenance_due_seconds: ({ due }) => (due === undefined ? [] : [[{}, due.seconds]]),
 };
@@ -107,7 +107,7 @@ export const createMetrics = (version: string): Metrics => {
   new Gauge(described("lakehead_build_info")).set({ version }, 1);
   const requests = new Counter(described("lakehead_requests_total"));
   const duration = new Histogram({ ...described("lakehead_request_duration_seconds"), buckets: latencyBuckets });
-  const refusals = new Counter(described("lakehead_gate_refusals_total"));
+  const refusals = new Counter(described("lakehead_admission_refusals_total"));
   const writtenRows = new Counter(described("lakehead_written_rows_total"));
   const writtenBytes = new Counter(described("lakehead_written_bytes_total"));
   const workerEnds = new Counter(described("lakehead_worker_ends_total"));
@@ -117,7 +117,7 @@ export const createMetrics = (version: string): Metrics => {
       requests.inc({ operation, status: String(status) });
       duration.observe({ operation }, seconds);
     },
-    refusal: (gate, reason) => refusals.inc({ gate, reason }),
+    refusal: (name, reason) => refusals.inc({ class: name, reason }),
     write(rows = {}, bytes = 0) {
       for (const [change, count] of Object.entries(rows)) writtenRows.inc({ change }, count);
       writtenBytes.inc(bytes);

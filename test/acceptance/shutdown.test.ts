@@ -48,7 +48,7 @@ const arrived = async (metrics: string): Promise<{ readonly answered: number; re
   const sum = (pattern: RegExp): number =>
     [...text.matchAll(pattern)].reduce((total, [, value]) => total + Number(value), 0);
   const answered = sum(/^lakehead_requests_total\{operation="analyze_plan"[^}]*\} (\d+)$/gm);
-  const open = sum(/^lakehead_(?:native_calls_in_flight|calls_waiting)\{gate="analyze"\} (\d+)$/gm);
+  const open = sum(/^lakehead_(?:native_calls_in_flight|calls_waiting)\{class="analyze"\} (\d+)$/gm);
   return { answered, arrived: answered + open };
 };
 

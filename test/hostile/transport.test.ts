@@ -87,7 +87,7 @@ describe("bodies", () => {
     }
   });
 
-  it("cut off in the middle leave no place in a gate taken", async () => {
+  it("cut off in the middle leave no slot of an admission limit taken", async () => {
     for (let round = 0; round < 100; round++) {
       const abort = new AbortController();
       const answer = fetch(`${service.base}/v1/table/docs/analyze_plan`, {

@@ -40,7 +40,7 @@ export const faults = (store: () => ObjectStore): void => {
         .poll(() => probe(service, "/readyz"), pollOptions)
         .toMatchObject({
           status: 200,
-          body: { databaseAnswers: true },
+          body: { databaseAvailable: true },
         });
       const round = async (): Promise<Seen> => {
         const after = nothing();
@@ -120,7 +120,7 @@ export const faults = (store: () => ObjectStore): void => {
           // A silent store counts as unavailable only after the SDK's timeout.
           await expect
             .poll(() => probe(service, "/readyz"), pollOptions)
-            .toMatchObject({ body: { databaseAnswers: false } });
+            .toMatchObject({ body: { databaseAvailable: false } });
           expect(seen.refused + ledger.refused).toBeGreaterThan(0);
           store().set(fairWeather);
         } finally {
@@ -138,7 +138,7 @@ export const faults = (store: () => ObjectStore): void => {
         expect(await probe(late, "/livez")).toMatchObject({ status: 200 });
         expect(await probe(late, "/readyz")).toMatchObject({
           status: 503,
-          body: { databaseConnected: false, databaseAnswers: false },
+          body: { databaseConnected: false, databaseAvailable: false },
         });
         expect(refusalFault(await late.call("stats", "plain"))).toBeUndefined();
         store().set(fairWeather);

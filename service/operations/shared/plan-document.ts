@@ -6,7 +6,7 @@ import type { VerifiedQuery } from "../../guard/verify-query.ts";
 import { diagnose } from "../../plan-doctor/diagnose.ts";
 import example from "../../plan-doctor/example.json" with { type: "json" };
 import type { Facts, PlanDocument, PlanNode } from "../../plan-doctor/types.ts";
-import { type Alternative, Answer, type Call, type Tools } from "../operation.ts";
+import { type Alternative, type Call, OperationResponse, type Tools } from "../operation.ts";
 
 export const planMediaType = "application/vnd.lakehead.plan+json";
 
@@ -176,5 +176,5 @@ export const presentPlan = async (
   // After the plan, so that the reads do not add to the measured times.
   const facts = await factsFor(tools, table, query, call);
   const body: PlanDocument = { plan, ...diagnose(plan, query, facts, table.key), facts };
-  return new Answer(body, { "content-type": planMediaType });
+  return new OperationResponse(body, { "content-type": planMediaType });
 };

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ServiceError } from "../../errors.ts";
 import type { Commit, CommitOfRows, RowData } from "../../lance/write-calls.ts";
 import { branchName, columnName, natural } from "../../query/fields.ts";
-import { Answer, type Call, type Tools } from "../operation.ts";
+import { type Call, OperationResponse, type Tools } from "../operation.ts";
 import { versionHeader } from "./headers.ts";
 
 /** The rows of a write. The pipeline receives them; they are not JSON. */
@@ -43,7 +43,7 @@ export const committed = (
   content: unknown,
   commit: Commit | CommitOfRows,
   headers: Readonly<Record<string, string>> = {},
-) => new Answer(content, { ...headers, ...versionHeader(commit.version) }, commit);
+) => new OperationResponse(content, { ...headers, ...versionHeader(commit.version) }, commit);
 
 /** "Already exists" as the client family recognizes it. */
 export const forDialect = async <T>(dialect: Call["dialect"], write: () => Promise<T>): Promise<T> => {

@@ -76,10 +76,10 @@ describe.concurrent("while the store", () => {
       expect(await service.call("explain_plan", "plain", { query: { k: 3 } })).toMatchObject({ status: 200 });
 
       // All replicas share the store, so readiness reports the failure but does not fail.
-      expect(await readiness(service)).toMatchObject({ status: 200, databaseConnected: true, databaseAnswers: false });
+      expect(await readiness(service)).toMatchObject({ status: 200, databaseConnected: true, databaseAvailable: false });
 
       store.set({ presence: "here", unavailable: 0, dropped: 0 });
-      await scope.expect.poll(() => readiness(service), poll).toMatchObject({ status: 200, databaseAnswers: true });
+      await scope.expect.poll(() => readiness(service), poll).toMatchObject({ status: 200, databaseAvailable: true });
       expect(await service.call("explain_plan", "docs", { query: { k: 3 } })).toMatchObject({ status: 200 });
       expect(await service.call("tags/create", "plain", { tag: "one", version: 1 })).toMatchObject({ status: 200 });
     },
@@ -111,7 +111,7 @@ describe.concurrent("while the store", () => {
         code: 17,
         error: expect.stringMatching(/storage .* is unavailable/),
       });
-    expect(await readiness(service)).toMatchObject({ databaseAnswers: false });
+    expect(await readiness(service)).toMatchObject({ databaseAvailable: false });
   });
 
   test("fails a third of its requests, the SDK retries and all operations succeed", async (scope) => {
@@ -124,6 +124,6 @@ describe.concurrent("while the store", () => {
     ];
     for (const [operation, body] of operations)
       expect(await service.call(operation, "plain", body), operation).toMatchObject({ status: 200 });
-    expect(await readiness(service)).toMatchObject({ status: 200, databaseAnswers: true });
+    expect(await readiness(service)).toMatchObject({ status: 200, databaseAvailable: true });
   });
 });
