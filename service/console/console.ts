@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { type Context, Hono } from "hono";
 import { type Authenticator, readCredentials } from "../auth/index.ts";
 import { paths } from "../contract.ts";
-import { type AppEnv, answerHeaders } from "../server/request.ts";
+import { type AppEnv, answerHeaders, notModified } from "../server/request.ts";
 import { type ConsoleSettings, indexPage, policyOf } from "./index-page.ts";
 import { readPageFiles } from "./page-files.ts";
 
@@ -33,14 +33,13 @@ export const createConsole = async (
   };
   const app = new Hono<AppEnv>({ strict: false });
 
-  app.get(paths.console, (context) => {
+  app.get(paths.console, notModified, (context) => {
     const headers = { ...answerHeaders(context.get("record")), ...pageHeaders };
     // The page's addresses are relative to the folder. The target is relative too: a proxy may add a prefix.
     const folder = paths.console.slice(1);
     const { pathname, search } = new URL(context.req.url);
     if (!pathname.endsWith("/")) return context.body(null, 308, { ...headers, location: `${folder}/${search}` });
     const cached = { ...headers, etag: htmlTag, "cache-control": "no-cache" };
-    if (context.req.header("if-none-match") === htmlTag) return context.body(null, 304, cached);
     return context.body(html, 200, { ...cached, "content-type": "text/html; charset=utf-8" });
   });
 
@@ -54,7 +53,7 @@ export const createConsole = async (
 
   for (const [path, { type, content, compressed }] of files) {
     const etag = entityTag(content);
-    app.get(`${paths.console}/${version}/${path}`, (context) => {
+    app.get(`${paths.console}/${version}/${path}`, notModified, (context) => {
       const headers = {
         ...answerHeaders(context.get("record")),
         etag,
@@ -62,7 +61,6 @@ export const createConsole = async (
         "cache-control": "public, max-age=31536000, immutable",
         "content-type": type,
       };
-      if (context.req.header("if-none-match") === etag) return context.body(null, 304, headers);
       if (acceptsGzip(context)) return context.body(compressed, 200, { ...headers, "content-encoding": "gzip" });
       return context.body(content, 200, headers);
     });

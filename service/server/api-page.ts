@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { Hono } from "hono";
 import { paths } from "../contract.ts";
-import { type AppEnv, answerHeaders } from "./request.ts";
+import { type AppEnv, answerHeaders, notModified } from "./request.ts";
 
 const title = "Lakehead table service";
 
@@ -80,7 +80,7 @@ export const createApiPage = async (): Promise<Hono<AppEnv>> => {
   const app = new Hono<AppEnv>({ strict: false });
   for (const [path, { type, content }] of Object.entries(files)) {
     const etag = `"${createHash("sha256").update(content).digest("base64url").slice(0, 22)}"`;
-    app.get(paths.docs + path, (context) => {
+    app.get(paths.docs + path, notModified, (context) => {
       const headers = {
         ...answerHeaders(context.get("record")),
         ...pageHeaders,
@@ -88,7 +88,6 @@ export const createApiPage = async (): Promise<Hono<AppEnv>> => {
         "cache-control": "no-cache",
         "content-type": type,
       };
-      if (context.req.header("if-none-match") === etag) return context.body(null, 304, headers);
       return context.body(content, 200, headers);
     });
   }

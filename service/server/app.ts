@@ -6,7 +6,15 @@ import { RoutedRequest } from "./api-request.ts";
 import { type Direct, serveDirectly } from "./direct.ts";
 import { type ObserveParts, observe } from "./observe.ts";
 import { type PipelineParts, pipeline } from "./pipeline.ts";
-import { type AppEnv, answerHeaders, newRecord, type Reply, type RequestRecord, replyToFailure } from "./request.ts";
+import {
+  type AppEnv,
+  answerHeaders,
+  newRecord,
+  notModified,
+  type Reply,
+  type RequestRecord,
+  replyToFailure,
+} from "./request.ts";
 import { routedPath } from "./request-url.ts";
 
 export interface AppParts extends PipelineParts, ObserveParts {
@@ -66,10 +74,9 @@ export const createApp = (parts: AppParts): App => {
     });
   }
 
-  app.get(paths.openapi, (context) => {
+  app.get(paths.openapi, notModified, (context) => {
     const { text, etag } = parts.openapi;
     const headers = { ...answerHeaders(context.get("record")), etag, "cache-control": "no-cache" };
-    if (context.req.header("if-none-match") === etag) return context.body(null, 304, headers);
     return context.body(text, 200, { ...headers, "content-type": "application/json" });
   });
 

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { etag, RETAINED_304_HEADERS } from "hono/etag";
 import { ServiceError } from "../errors.ts";
 import type { Commit, CommitOfRows } from "../lance/write-calls.ts";
 
@@ -48,6 +49,18 @@ export const answerHeaders = ({ id }: RequestRecord) => ({
   "x-request-id": id,
   "x-content-type-options": "nosniff",
   "cache-control": "no-store",
+});
+
+/** Responds 304 to a request whose `if-none-match` names the response's entity tag. */
+export const notModified = etag({
+  retainedHeaders: [
+    ...RETAINED_304_HEADERS,
+    "x-request-id",
+    "x-content-type-options",
+    "content-security-policy",
+    "cross-origin-opener-policy",
+    "referrer-policy",
+  ],
 });
 
 /** The body of every error response. */

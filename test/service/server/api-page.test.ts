@@ -6,7 +6,7 @@ import { startTestService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
 beforeAll(async () => {
-  service = await startTestService({ environment: { LAKEHEAD_DOCS: "on" } });
+  service = await startTestService({ environment: { LAKEHEAD_DOCS: "on", LAKEHEAD_CONSOLE: "on" } });
 });
 afterAll(() => service.stop());
 
@@ -53,6 +53,29 @@ describe("the API page", () => {
     const etag = (await get("/docs/swagger-ui.css")).headers.get("etag") ?? "";
     const again = await get("/docs/swagger-ui.css", { "if-none-match": etag });
     expect([again.status, await again.text()]).toEqual([304, ""]);
+    expect(again.headers.get("x-request-id")).toMatch(/\S/);
+    expect(again.headers.get("content-security-policy")).toContain("default-src 'none'");
+  });
+
+  // RFC 9110, section 13.1.2: a list, weak comparison, and any entity.
+  const conditions: readonly (readonly [name: string, header: (etag: string) => string, status: number])[] = [
+    ["the tag", (etag) => etag, 304],
+    ["a list with the tag", (etag) => `"other", ${etag}`, 304],
+    ["the tag made weak by a proxy that compresses", (etag) => `W/${etag}`, 304],
+    ["any tag", () => "*", 304],
+    ["another tag", () => '"other"', 200],
+    ["the tag as a part of another", (etag) => etag.replace(/^"/, '"x'), 200],
+  ];
+  test.each(
+    ["/docs", "/docs/swagger-ui.css", "/openapi.json", "/console/"].flatMap((path) =>
+      conditions.map(([name, header, status]) => ({ path, name, header, status })),
+    ),
+  )("$path with if-none-match of $name is $status", async ({ path, header, status }) => {
+    const etag = (await get(path)).headers.get("etag") ?? "";
+    expect(etag).toMatch(/^"[^"]+"$/);
+    const response = await get(path, { "if-none-match": header(etag) });
+    expect([response.status, (await response.text()) === ""]).toEqual([status, status === 304]);
+    expect(response.headers.get("etag")).toBe(etag);
   });
 
   test("responds to missing files like any other path", async () => {
