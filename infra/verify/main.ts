@@ -80,6 +80,8 @@ async function main(): Promise<void> {
     kubectl.close();
   }
   process.stdout.write(`\n${name}: ${renderSummary(lines)}\n`);
+  if (stack.config.tableService.enabled)
+    process.stdout.write("next: npm run acceptance -- --url <address of the table service> --token-file <file>\n");
   if (lines.some(({ result }) => result === "wrong")) process.exitCode = 1;
 }
 
