@@ -15,7 +15,7 @@ import { presentPlan } from "./plan-text.ts";
 import { buildQuery } from "./query.ts";
 import { countRows, readRows } from "./reading.ts";
 import { listBranches, type OnInvalidTags, Tags } from "./refs.ts";
-import { toJsonSchema, type Vocabulary } from "./schema.ts";
+import { readSchema, type Vocabulary } from "./schema.ts";
 import { readStatistics } from "./statistics.ts";
 import { UnchangedFiles } from "./unchanged-files.ts";
 import { listVersions } from "./versions.ts";
@@ -78,8 +78,7 @@ export const openInProcess = (
   const statistics = perVersion(readStatistics);
   const indices = perVersion(listIndices);
   const versions = perVersion(listVersions);
-  const schemaIn = (vocabulary: Vocabulary) =>
-    perVersion(async (table) => toJsonSchema(await table.schema(), vocabulary));
+  const schemaIn = (vocabulary: Vocabulary) => perVersion((table) => readSchema(table, vocabulary));
   const schemas: Readonly<Record<Vocabulary, ReturnType<typeof schemaIn>>> = {
     lance: schemaIn("lance"),
     arrow: schemaIn("arrow"),

@@ -10,7 +10,7 @@ import { describeLocation, localPathOf } from "./location.ts";
 import { readFacts } from "./plan-facts.ts";
 import { Tags } from "./refs.ts";
 import { type SampleCost, sampleCost } from "./sample-query.ts";
-import { toJsonSchema } from "./schema.ts";
+import { readSchema } from "./schema.ts";
 import { readStatistics } from "./statistics.ts";
 import { deleteUnfinishedFiles } from "./unfinished-files.ts";
 import { readVersions } from "./versions.ts";
@@ -59,7 +59,7 @@ export const readHistory = async (table: Table): Promise<History> => {
 const readState = async (table: Table, withHistory: boolean): Promise<TableState> => {
   const facts = await readFacts(await table.version(), {
     statistics: () => readStatistics(table),
-    columns: async () => toJsonSchema(await table.schema(), "arrow"),
+    columns: () => readSchema(table, "arrow"),
     indices: () => listIndices(table),
   });
   const missing = facts.missing.find(({ fact }) => fact !== "columns");

@@ -1,5 +1,7 @@
-import { type DataType, type Field, type Schema, Type } from "apache-arrow";
+import type { Table } from "@lancedb/lancedb";
 import { ServiceError } from "../errors.ts";
+import { type ArrowField, type ArrowSchema, type ArrowType, kinds, readArrowSchema } from "./arrow-schema.ts";
+import { nativeOf } from "./commits.ts";
 
 /** A type in the JSON form of an Arrow schema that the Lance catalog uses. */
 export interface JsonType {
@@ -26,106 +28,93 @@ export interface JsonSchema {
  */
 export type Vocabulary = "lance" | "arrow";
 
-/** The parameters of all Arrow types; each type has some of them. */
-type Detailed = DataType & {
-  readonly bitWidth: number;
-  readonly isSigned: boolean;
-  readonly unit: number;
-  readonly precision: number;
-  readonly scale: number;
-  readonly timezone?: string | null;
-  readonly byteWidth: number;
-  readonly listSize: number;
-  readonly dictionary: DataType;
-  readonly indices: DataType;
-};
-
 /** A type's name and, where it has one, its length. */
 type Named = readonly [name: string, length?: number];
 
-type Naming = (type: Detailed) => Named;
+type Naming = (field: ArrowField) => Named;
 
 const units = ["s", "ms", "us", "ns"] as const;
 
 /** Types with the same name in both vocabularies. */
-const alike: Readonly<Partial<Record<Type, Naming>>> = {
-  [Type.Null]: () => ["null"],
-  [Type.Bool]: () => ["bool"],
-  [Type.Int]: ({ isSigned, bitWidth }) => [`${isSigned ? "int" : "uint"}${bitWidth}`],
-  [Type.Binary]: () => ["binary"],
-  [Type.LargeBinary]: () => ["large_binary"],
-  [Type.List]: () => ["list"],
-  [Type.FixedSizeList]: ({ listSize }) => ["fixed_size_list", listSize],
-  [Type.Struct]: () => ["struct"],
-  [Type.Map]: () => ["map"],
+const alike: Readonly<Record<number, Naming>> = {
+  [kinds.null]: () => ["null"],
+  [kinds.bool]: () => ["bool"],
+  [kinds.int]: ({ type }) => [integer(type)],
+  [kinds.binary]: () => ["binary"],
+  [kinds.largeBinary]: () => ["large_binary"],
+  [kinds.fixedSizeBinary]: ({ type }) => ["fixed_size_binary", type.length],
+  [kinds.list]: () => ["list"],
+  [kinds.largeList]: () => ["large_list"],
+  [kinds.fixedSizeList]: ({ type }) => ["fixed_size_list", type.length],
+  [kinds.struct]: () => ["struct"],
+  [kinds.map]: () => ["map"],
 };
 
-const naming: Readonly<Record<Vocabulary, Readonly<Partial<Record<Type, Naming>>>>> = {
+const integer = ({ isSigned, bits }: ArrowType): string => `${isSigned ? "int" : "uint"}${bits}`;
+
+const naming: Readonly<Record<Vocabulary, Readonly<Record<number, Naming>>>> = {
   lance: {
     ...alike,
-    [Type.Float]: ({ precision }) => [["halffloat", "float", "double"][precision] ?? "double"],
-    [Type.Utf8]: () => ["string"],
-    [Type.LargeUtf8]: () => ["large_string"],
-    [Type.FixedSizeBinary]: ({ byteWidth }) => [`fixed_size_binary:${byteWidth}`],
-    [Type.Decimal]: ({ bitWidth, precision, scale }) => [`decimal:${bitWidth}:${precision}:${scale}`],
-    [Type.Date]: ({ unit }) => [unit === 0 ? "date32:day" : "date64:ms"],
-    [Type.Time]: ({ bitWidth, unit }) => [`time${bitWidth}:${units[unit]}`],
-    [Type.Timestamp]: ({ unit, timezone }) => [`timestamp:${units[unit]}:${timezone ?? "-"}`],
-    [Type.Duration]: ({ unit }) => [`duration:${units[unit]}`],
-    [Type.Dictionary]: ({ dictionary, indices }) => {
-      const [[values], [keys]] = [nameOf(dictionary, "lance"), nameOf(indices, "lance")];
-      return [`dict:${values}:${keys}:false`];
-    },
+    [kinds.float]: ({ type }) => [({ 16: "halffloat", 32: "float" } as Record<number, string>)[type.bits] ?? "double"],
+    [kinds.utf8]: () => ["string"],
+    [kinds.largeUtf8]: () => ["large_string"],
+    [kinds.decimal]: ({ type }) => [`decimal:${type.bits}:${type.precision}:${type.scale}`],
+    [kinds.date]: ({ type }) => [type.unit === 0 ? "date32:day" : "date64:ms"],
+    [kinds.time]: ({ type }) => [`time${type.bits}:${units[type.unit]}`],
+    [kinds.timestamp]: ({ type }) => [`timestamp:${units[type.unit]}:${type.timezone ?? "-"}`],
+    // They read no map, but a list of its entries, which has the same layout.
+    [kinds.map]: () => ["list"],
+    [kinds.duration]: ({ type }) => [`duration:${units[type.unit]}`],
   },
   arrow: {
     ...alike,
-    [Type.Float]: ({ precision }) => [["float16", "float32", "float64"][precision] ?? "float64"],
-    [Type.Utf8]: () => ["utf8"],
-    [Type.LargeUtf8]: () => ["large_utf8"],
-    [Type.FixedSizeBinary]: ({ byteWidth }) => ["fixed_size_binary", byteWidth],
+    [kinds.float]: ({ type }) => [`float${type.bits}`],
+    [kinds.utf8]: () => ["utf8"],
+    [kinds.largeUtf8]: () => ["large_utf8"],
     // Its readers decode precision and scale from one number.
-    [Type.Decimal]: ({ bitWidth, precision, scale }) => [`decimal${bitWidth}`, precision * 1000 + scale],
-    [Type.Date]: ({ unit }) => [unit === 0 ? "date32" : "date64"],
-    [Type.Time]: ({ bitWidth }) => [`time${bitWidth}`],
-    [Type.Timestamp]: () => ["timestamp"],
-    [Type.Duration]: () => ["duration"],
-    [Type.Interval]: () => ["interval"],
-    // Like the catalog's reference implementation: a column's encoding is not its type.
-    [Type.Dictionary]: ({ dictionary }) => nameOf(dictionary, "arrow"),
+    [kinds.decimal]: ({ type }) => [`decimal${type.bits}`, type.precision * 1000 + type.scale],
+    [kinds.date]: ({ type }) => [type.unit === 0 ? "date32" : "date64"],
+    [kinds.time]: ({ type }) => [`time${type.bits}`],
+    [kinds.timestamp]: () => ["timestamp"],
+    [kinds.duration]: () => ["duration"],
   },
 };
 
-const nameOf = (type: DataType, vocabulary: Vocabulary): Named => {
-  const name = naming[vocabulary][type.typeId as Type];
+const nameOf = (field: ArrowField, vocabulary: Vocabulary): Named => {
+  const name = naming[vocabulary][field.type.kind];
   if (name === undefined)
     throw new ServiceError(0, { message: "the table has a column of a type that this server does not support" });
-  return name(type as Detailed);
+  const named = name(field);
+  // In Arrow's names like the catalog's reference implementation: a column's encoding is not its type.
+  return field.keys === undefined || vocabulary === "arrow" ? named : [`dict:${named[0]}:${integer(field.keys)}:false`];
 };
 
-const metadataOf = ({ metadata }: Field | Schema) =>
-  metadata.size > 0 ? { metadata: Object.fromEntries(metadata) } : {};
+const metadataOf = ({ metadata }: Pick<ArrowSchema, "metadata">) =>
+  metadata.length > 0 ? { metadata: Object.fromEntries(metadata) } : {};
 
-const toJsonType = (type: DataType, vocabulary: Vocabulary): JsonType => {
-  const [name, length] = nameOf(type, vocabulary);
+const toJsonField = (field: ArrowField, vocabulary: Vocabulary): JsonField => {
+  const [name, length] = nameOf(field, vocabulary);
   return {
-    type: name,
-    ...(length === undefined ? {} : { length }),
-    ...(type.children?.length ? { fields: type.children.map((field) => toJsonField(field, vocabulary)) } : {}),
+    name: field.name,
+    nullable: field.nullable,
+    type: {
+      type: name,
+      ...(length === undefined ? {} : { length }),
+      ...(field.children.length > 0 ? { fields: field.children.map((child) => toJsonField(child, vocabulary)) } : {}),
+    },
+    ...metadataOf(field),
   };
 };
 
-const toJsonField = (field: Field, vocabulary: Vocabulary): JsonField => ({
-  name: field.name,
-  nullable: field.nullable,
-  type: toJsonType(field.type, vocabulary),
-  ...metadataOf(field),
-});
-
 /** @throws ServiceError code 0 for a type without a name in the vocabulary. */
-export const toJsonSchema = (schema: Schema, vocabulary: Vocabulary): JsonSchema => ({
+export const toJsonSchema = (schema: ArrowSchema, vocabulary: Vocabulary): JsonSchema => ({
   fields: schema.fields.map((field) => toJsonField(field, vocabulary)),
   ...metadataOf(schema),
 });
+
+/** @throws ServiceError code 0 for a table with a type that has no name in the vocabulary. */
+export const readSchema = async (table: Table, vocabulary: Vocabulary): Promise<JsonSchema> =>
+  toJsonSchema(readArrowSchema(await nativeOf<{ schema(): Promise<Uint8Array> }>(table).schema()), vocabulary);
 
 /** Words of the catalog's clients for types that the format names otherwise. */
 const lanceWords: Readonly<Record<string, string>> = {

@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { connect, type Table } from "@lancedb/lancedb";
 import { branchRows, makeTestDatabase } from "../../tools/parts/database.ts";
 import { plainStream } from "../service/writes/support.ts";
+import { arrowTypes } from "../support/arrow-types.ts";
 import { testToken } from "../support/request.ts";
 import { docs, nested, plain, vectorOf } from "../support/tables.ts";
 
@@ -82,6 +83,8 @@ export const facts = async (database: string) => {
     /** A table in a namespace that is in another. */
     nested: { namespace: nested.namespace, name: nested.name, rows: nested.batches.flat().length },
     awkward: { ...awkward, rows: 1 },
+    /** Expressions of pyarrow for the types that Lance stores, and that LanceDB's clients read as they are. */
+    types: arrowTypes.map(({ pyarrow }) => pyarrow).filter((type) => !type.startsWith("pa.map_")),
     /** Arrow IPC streams in hexadecimal digits, for clients without an Arrow library. Columns: id, text, vector of 4. */
     streams: {
       /** Ids 1 to 3; the texts begin with "row". */

@@ -17,6 +17,7 @@ DOCS: dict[str, Any] = WORLD["docs"]
 PLAIN: dict[str, Any] = WORLD["plain"]
 NESTED: dict[str, Any] = WORLD["nested"]
 AWKWARD: dict[str, Any] = WORLD["awkward"]
+TYPES: list[str] = WORLD["types"]
 
 
 # Threads of a client may still run when the interpreter ends, which then sometimes aborts (lancedb 0.27.1 does). Python

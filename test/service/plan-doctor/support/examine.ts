@@ -3,7 +3,7 @@ import { uncheckedQuery } from "../../../../service/guard/verify-query.ts";
 import { listIndices } from "../../../../service/lance/indices.ts";
 import { readFacts } from "../../../../service/lance/plan-facts.ts";
 import { buildQuery } from "../../../../service/lance/query.ts";
-import { toJsonSchema } from "../../../../service/lance/schema.ts";
+import { readSchema } from "../../../../service/lance/schema.ts";
 import { readStatistics } from "../../../../service/lance/statistics.ts";
 import { readsTable, rowsRead } from "../../../../service/plan-doctor/case.ts";
 import { diagnose } from "../../../../service/plan-doctor/diagnose.ts";
@@ -44,7 +44,7 @@ export const executeQuery = async (table: lancedb.Table, query: Query): Promise<
 export const examine = async (table: lancedb.Table, query: Query, { plan, rows }: Execution): Promise<Examined> => {
   const facts = await readFacts(await table.version(), {
     statistics: () => readStatistics(table),
-    columns: async () => toJsonSchema(await table.schema(), "arrow"),
+    columns: () => readSchema(table, "arrow"),
     indices: () => listIndices(table),
   });
   return { query, rows, document: { plan, ...diagnose(plan, query, facts, table.name), facts } };
