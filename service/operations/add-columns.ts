@@ -3,7 +3,7 @@ import { columnName } from "../query/fields.ts";
 import { listOf, maxSizes } from "../query/lists.ts";
 import { defineOperation } from "./operation.ts";
 import { branchField } from "./shared/common-fields.ts";
-import { branchOf, committed, versionAnswer } from "./shared/write.ts";
+import { authorizeSql, branchOf, committed, versionAnswer } from "./shared/write.ts";
 
 const column = z.object({
   name: columnName,
@@ -18,7 +18,7 @@ export const addColumns = defineOperation({
   scope: "manage",
   admission: "write",
   errors: [12, 14, 20, 22],
-  summary: "Adds columns that SQL expressions compute from the rows",
+  summary: "Adds columns that SQL expressions compute from the rows (which also requires the scope `read`)",
   body: z.object({
     new_columns: listOf(column, maxSizes.columns)
       .refine((columns) => columns.length > 0, { error: "is empty: name a column and its SQL expression" })
@@ -35,7 +35,8 @@ export const addColumns = defineOperation({
   }),
   example: { new_columns: [{ name: "double", expression: "id * 2" }] },
   answer: versionAnswer,
-  handle: async (tools, table, { new_columns: columns, branch }) => {
+  handle: async (tools, table, { new_columns: columns, branch }, call) => {
+    authorizeSql(call, table);
     const commit = await tools.database.addColumns(
       { table, ...branchOf(tools, branch) },
       columns.map(

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defineOperation } from "./operation.ts";
 import { branchField } from "./shared/common-fields.ts";
-import { branchOf, committed, count, versionAnswer } from "./shared/write.ts";
+import { authorizeSql, branchOf, committed, count, versionAnswer } from "./shared/write.ts";
 
 export const deleteRows = defineOperation({
   name: "delete",
@@ -11,11 +11,12 @@ export const deleteRows = defineOperation({
   scope: "write",
   admission: "write",
   errors: [12, 14, 22],
-  summary: "Deletes the rows that match a predicate",
+  summary: "Deletes the rows that match a predicate (which also requires the scope `read`)",
   body: z.object({ predicate: z.string().describe("SQL predicate; `true` for all rows"), branch: branchField }),
   example: { predicate: "id = 1" },
   answer: versionAnswer.extend({ num_deleted_rows: count }),
-  handle: async (tools, table, { predicate, branch }) => {
+  handle: async (tools, table, { predicate, branch }, call) => {
+    authorizeSql(call, table);
     const target = { table, ...branchOf(tools, branch) };
     const commit = await tools.database.deleteRows(target, tools.verifyPredicate(predicate));
     return committed({ version: commit.version, num_deleted_rows: commit.rows.deleted }, commit);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { columnName } from "../query/fields.ts";
 import { defineOperation } from "./operation.ts";
-import { branchOf, branchParameters, committed, count, rowsBody, versionAnswer } from "./shared/write.ts";
+import { authorizeSql, branchOf, branchParameters, committed, count, rowsBody, versionAnswer } from "./shared/write.ts";
 
 const flag = z.stringbool({ error: "must be true or false" }).default(false);
 const condition = z.string().optional();
@@ -14,7 +14,8 @@ export const mergeInsert = defineOperation({
   scope: "write",
   admission: "write",
   errors: [12, 14, 20, 22],
-  summary: "Merges the rows of an Arrow IPC stream into a table by key columns",
+  summary:
+    "Merges the rows of an Arrow IPC stream into a table by key columns (conditions also require the scope `read`)",
   input: "arrow",
   body: rowsBody,
   repeatable: ["on"],
@@ -40,10 +41,12 @@ export const mergeInsert = defineOperation({
     num_deleted_rows: count,
     num_attempts: count.describe("Attempts to commit, more than one after conflicts with other writers"),
   }),
-  handle: async (tools, table, rows, { parameters }) => {
+  handle: async (tools, table, rows, { parameters, principal }) => {
     const verified = (key: "when_matched_update_all_filt" | "when_not_matched_by_source_delete_filt") => {
       const expression = parameters[key];
-      return expression === undefined || expression === "" ? undefined : tools.verifyExpression(expression, key);
+      if (expression === undefined || expression === "") return undefined;
+      authorizeSql({ principal }, table);
+      return tools.verifyExpression(expression, key);
     };
     const commit = await tools.database.mergeRows({ table, ...branchOf(tools, parameters.branch) }, rows, {
       on: parameters.on,

@@ -3,7 +3,7 @@ import { columnName, optional } from "../query/fields.ts";
 import { listOf, maxSizes } from "../query/lists.ts";
 import { defineOperation } from "./operation.ts";
 import { branchField } from "./shared/common-fields.ts";
-import { branchOf, committed, count, versionAnswer } from "./shared/write.ts";
+import { authorizeSql, branchOf, committed, count, versionAnswer } from "./shared/write.ts";
 
 export const update = defineOperation({
   name: "update",
@@ -13,7 +13,7 @@ export const update = defineOperation({
   scope: "write",
   admission: "write",
   errors: [12, 14, 20, 22],
-  summary: "Sets columns of the rows that match a predicate",
+  summary: "Sets columns of the rows that match a predicate (which also requires the scope `read`)",
   body: z.object({
     predicate: optional(z.string()).describe("SQL predicate; absent for all rows"),
     updates: listOf(z.tuple([columnName, z.string()], { error: "must be [column, expression]" }), maxSizes.columns)
@@ -27,7 +27,8 @@ export const update = defineOperation({
     updated_rows: count,
     rows_updated: count.describe("The same number, for LanceDB's client"),
   }),
-  handle: async (tools, table, { predicate, updates, branch }) => {
+  handle: async (tools, table, { predicate, updates, branch }, call) => {
+    authorizeSql(call, table);
     const commit = await tools.database.updateRows(
       { table, ...branchOf(tools, branch) },
       predicate === undefined ? undefined : tools.verifyPredicate(predicate),

@@ -1,5 +1,7 @@
 import { z } from "zod";
+import { authorize } from "../../auth/index.ts";
 import { ServiceError } from "../../errors.ts";
+import type { TableId } from "../../guard/table-id.ts";
 import type { Commit, CommitOfRows, RowData } from "../../lance/write-calls.ts";
 import { branchName, columnName, natural } from "../../query/fields.ts";
 import { type Call, OperationResponse, type Tools } from "../operation.ts";
@@ -37,6 +39,13 @@ export const branchOf = ({ verifyBranch }: Tools, branch: string | undefined): {
   const name = verifyBranch(branch);
   return name === undefined ? {} : { branch: name };
 };
+
+/**
+ * Requires the scope `read` for SQL over a table's rows. Repeated predicates can reveal their content by the numbers of
+ * rows, and expressions by whether they fail.
+ */
+export const authorizeSql = ({ principal }: Pick<Call, "principal">, table: TableId): void =>
+  authorize(principal, "read", table.parts);
 
 /** A response with the commit's version in its headers and, for the log, the commit. */
 export const committed = (

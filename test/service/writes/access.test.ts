@@ -93,3 +93,48 @@ test("the table's name in a body or an encoded address reaches no other table", 
   const named = await service.call("delete", "team$new", { id: ["other", "table"], predicate: "true" }, asTeam());
   expect(named).toMatchObject({ status: 400, body: { code: 13 } });
 });
+
+describe("a caller without the scope read", () => {
+  const writer = "token-without-the-scope-read";
+  let guarded: TestService;
+  beforeAll(async () => {
+    const tokens = [staticToken("writer", writer, ["write", "manage", "stats"], ["*"])];
+    guarded = await startTestService({ tokens, environment: writesOn });
+  });
+  afterAll(() => guarded.stop());
+
+  const conditions = {
+    when_matched_update_all_filt: "?on=id&when_matched_update_all=true&when_matched_update_all_filt=",
+    when_not_matched_by_source_delete_filt:
+      "?on=id&when_not_matched_by_source_delete=true&when_not_matched_by_source_delete_filt=",
+  };
+  const condition = encodeURIComponent("target.text like 'r%'");
+  const sql: readonly [what: string, operation: string, body: object | undefined, options: CallOptions][] = [
+    ["the predicate of update", "update", { predicate: "text like 'r%'", updates: [["id", "id"]] }, {}],
+    ["an expression of update", "update", { updates: [["id", "case when text like 'r%' then 1 / 0 else id end"]] }, {}],
+    ["the predicate of delete", "delete", { predicate: "text like 'r%' and 1 = 0" }, {}],
+    ["an expression of add_columns", "add_columns", { new_columns: [{ name: "copy", expression: "text" }] }, {}],
+    ...Object.entries(conditions).map(([what, query]): (typeof sql)[number] => [
+      `${what} of merge_insert`,
+      "merge_insert",
+      undefined,
+      asRows(plainStream([1]), { query: `${query}${condition}` }),
+    ]),
+  ];
+
+  test.each(sql)("learns nothing of the rows by %s", async (_, operation, body, options) => {
+    const refused = await guarded.call(operation, "plain", body, { ...options, token: writer });
+    expect(refused, JSON.stringify(refused.body)).toMatchObject({ status: 403, body: { code: 15 } });
+    expect(refused.body.error).toContain("scope read");
+    const version = await guarded.call("version/list", "plain", {}, {});
+    expect(version.body.versions).toHaveLength(10);
+  });
+
+  test("inserts rows, and merges them without a condition", async () => {
+    const options = (query: string): CallOptions => asRows(plainStream([4711]), { token: writer, query });
+    expect((await guarded.call("create", "own", undefined, options(""))).status).toBe(200);
+    expect((await guarded.call("insert", "own", undefined, options(""))).status).toBe(200);
+    const upsert = "?on=id&when_matched_update_all=true&when_not_matched_insert_all=true";
+    expect((await guarded.call("merge_insert", "own", undefined, options(upsert))).status).toBe(200);
+  });
+});

@@ -32,7 +32,8 @@ const nothing = "token-for-nothing";
 
 beforeAll(async () => {
   const tokens = [
-    ...scopes.map((scope) => staticToken(`only ${scope}`, `token-${scope.replace(":", "-")}`, [scope])),
+    // SQL over rows needs `read` as well: see access.test.ts.
+    ...scopes.map((scope) => staticToken(`${scope} and read`, `token-${scope.replace(":", "-")}`, [scope, "read"])),
     staticToken("nowhere", nothing, scopes, []),
   ];
   const bucket = new Bucket();
