@@ -58,9 +58,17 @@ export const transportStatuses = {
   headersTooLarge: { status: 431, code: 13 },
   // LanceDB's client recognizes a table that exists by this status and the words "already exists"; it retries 409.
   tableExists: { status: 400, code: 5 },
+  // LanceDB's client says "Table … was not found" of every 404.
+  columnMissing: { status: 400, code: 12 },
   // LanceDB's client retries 409, 429 and 500 to 504 by itself, which could write the same rows twice.
   outcomeUnknown: { status: 424, code: 18 },
 } as const satisfies Record<string, { status: ErrorKind["status"]; code: ErrorCode }>;
+
+/** The transport failures of codes whose status LanceDB's clients misread. */
+export const lancedbFailures: Readonly<Partial<Record<ErrorCode, keyof typeof transportStatuses>>> = {
+  5: "tableExists",
+  12: "columnMissing",
+};
 
 /** What the service depends on while it handles a request, beyond its own process. */
 export type Dependency = "store";
@@ -104,6 +112,14 @@ export class ServiceError extends Error {
     };
   }
 }
+
+/** A failure as LanceDB's clients recognize it. */
+export const forLanceDb = (error: unknown): unknown => {
+  if (!(error instanceof ServiceError)) return error;
+  const { code, message, cause } = error;
+  const transport = error.transport === undefined ? lancedbFailures[code] : undefined;
+  return transport === undefined ? error : new ServiceError(code, { transport, message, cause });
+};
 
 /** Code 13, HTTP 400. */
 export const invalid = (message: string, detail?: string): ServiceError =>

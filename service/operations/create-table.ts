@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defineOperation } from "./operation.ts";
 import { phalanxVersion } from "./shared/headers.ts";
-import { committed, createMode, forDialect, rowsBody, versionAnswer } from "./shared/write.ts";
+import { committed, createMode, rowsBody, versionAnswer } from "./shared/write.ts";
 
 export const createTable = defineOperation({
   name: "create_table",
@@ -22,8 +22,8 @@ export const createTable = defineOperation({
   }),
   answer: versionAnswer,
   headers: phalanxVersion,
-  handle: async ({ database }, table, rows, { parameters, dialect }) => {
-    const commit = await forDialect(dialect, () => database.createTable(table, rows, parameters.mode));
+  handle: async ({ database }, table, rows, { parameters }) => {
+    const commit = await database.createTable(table, rows, parameters.mode);
     return committed({ version: commit.version }, commit);
   },
 });

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { errorKinds, transportStatuses } from "../errors.ts";
+import { errorKinds, lancedbFailures, transportStatuses } from "../errors.ts";
 import { addressOf, errorsOf, isWrite, type Media, type Operation, type Targets } from "../operations/operation.ts";
 import { commonShape } from "../operations/shared/common-fields.ts";
 import { unlimited, unlimitedDigits } from "../query/fields.ts";
@@ -60,7 +60,7 @@ const transportOf = (operation: Operation, method: string): readonly (keyof type
   ...(["methodNotAllowed", "requestTimeout", "headersTooLarge"] as const),
   ...(method === "GET" ? [] : (["bodyTooLarge", "mediaTypeNotSupported"] as const)),
   ...(isWrite(operation) ? (["outcomeUnknown"] as const) : []),
-  ...(operation.errors.includes(5) ? (["tableExists"] as const) : []),
+  ...operation.errors.flatMap((code) => lancedbFailures[code] ?? []),
 ];
 
 /** The error statuses of an operation, each with the codes behind it. */

@@ -9,7 +9,7 @@ import {
   type HeaderSource,
   readCredentials,
 } from "../auth/index.ts";
-import { invalid } from "../errors.ts";
+import { forLanceDb, invalid } from "../errors.ts";
 import {
   type IdInRequest,
   type IdLimits,
@@ -184,7 +184,11 @@ export const pipeline = (operation: Operation, parts: PipelineParts): Serve => {
     const caller = `${principal.method} ${principal.subject}`;
     const arrival = { caller, client: request };
     const run = (body: unknown): Promise<unknown> =>
-      limitOf(body, parameters, target).run(() => operation.handle(tools, target, body, call), arrival);
+      limitOf(body, parameters, target)
+        .run(() => operation.handle(tools, target, body, call), arrival)
+        .catch((error: unknown) => {
+          throw dialect === "lancedb" ? forLanceDb(error) : error;
+        });
     const result = await principalLimit.run(caller, async () => {
       if (operation.input !== "arrow") return run(parseInput(operation.body, raw));
       if (parts.uploads === undefined) throw new Error("an operation receives rows, but the service takes no writes");

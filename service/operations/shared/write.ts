@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { authorize } from "../../auth/index.ts";
-import { ServiceError } from "../../errors.ts";
 import type { TableId } from "../../guard/table-id.ts";
 import type { Commit, CommitOfRows, RowData } from "../../lance/write-calls.ts";
 import { branchName, columnName, natural } from "../../query/fields.ts";
@@ -53,14 +52,3 @@ export const committed = (
   commit: Commit | CommitOfRows,
   headers: Readonly<Record<string, string>> = {},
 ) => new OperationResponse(content, { ...headers, ...versionHeader(commit.version) }, commit);
-
-/** "Already exists" as the client family recognizes it. */
-export const forDialect = async <T>(dialect: Call["dialect"], write: () => Promise<T>): Promise<T> => {
-  try {
-    return await write();
-  } catch (error) {
-    if (dialect === "lancedb" && error instanceof ServiceError && error.code === 5)
-      throw new ServiceError(5, { transport: "tableExists", message: error.message, cause: error.cause });
-    throw error;
-  }
-};

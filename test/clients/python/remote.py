@@ -145,7 +145,7 @@ async def run(remote: Remote, cases: Cases, db: Any) -> None:
 
     async def no_plans() -> None:
         await fails(RuntimeError, lambda: query(docs).where("id >").explain_plan(), "400 Bad Request")
-        await fails(RuntimeError, lambda: query(docs).where("nope = 1").explain_plan(), "was not found")
+        await fails(RuntimeError, lambda: query(docs).where("nope = 1").explain_plan(), "column not found")
         await fails(
             RuntimeError, lambda: query(docs, vector=DOCS["vector"]).limit(2**31 - 1).explain_plan(), "400 Bad Request"
         )
@@ -185,7 +185,7 @@ async def run(remote: Remote, cases: Cases, db: Any) -> None:
 
     async def no_counts() -> None:
         same((await fails(HttpError, lambda: docs.count_rows("id >"))).status_code, 400)
-        await fails(ValueError, lambda: docs.count_rows("nope = 1"), "not found")
+        await fails(HttpError, lambda: docs.count_rows("nope = 1"), "column not found")
 
     await case("count_rows", "all, some, at a version", counts)
     await case("count_rows", "no SQL, no such column", no_counts)
@@ -213,7 +213,7 @@ async def run(remote: Remote, cases: Cases, db: Any) -> None:
 
     async def no_rows() -> None:
         same((await fails(HttpError, lambda: query(docs).where("id >").to_arrow())).status_code, 400)
-        await fails(ValueError, lambda: query(docs).where("nope = 1").to_arrow(), "not found")
+        await fails(HttpError, lambda: query(docs).where("nope = 1").to_arrow(), "column not found")
         same((await fails(HttpError, lambda: query(docs, vector=[1.0, 2.0]).to_arrow())).status_code, 400)
 
     await case("query", "columns of a filter, the first rows, at a version, nothing", rows)

@@ -220,3 +220,14 @@ test.each(Object.keys(families) as (keyof typeof families)[])(
     expect((await ask(family, "describe", { ...bare, version: null })).body).toMatchObject({ version: 7 });
   },
 );
+
+test.each([
+  ["count_rows", { predicate: "nope = 1" }],
+  ["explain_plan", { query: { vector: [], k: 1, filter: "nope = 1" } }],
+  ["query", { vector: [], k: 1, filter: "nope = 1" }],
+] as const)("a missing column is 400 to LanceDB's clients in %s, and 404 to others", async (operation, body) => {
+  const error = 'column not found: the table has no column "nope"';
+  expect(await ask("lancedb", operation, body)).toMatchObject({ status: 400, body: { code: 12, error } });
+  for (const family of ["namespace", "generated"] as const)
+    expect(await ask(family, operation, body)).toMatchObject({ status: 404, body: { code: 12, error } });
+});
