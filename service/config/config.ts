@@ -134,8 +134,7 @@ const toIsolation = (values: Values): IsolationConfig | undefined => {
 
 /**
  * The share of the plan limit that one principal has while others are active. By default one call for each CPU: planning
- * occupies the CPUs of the main process, and calls of all classes wait behind what runs. `npm run bench:shares` measures
- * how long.
+ * occupies the CPUs of the main process, and calls of all classes wait behind what runs.
  */
 const planShare = 1 / 16;
 

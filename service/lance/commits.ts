@@ -4,7 +4,6 @@ import type { TableId } from "../guard/table-id.ts";
 import { classify, classifyAccess } from "./classify.ts";
 import { classifyWrite } from "./classify-write.ts";
 import type { LazyConnection } from "./connection.ts";
-import { KeptHandles, type NewestHandle } from "./kept-handles.ts";
 import { describeNamespace } from "./lists.ts";
 import type { Commit, CommitOfRows, RowCounts, WriteTarget } from "./write-calls.ts";
 
@@ -25,8 +24,6 @@ export type Commits = ReturnType<typeof openCommits>;
  * @param beforeCommit is awaited before each call that may commit. Until then, the tables are as they were.
  */
 export const openCommits = (connection: LazyConnection, beforeCommit: () => Promise<void>) => {
-  const handles = new KeptHandles();
-
   const connected = async (): Promise<Connection> => {
     try {
       return await connection.get();
@@ -51,36 +48,23 @@ export const openCommits = (connection: LazyConnection, beforeCommit: () => Prom
     }
   };
 
-  const openNewest = async (target: WriteTarget): Promise<NewestHandle> => {
-    const table = await open(target);
-    try {
-      const [version, directory] = await Promise.all([table.version(), handles.directoryOf(table, target)]);
-      return { table, version, directory };
-    } catch (error) {
-      table.close();
-      throw error;
-    }
-  };
-
   /** Commits to a handle. Only errors of `write` itself may have an unknown outcome. */
   const commit = async <T extends object>(
     target: WriteTarget,
     write: (table: Table) => Promise<T>,
   ): Promise<T & { readonly before: number; readonly version: number }> => {
-    const handle = handles.take(target) ?? (await openNewest(target));
-    const { table, version: before } = handle;
+    const table = await open(target);
     try {
+      const before = await table.version();
       await beforeCommit();
       const result = await write(table).catch((error: unknown) => {
         throw classifyWrite(error);
       });
       // Some calls return no version.
       const version = "version" in result ? (result.version as number) : await table.version();
-      handles.keep(target, { ...handle, version });
       return { ...result, before, version };
-    } catch (error) {
+    } finally {
       table.close();
-      throw error;
     }
   };
 

@@ -71,12 +71,7 @@ export interface Database extends IsolatableCalls, WriteCalls {
   namespaces(namespace: NamespaceId): Promise<Names>;
   /** The properties of a namespace. */
   describeNamespace(namespace: NamespaceId): Promise<Readonly<Record<string, string>>>;
-  /**
-   * With strong consistency, an object that stays the same while a table in a local directory does not change; undefined
-   * for other tables.
-   */
-  stateOf(table: TableId): Promise<object | undefined>;
-  /** Whether `versions` needs no worker process, unless the table has changed since the last call. */
+  /** Whether `versions` needs no worker process. */
   remembersVersions(table: TableId, branch: string | undefined): boolean;
   /** Removes all cached handles of a table, because its content has changed. @param tableKey key of a table's id. */
   forget(tableKey: string): void;

@@ -5,10 +5,7 @@ import type { TableId } from "../guard/table-id.ts";
 import type { MinimumState, Snapshot } from "../query/model.ts";
 import { classify, classifyAccess, isGone } from "./classify.ts";
 import type { LazyConnection } from "./connection.ts";
-import { localPathOf } from "./location.ts";
 import { Memoizer, type MemoizerCounts, sumOfCounts } from "./memoizer.ts";
-import { UnchangedFiles } from "./unchanged-files.ts";
-import { versionsDirectory } from "./versions.ts";
 
 export interface Freshness {
   /** Maximum staleness of the latest version, in seconds. 0 checks the store at every request. */
@@ -40,10 +37,6 @@ export class TableHandles {
   readonly #pinned: Memoizer<string, Table>;
   /** Whether every request checks the store. */
   readonly #strong: boolean;
-  /** With strong consistency, the handles of tables in local directories, by the directory of their versions. */
-  readonly #unchanged: UnchangedFiles<Table>;
-  /** That directory, by table. */
-  readonly #directories: LRUCache<string, string>;
   /** When a handle was opened, in milliseconds since 1970. */
   readonly #openedAt = new WeakMap<Table, number>();
   /** The newest version that a handle has reported. */
@@ -60,8 +53,6 @@ export class TableHandles {
     this.#strong = consistencySeconds === 0;
     // Within the staleness bound, the SDK itself checks for newer versions, once per interval for all callers.
     this.#latest = new Memoizer({ max, ttlMs: this.#strong ? 0 : Number.POSITIVE_INFINITY });
-    this.#unchanged = new UnchangedFiles(max);
-    this.#directories = new LRUCache({ max });
     this.#pinned = new Memoizer({ max, ttlMs: Math.max(1, pinnedSeconds * 1000) });
     this.#headMs = consistencySeconds * 1000;
     // Half, because the handle of a version derives from one of the latest version: their ages add up.
@@ -112,27 +103,10 @@ export class TableHandles {
   }
 
   #openLatest(id: TableId): Promise<Table> {
-    if (!this.#strong) return this.#latest.get(id.key, () => this.#openTable(id), { ttlMs: this.#namedMsOf(id) });
-    const open = (): Promise<Table> => this.#latest.renew(id.key, () => this.#openTable(id));
-    const directory = this.#directories.get(id.key);
-    return directory === undefined ? open() : this.#unchanged.get(directory, open);
-  }
-
-  /**
-   * With strong consistency, an object that stays the same while a table does not change; undefined for a table whose
-   * state only the store knows.
-   * @throws ServiceError if there is no such table.
-   */
-  async stateOf(id: TableId): Promise<object | undefined> {
-    if (!this.#strong || this.#connection.localPath === undefined || id.namespace.length > 0) return undefined;
-    return this.#openLatest(id);
-  }
-
-  /** A table in a namespace has none: another table may get its name while the directory stays as it is. */
-  #learnDirectory(id: TableId, table: Table): void {
-    if (!this.#strong || id.namespace.length > 0) return;
-    const path = localPathOf(table);
-    if (path !== undefined) this.#directories.set(id.key, versionsDirectory(path, undefined));
+    const open = () => this.#openTable(id);
+    return this.#strong
+      ? this.#latest.renew(id.key, open)
+      : this.#latest.get(id.key, open, { ttlMs: this.#namedMsOf(id) });
   }
 
   /** Undefined for a table at the root: its name is its directory, so it cannot be moved to another table. */
@@ -206,7 +180,6 @@ export class TableHandles {
     try {
       const table = await this.#connection.openTable(id.name, id.namespace);
       this.#openedAt.set(table, now);
-      this.#learnDirectory(id, table);
       return table;
     } catch (error) {
       const meaning = classifyAccess(error);
@@ -226,8 +199,6 @@ export class TableHandles {
 
   /** Removes all handles of a table. Requests that hold one may continue to use it. @param tableKey key of its id. */
   evict(tableKey: string): void {
-    const directory = this.#directories.get(tableKey);
-    if (directory !== undefined) this.#unchanged.forget(directory);
     this.#latest.evict((key) => key === tableKey);
     this.#pinned.evict((key) => JSON.parse(key)[0] === tableKey);
   }

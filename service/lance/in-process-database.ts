@@ -17,7 +17,6 @@ import { countRows, readRows } from "./reading.ts";
 import { listBranches, type OnInvalidTags, Tags } from "./refs.ts";
 import { readSchema, type Vocabulary } from "./schema.ts";
 import { readStatistics } from "./statistics.ts";
-import { UnchangedFiles } from "./unchanged-files.ts";
 import { listVersions } from "./versions.ts";
 import { createInTurn, forgetAfter } from "./write-calls.ts";
 import { openWrites } from "./writes.ts";
@@ -54,14 +53,6 @@ const shareLists = (list: (namespace: readonly string[]) => Promise<Names>) => {
   return ({ key, parts }: NamespaceId): Promise<Names> => lists.renew(key, () => list(parts));
 };
 
-/** The tables at the root are the directories in it; those of other namespaces are rows of a table. */
-const listUnchanged = (root: string | undefined, list: (namespace: NamespaceId) => Promise<Names>) => {
-  if (root === undefined) return list;
-  const unchanged = new UnchangedFiles<Names>(1);
-  return (namespace: NamespaceId): Promise<Names> =>
-    namespace.parts.length > 0 ? list(namespace) : unchanged.get(root, () => list(namespace));
-};
-
 /** Opens the database in this process. @param beforeCommit is awaited before each call that may commit. */
 export const openInProcess = (
   config: DatabaseConfig,
@@ -71,7 +62,7 @@ export const openInProcess = (
   const { consistencySeconds } = config;
   const connection = new LazyConnection(config, config.caches, consistencySeconds > 0 ? consistencySeconds : undefined);
   const handles = new TableHandles(connection, config);
-  // With strong consistency, a handle serves only while its table does not change: all that it reads is fresh.
+  // With strong consistency, a handle serves only requests that arrived before it was opened: all that it reads is fresh.
   const ttlMs = consistencySeconds > 0 ? consistencySeconds * 1000 : Number.POSITIVE_INFINITY;
   const tags = new Tags(ttlMs, onInvalidTags);
   const { versionOf, perVersion } = memoizePerVersion(consistencySeconds, ttlMs);
@@ -132,13 +123,9 @@ export const openInProcess = (
       }),
     query: (id, query) => handles.use(id, query, (table) => readRows(table, query, config.maxResultBytes)),
     count: (id, snapshot, predicate) => handles.use(id, snapshot, (table) => countRows(table, predicate)),
-    tables: listUnchanged(
-      connection.localPath,
-      shareLists(async (namespace) => listTables(await connected(), namespace)),
-    ),
+    tables: shareLists(async (namespace) => listTables(await connected(), namespace)),
     namespaces: shareLists(async (namespace) => listNamespaces(await connected(), namespace)),
     describeNamespace: async ({ parts }) => describeNamespace(await connected(), parts),
-    stateOf: (id) => handles.stateOf(id),
     remembersVersions: () => false,
     ...forgetAfter(createInTurn(openWrites(connection, config, beforeCommit)), (tableKey) => handles.evict(tableKey)),
     forget: (tableKey) => handles.evict(tableKey),

@@ -104,11 +104,6 @@ export class Memoizer<K extends string | WeakKey, V> {
     return this.#valid(key, undefined)?.value;
   }
 
-  /** Whether a value is kept, of any stamp. */
-  has(key: K): boolean {
-    return this.#entries.get(key)?.loading === false;
-  }
-
   /**
    * Returns a result whose load began after this call, and replaces the kept one.
    *

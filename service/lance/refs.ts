@@ -4,8 +4,7 @@ import { localPathOf } from "./location.ts";
 import { mapConcurrently } from "./map-concurrently.ts";
 import { Memoizer } from "./memoizer.ts";
 import { retry } from "./retry.ts";
-import { findTag, listTagFiles, moveTag, type TagFile, type TagRecord, type TagTarget } from "./tag-files.ts";
-import { UnchangedFiles } from "./unchanged-files.ts";
+import { findTag, listTagFiles, moveTag, type TagRecord, type TagTarget } from "./tag-files.ts";
 import { readVersions } from "./versions.ts";
 
 export interface BranchRecord {
@@ -19,9 +18,6 @@ export interface BranchRecord {
 
 /** Handles opened concurrently for one list. */
 const concurrency = 8;
-
-/** Tags whose files are kept. */
-const maxFiles = 10_000;
 
 /** While tags are listed, others may delete them. */
 const whenVanished = { attempts: 10, pattern: /Not found: \S*_refs\/tags\/|Ref not found error: tag/ };
@@ -56,21 +52,11 @@ export type OnInvalidTags = (table: string, tags: readonly string[]) => void;
 export class Tags {
   readonly #branched: Memoizer<Table, boolean>;
   readonly #onInvalid: OnInvalidTags;
-  readonly #files = new UnchangedFiles<TagFile>(maxFiles);
-  readonly #paths = new WeakMap<Table, { readonly path: string | undefined }>();
 
   /** @param ttlMs milliseconds for which the absence of branches is trusted. */
   constructor(ttlMs: number, onInvalid: OnInvalidTags) {
     this.#branched = new Memoizer({ ttlMs });
     this.#onInvalid = onInvalid;
-  }
-
-  #pathOf(table: Table): string | undefined {
-    const known = this.#paths.get(table);
-    if (known !== undefined) return known.path;
-    const path = localPathOf(table);
-    this.#paths.set(table, { path });
-    return path;
   }
 
   #isBranched(table: Table): Promise<boolean> {
@@ -79,7 +65,7 @@ export class Tags {
 
   /** All tags, by name. A tag in a local directory whose file is invalid is left out. */
   async list(table: Table): Promise<Readonly<Record<string, TagRecord>>> {
-    const path = this.#pathOf(table);
+    const path = localPathOf(table);
     if (path === undefined) return this.#listWithSdk(table);
     const { tags, invalid } = await listTagFiles(path);
     if (invalid.length > 0) this.#onInvalid(path, invalid);
@@ -110,8 +96,8 @@ export class Tags {
   }
 
   find(table: Table, tag: string): Promise<TagTarget> {
-    const path = this.#pathOf(table);
-    return path === undefined ? retry(whenTorn, () => this.#findWithSdk(table, tag)) : findTag(this.#files, path, tag);
+    const path = localPathOf(table);
+    return path === undefined ? retry(whenTorn, () => this.#findWithSdk(table, tag)) : findTag(path, tag);
   }
 
   async #findWithSdk(table: Table, tag: string): Promise<TagTarget> {
@@ -127,7 +113,7 @@ export class Tags {
 
   /** Moves a tag that exists to a version of the handle's branch. */
   async move(table: Table, tag: string, version: number): Promise<void> {
-    const path = this.#pathOf(table);
+    const path = localPathOf(table);
     const branch = table.currentBranch();
     // In a bucket, the SDK's single PUT is complete or refused, and an invalid tag is found before it.
     if (path === undefined) return retry(whenTorn, async () => (await table.tags()).update(tag, version));

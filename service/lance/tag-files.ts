@@ -7,7 +7,6 @@ import { randomUUID } from "node:crypto";
 import { open, readdir, readFile, rename, stat, unlink } from "node:fs/promises";
 import { ServiceError } from "../errors.ts";
 import { mapConcurrently } from "./map-concurrently.ts";
-import type { UnchangedFiles } from "./unchanged-files.ts";
 import { manifestName, versionsDirectory } from "./versions.ts";
 
 /** The version that a tag names; `branch` is absent for main. */
@@ -25,7 +24,7 @@ export interface TagRecord extends TagTarget {
 const concurrency = 8;
 
 /** The file of a tag: its record and all its fields, or why there is none. */
-export type TagFile =
+type TagFile =
   | { readonly kind: "tag"; readonly record: TagRecord; readonly fields: Readonly<Record<string, unknown>> }
   | { readonly kind: "absent" }
   | { readonly kind: "invalid" };
@@ -96,12 +95,9 @@ const requireVersions = async (table: string, branch: string | undefined): Promi
   if ((await orIf("ENOENT", stat(directory), undefined)) === undefined) throw new Error(`Not found: ${directory}`);
 };
 
-/**
- * @param files the files that were read before.
- * @throws ServiceError code 8; code 19 if the file of the tag is invalid.
- */
-export const findTag = async (files: UnchangedFiles<TagFile>, table: string, tag: string): Promise<TagTarget> => {
-  const file = await files.get(fileOf(table, tag), () => readTag(table, tag));
+/** @throws ServiceError code 8; code 19 if the file of the tag is invalid. */
+export const findTag = async (table: string, tag: string): Promise<TagTarget> => {
+  const file = await readTag(table, tag);
   if (file.kind === "tag") {
     const { version, branch } = file.record;
     return branch === undefined ? { version } : { version, branch };

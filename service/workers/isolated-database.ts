@@ -76,10 +76,7 @@ export const openIsolated = (
     forgetResults(tableKey);
     for (const [, pool] of pools) pool.forget(tableKey);
   };
-  const versions = share(
-    (table, branch) => analyze.run({ method: "versions", values: [table, branch] }),
-    (table) => inProcess.stateOf(table),
-  );
+  const versions = share((table, branch) => analyze.run({ method: "versions", values: [table, branch] }));
   const isolated: IsolatableCalls = {
     analyze: (...values) => analyze.run({ method: "analyze", values }),
     explain: (...values) =>

@@ -1,17 +1,13 @@
 import { cp, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { connect, type Table } from "@lancedb/lancedb";
-import { describe, expect, type TestContext, test, vi } from "vitest";
+import { describe, expect, type TestContext, test } from "vitest";
 import { isolated, startTestService } from "../../support/service.ts";
-import { slowToRun } from "../workers/support.ts";
-
-/** Longer than the time after which an unchanged directory is not read again. */
-const settled = () => new Promise((resolve) => setTimeout(resolve, 2200));
 
 /** A service with a copy of the tables, for one test. */
-const start = async ({ onTestFinished }: TestContext, more: Readonly<Record<string, string>> = {}) => {
+const start = async ({ onTestFinished }: TestContext) => {
   const service = await startTestService({
-    environment: { ...isolated, LAKEHEAD_CONSISTENCY_SECONDS: "0", LAKEHEAD_QUEUE_SECONDS: "100", ...more },
+    environment: { ...isolated, LAKEHEAD_CONSISTENCY_SECONDS: "0", LAKEHEAD_QUEUE_SECONDS: "100" },
   });
   onTestFinished(service.stop);
   const rows = async () => (await service.call("stats", "plain")).body.num_rows;
@@ -23,41 +19,28 @@ const start = async ({ onTestFinished }: TestContext, more: Readonly<Record<stri
   const tables = async (): Promise<readonly string[]> =>
     (await service.ask("/v1/namespace/$/table/list", undefined, { method: "GET" })).body.tables;
   const status = async (operation: string) => (await service.call(operation, "plain")).status;
-  /** Calls everything until it is kept. */
-  const keep = async () => {
-    for (const _ of [1, 2]) {
-      await Promise.all([rows(), versions(), described(), status("exists")]);
-      await settled();
-    }
-  };
   const elsewhere = async (change: (table: Table) => Promise<unknown>) => {
     const connection = await connect(service.directory);
     await change(await connection.openTable("plain"));
     connection.close();
   };
-  const metrics = async (): Promise<string> => (await fetch(`${service.operationsBase}/metrics`)).text();
-  const { directory, call } = service;
-  return { directory, call, metrics, rows, versions, described, tables, status, keep, elsewhere };
+  return { directory: service.directory, rows, versions, described, tables, status, elsewhere };
 };
 
-// Concurrent, because most of the time passes waiting.
-describe.concurrent("with strong consistency, a table in a local directory that was kept", { timeout: 150_000 }, () => {
+describe("with strong consistency, a table in a local directory", { timeout: 150_000 }, () => {
   test("is read again after each change by another connection", async (context) => {
-    const { rows, versions, described, keep, elsewhere } = await start(context);
-    await keep();
+    const { rows, versions, described, elsewhere } = await start(context);
     const before = { rows: await rows(), versions: await versions(), ...(await described()) };
     await elsewhere((table) => table.delete("id = 0"));
     expect(await rows()).toBe(before.rows - 1);
     expect(await versions()).toBe(before.versions + 1);
     expect((await described()).version).toBe(before.version + 1);
-    await keep();
     await elsewhere((table) => table.addColumns([{ name: "twice", valueSql: "id * 2" }]));
     expect(await described()).toMatchObject({ version: before.version + 2, columns: before.columns + 1 });
   });
 
   test("is read again after each of many changes in a row", async (context) => {
-    const { versions, described, keep, elsewhere } = await start(context);
-    await keep();
+    const { versions, described, elsewhere } = await start(context);
     const before = await versions();
     await elsewhere(async (table) => {
       for (let change = 1; change <= 10; change++) {
@@ -69,10 +52,6 @@ describe.concurrent("with strong consistency, a table in a local directory that 
 
   test("is listed at the root from its creation until it is dropped", async (context) => {
     const { directory, tables } = await start(context);
-    for (const _ of [1, 2, 3]) {
-      await tables();
-      await settled();
-    }
     const before = await tables();
     const connection = await connect(directory);
     for (const name of ["one", "two", "three"]) {
@@ -84,31 +63,10 @@ describe.concurrent("with strong consistency, a table in a local directory that 
     connection.close();
   });
 
-  test("lists its versions while all workers are busy", async (context) => {
-    const { call, metrics, keep, versions } = await start(context, {
-      LAKEHEAD_ANALYZE_CONCURRENCY: "1",
-      LAKEHEAD_UNSAFE_GUARD: "off",
-      LAKEHEAD_SHUTDOWN_SECONDS: "0.1",
-    });
-    await keep();
-    const before = await versions();
-    let isAnalyzed = false;
-    // It ends with the service.
-    void call("analyze_plan", "docs", { k: 1, filter: slowToRun })
-      .catch(() => undefined)
-      .finally(() => {
-        isAnalyzed = true;
-      });
-    await vi.waitFor(async () => expect(await metrics()).toMatch(/pool="analyze",state="busy"} 1/), 20_000);
-    expect(await versions()).toBe(before);
-    expect(isAnalyzed).toBe(false);
-  });
-
   test("is not found after it was dropped, and found again", async (context) => {
-    const { directory, rows, status, keep } = await start(context);
+    const { directory, rows, status } = await start(context);
     const table = join(directory, "plain.lance");
     const aside = join(directory, "aside");
-    await keep();
     const before = await rows();
     await rename(table, aside);
     expect([await status("exists"), await status("version/list"), await status("stats")]).toEqual([404, 404, 404]);

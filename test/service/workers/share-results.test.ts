@@ -35,19 +35,15 @@ test("with strong consistency, no caller gets a result that was read before its 
   expect(runs()).toBe(3);
 });
 
-test.each([60, 0])("with a bound of %i s, a result is remembered once it is kept", async (consistencySeconds) => {
-  const state = {};
-  const run = shareResults(consistencySeconds).share(
-    async () => 1,
-    async () => state,
-  );
+test("a result is remembered once it is kept", async () => {
+  const { run } = counted(60);
   expect(run.remembers(table)).toBe(false);
   await run(table);
   expect(run.remembers(table)).toBe(true);
   expect([run.remembers(other), run.remembers(table, "one")]).toEqual([false, false]);
 });
 
-test("with strong consistency, a result that is not kept is not remembered", async () => {
+test("with strong consistency, no result is remembered", async () => {
   const { run } = counted(0);
   await run(table);
   expect(run.remembers(table)).toBe(false);
