@@ -43,6 +43,10 @@ export const createConsole = async (
     return context.body(html, 200, { ...cached, "content-type": "text/html; charset=utf-8" });
   });
 
+  app.get("/", (context) =>
+    context.body(null, 302, { ...answerHeaders(context.get("record")), location: `${paths.console.slice(1)}/` }),
+  );
+
   app.get(`${paths.console}/me`, async (context) => {
     const principal = await authenticator.authenticate(readCredentials(context.req.raw.headers));
     const record = context.get("record");

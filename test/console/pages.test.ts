@@ -282,3 +282,69 @@ describe("scopes that the credentials lack", () => {
     expect(problems).toEqual([]);
   });
 });
+
+describe("the address", () => {
+  test("keeps query and result over a reload, Back and a copied link", async () => {
+    const { page, problems } = await open("/query/docs");
+    const filter = page.getByLabel("Filter", { exact: true });
+    await filter.fill("score > 3");
+    await page.getByRole("button", { name: "Explain", exact: true }).click();
+    await page.getByRole("tree").waitFor();
+    const first = page.url();
+    await filter.fill("score > 4");
+    await page.getByRole("button", { name: "Analyze", exact: true }).click();
+    await page.getByText(/^analyze,/).waitFor();
+    await page.reload();
+    await page.getByText(/^analyze,/).waitFor();
+    expect(await filter.inputValue()).toBe("score > 4");
+    await page.goBack();
+    await page.getByText(/^explain,/).waitFor();
+    await page.goto(first);
+    await expect.poll(() => filter.inputValue()).toMatch(/score > [34]/);
+    expect(problems).toEqual([]);
+  });
+
+  test("keeps the query of a reader whose token ends", async () => {
+    const { page } = await open("/query/docs");
+    await page.getByLabel("Filter", { exact: true }).fill("score > 5");
+    await page.route("**/explain_plan", (route) =>
+      route.fulfill({ status: 401, json: { error: "expired", code: 16 } }),
+    );
+    await page.getByRole("button", { name: "Explain", exact: true }).click();
+    await page.getByLabel("Access token").fill(testToken);
+    await page.keyboard.press("Enter");
+    await expect.poll(() => page.getByLabel("Filter", { exact: true }).inputValue()).toBe("score > 5");
+  });
+
+  test("of npm start signs in within a tab that is open, and / leads to the console", async () => {
+    const { page } = await openPage(browser);
+    await page.goto(`${service.base}/`);
+    await page.getByLabel("Access token").waitFor();
+    expect(page.url()).toMatch(/\/console\/$/);
+    await page.evaluate(`location.hash = "#token=${testToken}"`);
+    await page.getByRole("link", { name: "plain" }).waitFor();
+    expect(page.url()).not.toContain(testToken);
+  });
+});
+
+test("a plan's text from elsewhere, and a saved file, are drawn and judged in the browser", async () => {
+  const { page, problems } = await open("/query/docs");
+  await page.getByRole("button", { name: "Random" }).click();
+  await page.getByRole("button", { name: "Analyze", exact: true }).click();
+  await page.getByRole("tree").waitFor();
+  const count = await page.getByRole("treeitem").count();
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Save as HTML" }).click(),
+  ]);
+  await page.getByRole("link", { name: "Open a plan" }).click();
+  const requests: string[] = [];
+  page.on("request", (request) => requests.push(request.url()));
+  await page.getByLabel("File").setInputFiles(await download.path());
+  await expect.poll(() => page.getByRole("treeitem").count()).toBe(count);
+  await page.getByLabel("Text of a plan").fill("FilterExec: a@0 > 1\n  LanceRead: uri=x");
+  await expect.poll(() => page.getByRole("treeitem").count()).toBe(2);
+  await page.getByRole("treeitem").first().click();
+  await page.getByText("Keeps the rows for which the condition is true.").waitFor();
+  expect([problems, requests.filter((url) => url.includes("/v1/"))]).toEqual([[], []]);
+});

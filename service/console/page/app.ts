@@ -9,6 +9,7 @@ import { html } from "./html.ts";
 import { useLoad } from "./load.ts";
 import { MaintenanceView } from "./maintenance-view.ts";
 import { finishSignIn, signInProblem } from "./oidc.ts";
+import { OpenView } from "./open-view.ts";
 import { Boundary, Failure } from "./parts.ts";
 import { QueryView } from "./query/query-view.ts";
 import { RecallView } from "./recall/recall-view.ts";
@@ -38,17 +39,23 @@ const view = (route: Route) => {
     case "table":
       return html`<${TableView} key=${route.table} table=${route.table} />`;
     case "query":
-      return html`<${QueryView} key=${`${route.table}/${route.run}`} table=${route.table} run=${route.run} />`;
+      return html`<${QueryView} key=${route.table} table=${route.table} />`;
     case "recall":
       return html`<${RecallView} key=${route.table} table=${route.table} />`;
     case "history":
       return html`<${HistoryView} />`;
     case "maintenance":
       return html`<${MaintenanceView} />`;
+    case "open":
+      return html`<${OpenView} />`;
     case "compare":
       return html`<${CompareView} before=${route.before} after=${route.after} />`;
   }
 };
+
+/** A new address of the same query keeps the view. */
+const keyOf = (route: Route): string =>
+  addressOf(route.view === "query" ? { view: "query", table: route.table } : route);
 
 const link = (route: Route, text: string, current: boolean) =>
   html`<a href=${addressOf(route)} aria-current=${current ? "page" : undefined}>${text}</a>`;
@@ -73,6 +80,7 @@ const Shell = ({ session, signOut }: { session: Session; signOut: () => void }) 
         }
         ${link({ view: "maintenance" }, "Maintenance", route.view === "maintenance")}
         ${link({ view: "history" }, "History", route.view === "history")}
+        ${link({ view: "open" }, "Open a plan", route.view === "open")}
       </nav>
       <span class="who" title=${`Scopes: ${session.me.scopes.join(", ")}. Tables: ${session.me.tables.join(", ")}.`}
         >${session.me.subject}</span
@@ -81,7 +89,7 @@ const Shell = ({ session, signOut }: { session: Session; signOut: () => void }) 
       <button type="button" class="quiet" onClick=${signOut}>Sign out</button>
     </header>
     <${ChangesList} />
-    <main><${Boundary} key=${addressOf(route)}>${view(route)}</${Boundary}></main>
+    <main><${Boundary} key=${keyOf(route)}>${view(route)}</${Boundary}></main>
   </${SessionProvider}>`;
 };
 
@@ -113,6 +121,14 @@ export const App = () => {
     setToken(undefined);
     setReason(why);
   }, []);
+  useEffect(() => {
+    const take = (): void => {
+      const found = takeTokenFromAddress();
+      if (found !== undefined) signIn(found);
+    };
+    addEventListener("hashchange", take);
+    return () => removeEventListener("hashchange", take);
+  }, [signIn]);
   useEffect(() => {
     if (token !== undefined) storeToken(token);
     if (settings.signIn === undefined) return;

@@ -2,9 +2,17 @@
 export type Route =
   | { readonly view: "tables" }
   | { readonly view: "table" | "recall"; readonly table: string }
-  /** @param run id of a run in the history whose query fills the form. */
-  | { readonly view: "query"; readonly table: string; readonly run?: string }
-  | { readonly view: "history" | "maintenance" }
+  /**
+   * @param run id of a run in the history whose result is shown, and whose query fills the form without `fields`.
+   * @param fields the text of each field of the form: `?k=10&filter=id+%3E+5`.
+   */
+  | {
+      readonly view: "query";
+      readonly table: string;
+      readonly run?: string | undefined;
+      readonly fields?: Readonly<Record<string, string>> | undefined;
+    }
+  | { readonly view: "history" | "maintenance" | "open" }
   | { readonly view: "compare"; readonly before: string; readonly after: string };
 
 const decode = (text: string): string => {
@@ -17,11 +25,18 @@ const decode = (text: string): string => {
 
 /** @returns the list of tables for a fragment that is not known. */
 export const parseRoute = (fragment: string): Route => {
-  const [view, first, second] = fragment.replace(/^#?\/?/, "").split("/");
+  const [path = "", search] = fragment.replace(/^#?\/?/, "").split("?");
+  const [view, first, second] = path.split("/");
   const table = decode(first ?? "");
   if ((view === "table" || view === "recall") && table !== "") return { view, table };
-  if (view === "query" && table !== "") return { view, table, ...(second ? { run: decode(second) } : {}) };
-  if (view === "history" || view === "maintenance") return { view };
+  if (view === "query" && table !== "")
+    return {
+      view,
+      table,
+      ...(second ? { run: decode(second) } : {}),
+      ...(search === undefined ? {} : { fields: Object.fromEntries(new URLSearchParams(search)) }),
+    };
+  if (view === "history" || view === "maintenance" || view === "open") return { view };
   if (view === "compare" && first && second) return { view, before: decode(first), after: decode(second) };
   return { view: "tables" };
 };
@@ -31,6 +46,7 @@ const parts = (route: Route): readonly string[] => {
     case "tables":
     case "history":
     case "maintenance":
+    case "open":
       return [route.view];
     case "table":
     case "recall":
@@ -42,4 +58,7 @@ const parts = (route: Route): readonly string[] => {
   }
 };
 
-export const addressOf = (route: Route): string => `#/${parts(route).map(encodeURIComponent).join("/")}`;
+export const addressOf = (route: Route): string => {
+  const search = route.view === "query" && route.fields !== undefined ? `?${new URLSearchParams(route.fields)}` : "";
+  return `#/${parts(route).map(encodeURIComponent).join("/")}${search}`;
+};

@@ -2,6 +2,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { Metric, PlanNode } from "../../../plan-doctor/types.ts";
 import { formatDuration, formatShare } from "../format.ts";
 import { html } from "../html.ts";
+import { meaningOf } from "./meanings.ts";
 
 const metric = (entry: Metric) => html`<tr key=${entry.name}>
   <th scope="row">${entry.name}</th>
@@ -10,6 +11,7 @@ const metric = (entry: Metric) => html`<tr key=${entry.name}>
 
 /** All that the plan says about a node. */
 export const NodeDetails = ({ node }: { node: PlanNode }) => html`<h3>${node.name}</h3>
+  ${meaningOf(node.name) !== undefined && html`<p>${meaningOf(node.name)}</p>`}
   ${
     node.elapsed_ns !== null &&
     html`<p>

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { rules } from "../../../plan-doctor/diagnose.ts";
 import type { Facts, Finding } from "../../../plan-doctor/types.ts";
 import { requestOf } from "../changes/changes.ts";
 import { mayChange, SendButton, WhyNoChange } from "../changes/send-button.ts";
@@ -54,10 +55,18 @@ export const Findings = ({ run, findings, facts, select }: FindingsProps) => {
   const [all, setAll] = useState(false);
   const shown = all ? findings : findings.slice(0, maxShown);
   return html`<section class="findings" aria-label="Findings">
-    ${findings.length === 0 && html`<p class="muted">No finding.</p>`}
+    ${
+      findings.length === 0 &&
+      html`<details>
+        <summary class="muted">No finding of ${rules.length} rules</summary>
+        <ul class="muted">
+          ${rules.map(({ code, title }) => html`<li key=${code}>${title}</li>`)}
+        </ul>
+      </details>`
+    }
     ${shown.map((finding, index) => {
       const { code, severity, title, node, evidence, why, fix } = finding;
-      return html`<details key=${`${code}-${node}-${index}`} class=${`finding ${severity}`}>
+      return html`<details key=${`${code}-${node}-${index}`} class=${`finding ${severity}`} open=${index === 0 && severity === "warning"}>
         <summary>
           <span class="severity">${severity}</span> <strong>${title}</strong>
           <span class="evidence">${evidence.map(

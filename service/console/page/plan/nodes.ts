@@ -20,6 +20,17 @@ export const listNodes = ({ roots }: PlanTree): readonly Listed[] => {
   return listed;
 };
 
+const wrappers: readonly string[] = ["AnalyzeExec", "TracedExec"];
+
+/** The plan without the nodes on top that only measure the others. */
+export const withoutWrappers = (tree: PlanTree): PlanTree => {
+  const [root, ...others] = tree.roots;
+  const [child, ...siblings] = root?.children ?? [];
+  if (root === undefined || child === undefined || others.length + siblings.length > 0) return tree;
+  const measures = wrappers.includes(root.name) && (root.own_ns ?? 0) === 0;
+  return measures ? withoutWrappers({ ...tree, roots: [child] }) : tree;
+};
+
 export const metricOf = (node: PlanNode, name: string): Metric | undefined =>
   node.metrics.find((metric) => metric.name === name);
 

@@ -7,7 +7,7 @@ import type { Run } from "../query/runs.ts";
 import { NodeDetails, PlanText } from "./details.ts";
 import { Findings } from "./findings.ts";
 import { PlanGrid } from "./grid.ts";
-import { listNodes, totalsOf } from "./nodes.ts";
+import { listNodes, totalsOf, withoutWrappers } from "./nodes.ts";
 import { PlanDrawingView } from "./tree.ts";
 
 export const Totals = ({ tree }: { tree: PlanTree }) => {
@@ -26,14 +26,18 @@ export const Totals = ({ tree }: { tree: PlanTree }) => {
 
 /** A plan: findings, drawing, grid and text, with one node selected in all of them. */
 export const PlanView = ({ plan, run }: { plan: Plan; run: Run }) => {
-  const [selected, setSelected] = useState<number | undefined>();
-  const listed = useMemo(() => (plan.tree === undefined ? [] : listNodes(plan.tree)), [plan]);
+  const tree = useMemo(() => plan.tree && withoutWrappers(plan.tree), [plan]);
+  const [selected, setSelected] = useState(() => {
+    const [worst] = plan.tree === undefined ? [] : plan.findings;
+    return worst?.severity === "warning" ? (worst.node ?? undefined) : undefined;
+  });
+  const listed = useMemo(() => (tree === undefined ? [] : listNodes(tree)), [tree]);
   const marked = useMemo(
     () => new Set((plan.tree === undefined ? [] : plan.findings).flatMap(({ node }) => (node === null ? [] : [node]))),
     [plan],
   );
-  if (plan.tree === undefined) return html`<${PlanText} text=${plan.plan} />`;
-  const { tree, findings, facts } = plan;
+  if (plan.tree === undefined || tree === undefined) return html`<${PlanText} text=${plan.plan} />`;
+  const { findings, facts } = plan;
   const node = listed.find((entry) => entry.node.id === selected)?.node;
   return html`<${Totals} tree=${tree} />
     <${Findings} run=${run} findings=${findings} facts=${facts} select=${setSelected} />

@@ -5,14 +5,14 @@ import { useSession } from "../context.ts";
 import { formatCount } from "../format.ts";
 import { html } from "../html.ts";
 import { useAction, useLoad } from "../load.ts";
-import { Failure, MissingScope } from "../parts.ts";
+import { CopyButton, Failure, MissingScope } from "../parts.ts";
 import { PlanView } from "../plan/plan-view.ts";
-import { addressOf } from "../route.ts";
+import { addressOf, parseRoute, type Route } from "../route.ts";
 import { type Rows, readRows } from "../rows.ts";
 import { RowsTable } from "../rows-table.ts";
 import { vectorColumns } from "../schema.ts";
 import { CopyAs } from "./copy-as.ts";
-import { fromQuery, toQuery } from "./form.ts";
+import { type Form, fromQuery, toQuery } from "./form.ts";
 import { QueryForm, type Suggestions } from "./query-form.ts";
 import { saveReport } from "./report.ts";
 import { findRun, type Run, storedRuns, storeRun } from "./runs.ts";
@@ -47,11 +47,48 @@ interface Result {
   readonly rows?: Rows;
 }
 
-export const QueryView = ({ table, run: runId }: { table: string; run?: string | undefined }) => {
+interface State {
+  readonly form: Form;
+  readonly result: Result | undefined;
+}
+
+/** The form and the result that an address names. */
+const stateOf = (route: Route): State => {
+  const { run: id, fields } = route.view === "query" ? route : {};
+  const run = findRun(id);
+  return { form: fields ?? fromQuery(run?.query ?? clientDefaults), result: run && { run } };
+};
+
+/** The form and the result, which the address names too: Back, a reload and a copied link keep them. */
+const useQueryState = (table: string) => {
+  const [state, setState] = useState(() => stateOf(parseRoute(location.hash)));
+  // Answers arrive after the form has changed: they must not bring its old text back.
+  const latest = useRef(state);
+  const put = (next: State): string => {
+    latest.current = next;
+    setState(next);
+    const fields = Object.fromEntries(Object.entries(next.form).filter(([, text]) => text !== ""));
+    return addressOf({ view: "query", table, run: next.result?.run.id, fields });
+  };
+  useEffect(() => {
+    const restore = (): void => {
+      const route = parseRoute(location.hash);
+      if (route.view === "query" && route.table === table) put(stateOf(route));
+    };
+    addEventListener("hashchange", restore);
+    return () => removeEventListener("hashchange", restore);
+  }, [table]);
+  const change = (changes: Form): void => {
+    const { form, result } = latest.current;
+    history.replaceState(null, "", put({ form: { ...form, ...changes }, result }));
+  };
+  const show = (result: Result): void => history.pushState(null, "", put({ ...latest.current, result }));
+  return { ...state, change, show };
+};
+
+export const QueryView = ({ table }: { table: string }) => {
   const { api, me } = useSession();
-  const [before] = useState(() => findRun(runId));
-  const [form, setForm] = useState(() => fromQuery(before?.query ?? clientDefaults));
-  const [result, setResult] = useState<Result | undefined>(() => (before === undefined ? undefined : { run: before }));
+  const { form, result, change, show: showResult } = useQueryState(table);
   const { busy, error, run } = useAction();
   const abort = useRef<AbortController | undefined>(undefined);
   useEffect(() => () => abort.current?.abort(), []);
@@ -69,7 +106,7 @@ export const QueryView = ({ table, run: runId }: { table: string; run?: string |
   );
 
   const show = (shown: Result): void => {
-    setResult(shown);
+    showResult(shown);
     afterPaint(() => storeRun(shown.run));
   };
 
@@ -102,7 +139,7 @@ export const QueryView = ({ table, run: runId }: { table: string; run?: string |
       label: "Use vector",
       run: (row: number) => {
         const numbers = numbersOf(rows.cell(row, at));
-        if (numbers !== undefined) setForm((current) => ({ ...current, vector: JSON.stringify(numbers) }));
+        if (numbers !== undefined) change({ vector: JSON.stringify(numbers) });
       },
     };
   };
@@ -151,7 +188,7 @@ export const QueryView = ({ table, run: runId }: { table: string; run?: string |
           form=${form}
           problems=${problems}
           suggestions=${suggestions.value ?? { columns: [], versions: [], tags: {} }}
-          change=${(key: string, value: string) => setForm((current) => ({ ...current, [key]: value }))}
+          change=${(key: string, value: string) => change({ [key]: value })}
         />
         <${CopyAs} request=${{ root: api.root, table, kind: result?.run.kind ?? "analyze", query }} />
       </form>
@@ -169,6 +206,7 @@ export const QueryView = ({ table, run: runId }: { table: string; run?: string |
                   previous !== undefined &&
                   html`<a href=${addressOf({ view: "compare", before: previous.id, after: result.run.id })}>Compare with the run before</a>`
                 }
+                <${CopyButton} text=${location.href} label="Copy link" />
                 ${
                   result.run.plan !== undefined &&
                   html`<button type="button" class="quiet" onClick=${() => saveReport(result.run)}>Save as HTML</button>`

@@ -74,3 +74,26 @@ export const saveReport = (run: Run): void => {
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 };
+
+const entities: Readonly<Record<string, string>> = {
+  "&lt;": "<",
+  "&gt;": ">",
+  "&quot;": '"',
+  "&amp;": "&",
+  "&nbsp;": "\u00a0",
+};
+
+/** The plan in a saved page, in a JSON string as the service returns it, or the text itself. */
+export const planTextOf = (text: string): string => {
+  const [, saved] = /<h2>Text<\/h2>\s*<pre>([^<]*)<\/pre>/.exec(text) ?? [];
+  if (saved !== undefined)
+    return saved.replaceAll(/&(?:lt|gt|quot|amp|nbsp);/g, (entity) => entities[entity] ?? entity);
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "string") return value;
+    const { plan } = value as { plan?: unknown };
+    return typeof plan === "string" ? plan : text;
+  } catch {
+    return text;
+  }
+};
