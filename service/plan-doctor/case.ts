@@ -16,6 +16,8 @@ export interface Case {
 
 /** What a rule found. Numbers that are unknown are left out of the evidence. */
 export interface Found {
+  /** In place of the rule's: a loss of less than its threshold is an `info`. */
+  readonly severity?: Finding["severity"];
   /** Null for a finding about the table. */
   readonly node: PlanNode | null;
   readonly evidence: readonly (readonly [name: string, value: number | string | null | undefined])[];

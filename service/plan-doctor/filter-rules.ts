@@ -197,7 +197,7 @@ const castInFilter: Rule = {
     for (const node of examined.nodes.filter(readsTable)) {
       const rows = rowsRead(node) ?? facts.statistics?.rows ?? 0;
       const filter = refineFilter(node);
-      if (filter === undefined || query.filter === undefined || rows < thresholds.filteredRows.value) continue;
+      if (filter === undefined || query.filter === undefined) continue;
       for (const { name, type } of facts.columns ?? []) {
         if (!/^u?int\d+$/.test(type) || !filter.includes(`CAST(${name} AS `) || !hasScalarIndex(examined, name))
           continue;
@@ -205,6 +205,7 @@ const castInFilter: Rule = {
         if (next === undefined) continue;
         return {
           node,
+          severity: rows < thresholds.filteredRows.value ? "info" : "warning",
           evidence: [...filterEvidence(node), ["filter", filter]],
           why: `The index of ${name} holds its values as they are stored, not as the cast makes them.`,
           fix: changeQuery(

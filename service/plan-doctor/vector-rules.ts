@@ -43,7 +43,7 @@ const exhaustive = (examined: Case): Exhaustive | undefined => {
 
 const atLeast = (value: number | null | undefined, limit: number): boolean => (value ?? 0) >= limit;
 
-/** Rows of a whole table that are compared, if too many. */
+/** Rows of a whole table that are compared one by one. */
 const comparedRows = (examined: Case): (Exhaustive & { readonly column: string }) | undefined => {
   if (examined.query.vector === undefined || examined.query.vector.bypassIndex || usesVectorIndex(examined))
     return undefined;
@@ -51,7 +51,7 @@ const comparedRows = (examined: Case): (Exhaustive & { readonly column: string }
   const column = searchedColumn(examined);
   if (found === undefined || column === undefined || examined.facts.indices === null) return undefined;
   const rows = found.rows ?? (examined.query.filter === undefined ? (examined.facts.statistics?.rows ?? null) : null);
-  return atLeast(rows, thresholds.exhaustiveRows.value) ? { ...found, rows, column } : undefined;
+  return { ...found, rows, column };
 };
 
 const noVectorIndex: Rule = {
@@ -60,6 +60,7 @@ const noVectorIndex: Rule = {
   title: "No vector index",
   find: (examined) => {
     const compared = comparedRows(examined);
+    if (!atLeast(compared?.rows, thresholds.exhaustiveRows.value)) return undefined;
     if (compared === undefined || vectorIndexOn(examined, compared.column) !== undefined) return undefined;
     const { node, read, rows, column } = compared;
     return {
@@ -93,6 +94,7 @@ const vectorIndexMetric: Rule = {
     const { node, rows, column } = compared;
     return {
       node,
+      severity: atLeast(rows, thresholds.exhaustiveRows.value) ? "warning" : "info",
       evidence: [
         ["rows compared", rows],
         ["metric of the query", wanted],

@@ -348,3 +348,46 @@ test("a plan's text from elsewhere, and a saved file, are drawn and judged in th
   await page.getByText("Keeps the rows for which the condition is true.").waitFor();
   expect([problems, requests.filter((url) => url.includes("/v1/"))]).toEqual([[], []]);
 });
+
+describe.each([1440, 1024, 390])("at a width of %d pixels", (width) => {
+  test.each(["light", "dark"] as const)(
+    "each page is accessible, %s, and none is wider than the screen",
+    async (theme) => {
+      const { page, problems } = await open("/tables", testToken, theme);
+      await page.setViewportSize({ width, height: 850 });
+      for (const [view, text] of [
+        ["/tables", "prod / vectors"],
+        ["/table/docs", "20 rows not indexed"],
+        ["/query/docs", "Analyze runs the query"],
+        ["/recall/docs", "Measure"],
+        ["/maintenance", "Maintenance"],
+        ["/open", "Text of a plan"],
+      ] as const) {
+        await page.goto(`${service.base}/console/#${view}`);
+        await page.getByRole("main").getByText(text).first().waitFor();
+        await expectAccessible(page);
+        expect([view, await page.evaluate("document.documentElement.scrollWidth <= innerWidth")]).toEqual([view, true]);
+        expect(
+          await page.locator("header.top").evaluate((header) => header.getBoundingClientRect().height),
+        ).toBeLessThan(60);
+      }
+      expect(problems).toEqual([]);
+    },
+  );
+});
+
+test("on a phone, the menu leads to all views, and a run shows its result", async () => {
+  const { page } = await open("/query/docs");
+  await page.setViewportSize({ width: 390, height: 850 });
+  await page.getByRole("button", { name: "Explain", exact: true }).click();
+  await page.getByRole("tree").waitFor();
+  expect(await page.evaluate("document.activeElement.getAttribute('aria-label')")).toBe("Result");
+  expect(await page.getByLabel("Filter", { exact: true }).isVisible()).toBe(false);
+  await page.getByRole("button", { name: "Edit the query" }).click();
+  await page.getByLabel("Filter", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Menu" }).click();
+  await page.getByRole("link", { name: "History" }).click();
+  await page.getByRole("heading", { name: "History" }).waitFor();
+  expect(await page.getByRole("link", { name: "Tables" }).isVisible()).toBe(false);
+  expect(await page.title()).toBe("History · Lakehead");
+});

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { createApi } from "./api.ts";
 import { Changes } from "./changes/changes.ts";
 import { ChangesList } from "./changes/changes-list.ts";
@@ -60,15 +60,40 @@ const keyOf = (route: Route): string =>
 const link = (route: Route, text: string, current: boolean) =>
   html`<a href=${addressOf(route)} aria-current=${current ? "page" : undefined}>${text}</a>`;
 
+const viewNames: Readonly<Record<Route["view"], string>> = {
+  tables: "Tables",
+  table: "Table",
+  query: "Query",
+  recall: "Recall",
+  history: "History",
+  maintenance: "Maintenance",
+  open: "Open a plan",
+  compare: "Comparison",
+};
+
 const Shell = ({ session, signOut }: { session: Session; signOut: () => void }) => {
   const route = useRoute();
   const table = "table" in route ? route.table : undefined;
+  const key = keyOf(route);
+  const main = useRef<HTMLElement>(null);
+  const shown = useRef(key);
+  const [menu, setMenu] = useState(false);
   useEffect(() => {
-    document.title = table === undefined ? "Lakehead console" : `${table} · Lakehead console`;
-  }, [table]);
+    document.title = [...(table === undefined ? [] : [table]), viewNames[route.view], "Lakehead"].join(" · ");
+    setMenu(false);
+    if (shown.current !== key) main.current?.focus();
+    shown.current = key;
+  }, [key]);
+  const skip = (event: Event): void => {
+    event.preventDefault();
+    main.current?.focus();
+  };
   return html`<${SessionProvider} value=${session}>
-    <header class="top">
+    <a class="skip" href="#main" onClick=${skip}>Skip to the content</a>
+    <header class=${menu ? "top open" : "top"}>
       <strong>Lakehead</strong>
+      <span class="where">${table ?? viewNames[route.view]}</span>
+      <button type="button" class="quiet menu" aria-expanded=${menu} onClick=${() => setMenu(!menu)}>Menu</button>
       <nav aria-label="Views">
         ${link({ view: "tables" }, "Tables", route.view === "tables")}
         ${
@@ -89,7 +114,7 @@ const Shell = ({ session, signOut }: { session: Session; signOut: () => void }) 
       <button type="button" class="quiet" onClick=${signOut}>Sign out</button>
     </header>
     <${ChangesList} />
-    <main><${Boundary} key=${keyOf(route)}>${view(route)}</${Boundary}></main>
+    <main ref=${main} tabindex="-1"><${Boundary} key=${key}>${view(route)}</${Boundary}></main>
   </${SessionProvider}>`;
 };
 

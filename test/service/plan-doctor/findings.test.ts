@@ -43,4 +43,11 @@ describe("queries of the quick start that are fine", () => {
     const query = parseQuery(wire);
     expect(codesOf(await examine(table, query, await executeQuery(table, query)))).toEqual([]);
   });
+
+  test("an index of another metric is said of a small table too, as information", async () => {
+    const table = await tables.connection.openTable("earthquakes");
+    const query = parseQuery({ k: 5, vector, distance_type: "cosine" });
+    const { document } = await examine(table, query, await executeQuery(table, query));
+    expect(document.findings).toMatchObject([{ code: "vector-index-metric", severity: "info" }]);
+  });
 });

@@ -105,8 +105,16 @@ export const QueryView = ({ table }: { table: string }) => {
     [api, table],
   );
 
+  const [folded, setFolded] = useState(false);
+  const section = useRef<HTMLElement>(null);
   const show = (shown: Result): void => {
     showResult(shown);
+    // Beside each other, form and result are both in view.
+    if (matchMedia("(max-width: 1100px)").matches) {
+      setFolded(true);
+      section.current?.focus({ preventScroll: true });
+      section.current?.scrollIntoView();
+    }
     afterPaint(() => storeRun(shown.run));
   };
 
@@ -157,7 +165,7 @@ export const QueryView = ({ table }: { table: string }) => {
   return html`<h1 class="hidden">Query ${table}</h1>
     <div class="query">
       <form
-        class="query-form"
+        class=${folded ? "query-form folded" : "query-form"}
         aria-label="Query"
         onSubmit=${(event: Event) => {
           event.preventDefault();
@@ -177,6 +185,7 @@ export const QueryView = ({ table }: { table: string }) => {
               ${label}
             </button>`,
           )}
+          <button type="button" class="quiet edit" onClick=${() => setFolded(false)}>Edit the query</button>
           ${busy && html`<button type="button" class="quiet" onClick=${() => abort.current?.abort()}>Cancel</button>`}
         </div>
         ${kinds
@@ -192,7 +201,7 @@ export const QueryView = ({ table }: { table: string }) => {
         />
         <${CopyAs} request=${{ root: api.root, table, kind: result?.run.kind ?? "analyze", query }} />
       </form>
-      <section class="result" aria-label="Result" aria-busy=${busy}>
+      <section class="result" ref=${section} tabindex="-1" aria-label="Result" aria-busy=${busy}>
         ${error !== undefined && html`<${Failure} error=${error} />`}
         ${
           result === undefined
@@ -201,7 +210,7 @@ export const QueryView = ({ table }: { table: string }) => {
                 Analyze runs the query and measures each step. Explain shows the plan without running it. Rows returns the result.
               </p>`
             : html`<div class="result-bar">
-                <span>${result.run.kind}, ${formatCount(result.run.tookMs)} ms with the network</span>
+                <span role="status">${result.run.kind}, ${formatCount(result.run.tookMs)} ms with the network</span>
                 ${
                   previous !== undefined &&
                   html`<a href=${addressOf({ view: "compare", before: previous.id, after: result.run.id })}>Compare with the run before</a>`
