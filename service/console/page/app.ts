@@ -89,8 +89,8 @@ const Shell = ({ session, signOut }: { session: Session; signOut: () => void }) 
     main.current?.focus();
   };
   return html`<${SessionProvider} value=${session}>
-    <a class="skip" href="#main" onClick=${skip}>Skip to the content</a>
     <header class=${menu ? "top open" : "top"}>
+      <a class="skip" href="#main" onClick=${skip}>Skip to the content</a>
       <strong>Lakehead</strong>
       <span class="where">${table ?? viewNames[route.view]}</span>
       <button type="button" class="quiet menu" aria-expanded=${menu} onClick=${() => setMenu(!menu)}>Menu</button>
@@ -114,7 +114,7 @@ const Shell = ({ session, signOut }: { session: Session; signOut: () => void }) 
       <button type="button" class="quiet" onClick=${signOut}>Sign out</button>
     </header>
     <${ChangesList} />
-    <main ref=${main} tabindex="-1"><${Boundary} key=${key}>${view(route)}</${Boundary}></main>
+    <main id="main" ref=${main} tabindex="-1"><${Boundary} key=${key}>${view(route)}</${Boundary}></main>
   </${SessionProvider}>`;
 };
 

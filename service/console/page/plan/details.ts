@@ -10,7 +10,7 @@ const metric = (entry: Metric) => html`<tr key=${entry.name}>
 </tr>`;
 
 /** All that the plan says about a node. */
-export const NodeDetails = ({ node }: { node: PlanNode }) => html`<h3>${node.name}</h3>
+export const NodeDetails = ({ node }: { node: PlanNode }) => html`<h2>${node.name}</h2>
   ${meaningOf(node.name) !== undefined && html`<p>${meaningOf(node.name)}</p>`}
   ${
     node.elapsed_ns !== null &&

@@ -48,7 +48,7 @@ export const PlanView = ({ plan, run }: { plan: Plan; run: Run }) => {
       </div>
       <aside class="plan-side" aria-label="Selected node and text">
         ${node === undefined ? html`<p class="muted">Select a node to see its attributes and metrics.</p>` : html`<${NodeDetails} node=${node} />`}
-        <h3>Text</h3>
+        <h2>Text</h2>
         <${PlanText} text=${plan.plan} node=${node} />
       </aside>
     </div>`;
