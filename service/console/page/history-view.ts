@@ -26,7 +26,7 @@ export const HistoryView = () => {
     ${runs.length === 0 && html`<p>No query yet.</p>`}
     ${
       runs.length > 0 &&
-      html`<div class="scroll"><table>
+      html`<div class="scroll" tabindex="0" role="region" aria-label="Runs"><table>
         <thead>
           <tr><th>Compare</th><th>Time</th><th>Table</th><th>Kind</th><th>Query</th><th class="number">Took</th><th class="number">Findings</th></tr>
         </thead>

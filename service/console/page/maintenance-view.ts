@@ -55,7 +55,9 @@ const row = (state: MaintenanceState) => html`<tr key=${state.id}>
   <td><${Action} state=${state} /></td>
 </tr>`;
 
-const table = (states: readonly MaintenanceState[]) => html`<div class="scroll"><table class="maintenance">
+const table = (
+  states: readonly MaintenanceState[],
+) => html`<div class="scroll" tabindex="0" role="region" aria-label="Maintenance of tables"><table class="maintenance">
   <thead>
     <tr><th>Table</th><th>Due</th><th>Found due by a run</th><th>Last run</th><th>Now</th></tr>
   </thead>

@@ -45,7 +45,7 @@ const row = (index: Index) => {
 export const Indices = ({ indices }: { indices: readonly Index[] }) =>
   indices.length === 0
     ? html`<p class="muted">No index: every search reads all rows.</p>`
-    : html`<div class="scroll"><table>
+    : html`<div class="scroll" tabindex="0" role="region" aria-label="List of indices"><table>
         <thead>
           <tr><th>Index</th><th>Columns</th><th>Type</th><th>Coverage</th><td></td><th class="number">Parts</th><th class="number">Size</th></tr>
         </thead>

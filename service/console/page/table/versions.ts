@@ -108,7 +108,7 @@ export const Versions = ({ table, versions, tags, reload }: VersionsProps) => {
     ${error !== undefined && html`<${Failure} error=${error} />`}
     ${!controls.permitted && html`<p class="muted">To create, move or delete tags you need the scope <code>tags:write</code>.</p>`}
     <datalist id="tag-names">${tags.map(({ name }) => html`<option key=${name} value=${name} />`)}</datalist>
-    <div class="scroll"><table>
+    <div class="scroll" tabindex="0" role="region" aria-label="List of versions"><table>
       <thead>
         <tr><th class="number">Version</th><th>Time</th><th class="number">Rows</th><th class="number">Fragments</th><th class="number">Deleted rows</th><th>Tags</th></tr>
       </thead>
