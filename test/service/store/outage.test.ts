@@ -76,7 +76,11 @@ describe.concurrent("while the store", () => {
       expect(await service.call("explain_plan", "plain", { query: { k: 3 } })).toMatchObject({ status: 200 });
 
       // All replicas share the store, so readiness reports the failure but does not fail.
-      expect(await readiness(service)).toMatchObject({ status: 200, databaseConnected: true, databaseAvailable: false });
+      expect(await readiness(service)).toMatchObject({
+        status: 200,
+        databaseConnected: true,
+        databaseAvailable: false,
+      });
 
       store.set({ presence: "here", unavailable: 0, dropped: 0 });
       await scope.expect.poll(() => readiness(service), poll).toMatchObject({ status: 200, databaseAvailable: true });
