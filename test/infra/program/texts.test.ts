@@ -1,0 +1,140 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import type { Capture } from "../../../infra/offline-plan/capture.ts";
+import { exampleStacks, runBootstrap, runStack } from "../../support/infra/stacks.ts";
+import { captureOf, resource } from "../support/captures.ts";
+import { rules, textFaults } from "./checks/texts.ts";
+
+const longest = `l${"ong-".repeat(9)}est`;
+const service = {
+  image: "registry.example.com/lakehead:0.1.0",
+  auth: { issuer: "https://login.example.com/", audience: "lakehead" },
+};
+const clouds = exampleStacks.filter((stack) => stack !== "local");
+
+/** The examples, and what they leave out: other networks, every exposure, the caches, and the longest name of a cluster. */
+const plans: Readonly<Record<string, () => Promise<Capture>>> = {
+  ...Object.fromEntries(clouds.map((stack) => [stack, () => runStack(stack, "update")])),
+  "bootstrap aws": () => runBootstrap("aws", "update"),
+  "bootstrap gcp": () => runBootstrap("gcp", "update"),
+  "aws: adopted network, internal": () =>
+    runStack(
+      "aws-dev",
+      "update",
+      {
+        // The prefix of its cache in ECR limits this one.
+        "lakehead:clusterName": longest.slice(0, 19).replace(/-$/, "g"),
+        "lakehead:network": {
+          mode: "adopt",
+          vpcId: "vpc-0a1b",
+          cidr: "10.0.0.0/16",
+          privateSubnetIds: ["subnet-0a", "subnet-0b"],
+          privateRouteTableIds: ["rtb-0a"],
+        },
+        "lakehead:dockerHub": { cache: true, username: "lakehead" },
+        "lakehead:endpoint": { publicCidrs: [] },
+        "lakehead:tableService": {
+          ...service,
+          writes: true,
+          exposure: { mode: "internal", allowedCidrs: ["10.0.0.0/8"] },
+        },
+      },
+      { "lakehead:dockerHubToken": "hub-token" },
+    ),
+  "aws: no NAT, zone": () =>
+    runStack("aws-dev", "update", {
+      "lakehead:clusterName": longest,
+      "lakehead:network": { mode: "create", zones: ["a", "b"], nat: "none", flowLogs: true },
+      "lakehead:bucket": { name: "example-throwaway", forceDestroy: true, encryption: "aws:kms" },
+      "lakehead:tableService": {
+        ...service,
+        exposure: {
+          mode: "public",
+          host: "tables.example.com",
+          zone: "Z0123456789ABCDEFGHIJ",
+        },
+      },
+    }),
+  "gcp: adopted network, zone": () =>
+    runStack(
+      "gcp-dev",
+      "update",
+      {
+        // The prefix of its cache in ECR limits this one.
+        "lakehead:clusterName": longest.slice(0, 19).replace(/-$/, "g"),
+        "lakehead:network": {
+          mode: "adopt",
+          network: "shared-vpc",
+          subnetwork: "ray",
+          podRange: "pods",
+          serviceRange: "services",
+        },
+        "lakehead:dockerHub": { cache: true, username: "lakehead" },
+        "lakehead:tableService": {
+          ...service,
+          exposure: {
+            mode: "public",
+            host: "tables.example.com",
+            zone: "projects/dns-host/managedZones/example",
+            allowedCidrs: ["198.51.100.0/24"],
+          },
+        },
+      },
+      { "lakehead:dockerHubToken": "hub-token" },
+    ),
+  "gcp: internal": () =>
+    runStack("gcp-dev", "update", {
+      "lakehead:clusterName": longest,
+      "lakehead:tableService": { ...service, exposure: { mode: "internal", allowedCidrs: ["10.0.0.0/8"] } },
+    }),
+};
+
+describe.each(Object.keys(plans))("%s", (name) => {
+  let capture: Capture;
+  beforeAll(async () => {
+    capture = (await plans[name]?.()) as Capture;
+  }, 300_000);
+
+  it("has texts that the cloud accepts: names, descriptions, tags and labels", () => {
+    expect(capture.failure).toBeUndefined();
+    const { findings, compared } = textFaults(capture);
+    expect(findings).toEqual([]);
+    expect(compared).toBeGreaterThan(10);
+  });
+});
+
+describe("the check", () => {
+  const found = (type: string, inputs: object) =>
+    textFaults(captureOf([resource(type, "r", { inputs: inputs as never })])).findings;
+  const egress = "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule";
+
+  it("finds a character that the cloud does not allow", () =>
+    expect(found(egress, { description: "port 80 of the service's pods" })).toEqual([
+      expect.stringContaining(`${egress} r description: "port 80 of the service's pods" has a character`),
+    ]));
+
+  it("finds a text that is too long, with the name that Pulumi makes", () => {
+    expect(found(egress, { description: "d".repeat(256) })).toEqual([
+      expect.stringContaining("256 characters, 255 are"),
+    ]);
+    const role = resource("aws:iam/role:Role", "r".repeat(57));
+    expect(textFaults(captureOf([role])).findings).toEqual([expect.stringContaining("65 characters, 64 are")]);
+  });
+
+  it("finds a text without a rule", () =>
+    expect(found("aws:s3/bucket:Bucket", { displayName: "x" })).toEqual([expect.stringContaining("no rule says")]));
+
+  it("finds tags and labels", () => {
+    expect(found("aws:s3/bucket:Bucket", { bucket: "abc", tags: { "aws:x": "a", y: "it's" } })).toHaveLength(2);
+    const many = Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`t${index}`, ""]));
+    expect(found("aws:s3/bucket:Bucket", { bucket: "abc", tags: many })).toEqual([
+      expect.stringContaining("51 of at most 50"),
+    ]);
+    expect(found("gcp:storage/bucket:Bucket", { name: "abc", labels: { CostCenter: "a" } })).toHaveLength(1);
+  });
+
+  it("names a document of the cloud for each rule", () => {
+    const sources = Object.values(rules).flatMap((paths) => Object.values(paths).map(({ source }) => source));
+    expect(sources.length).toBeGreaterThan(50);
+    for (const source of sources) expect(source).toMatch(/^(docs\.aws\.amazon|cloud\.google)\.com\/\S+$/);
+  });
+});
