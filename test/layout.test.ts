@@ -31,7 +31,7 @@ const rows: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["kubernetes"],
     ["clouds"],
     ["workloads"],
-    ["index.ts", "preflight", "verify"],
+    ["index.ts", "preflight", "setup", "verify"],
   ],
   bootstrap: [
     ["github.ts"],

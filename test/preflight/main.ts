@@ -1,6 +1,6 @@
 /**
  * `npm run test:preflight`: `npm run preflight` as a process against moto's server of AWS, once with nothing wrong and once with
- * each fault; and the requests to Google against the discovery documents of its client library.
+ * each fault; `npm run setup` in the same way; and the requests to Google against the discovery documents of its client library.
  */
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -17,6 +17,7 @@ import { requests, zoneRequest } from "../../infra/clouds/gcp/preflight.ts";
 import { knownMetrics } from "../../infra/clouds/gcp/preflight-checks.ts";
 import { pythonWith } from "../../tools/parts/python.ts";
 import { startProcess } from "../support/process.ts";
+import { checkSetup } from "./setup.ts";
 
 const run = promisify(execFile);
 const here = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
@@ -162,6 +163,13 @@ async function checkAws(python: string): Promise<void> {
         .filter((line) => /^WRONG/.test(line) && !/^WRONG +(DNS|image of Ray)/.test(line));
       return { code, output, wrong };
     };
+
+    await checkSetup(check, python, account, {
+      AWS_ENDPOINT_URL: endpoint,
+      AWS_EC2_METADATA_DISABLED: "true",
+      AWS_REGION: region,
+      ...(await assume("other")),
+    });
 
     await check("every line about AWS is ok where nothing is wrong", async () => {
       const { output, wrong } = await preflight();

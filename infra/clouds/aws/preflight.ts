@@ -25,7 +25,7 @@ import {
 } from "./preflight-checks.ts";
 import type { AwsConfig } from "./schema.ts";
 
-const settings = (region: string) => ({ region, maxAttempts: 2 });
+export const settings = (region: string) => ({ region, maxAttempts: 2 });
 
 /** The response, or undefined for the error that means that the object does not exist. */
 async function unlessMissing<Value>(name: string, read: () => Promise<Value>): Promise<Value | undefined> {
@@ -37,7 +37,7 @@ async function unlessMissing<Value>(name: string, read: () => Promise<Value>): P
   }
 }
 
-const readCaller = (region: string): Promise<Outcome<Caller>> =>
+export const readCaller = (region: string): Promise<Outcome<Caller>> =>
   attempt(async () => {
     const { Account = "", Arn = "" } = await new STSClient(settings(region)).send(new GetCallerIdentityCommand({}));
     return { account: Account, arn: Arn };
@@ -53,6 +53,22 @@ async function readCertificate(region: string, arn: string): Promise<Outcome<Cer
     const { Status = "unknown", DomainName = "", SubjectAlternativeNames = [] } = found.Certificate;
     return { status: Status, domains: [...new Set([DomainName, ...SubjectAlternativeNames])] };
   });
+}
+
+/** The quotas of EC2 against the pools' maximum. */
+export async function quotaLines(region: string, cluster: ClusterModel): Promise<readonly Line[]> {
+  const quotas = new ServiceQuotasClient(settings(region));
+  const { demands, unknownPools } = quotaDemands(cluster);
+  const lines = demands.map(async (demand) => {
+    const limit = await attempt(async () => {
+      const request = new GetServiceQuotaCommand({ ServiceCode: "ec2", QuotaCode: demand.code });
+      const { Quota } = await quotas.send(request);
+      if (Quota?.Value === undefined) throw new Error("the response has no value");
+      return Quota.Value;
+    });
+    return checkQuota(region, demand, limit);
+  });
+  return [...(await Promise.all(lines)), ...unknownPools.map(checkUnknownPool)];
 }
 
 /** Yields each group of lines when it is known. */
@@ -79,22 +95,7 @@ export async function* preflightAws(config: AwsConfig, cluster: ClusterModel): A
     }),
   );
 
-  const quotas = new ServiceQuotasClient(settings(region));
-  const { demands, unknownPools } = quotaDemands(cluster);
-  yield [
-    ...(await Promise.all(
-      demands.map(async (demand) => {
-        const limit = await attempt(async () => {
-          const request = new GetServiceQuotaCommand({ ServiceCode: "ec2", QuotaCode: demand.code });
-          const { Quota } = await quotas.send(request);
-          if (Quota?.Value === undefined) throw new Error("the response has no value");
-          return Quota.Value;
-        });
-        return checkQuota(region, demand, limit);
-      }),
-    )),
-    ...unknownPools.map(checkUnknownPool),
-  ];
+  yield await quotaLines(region, cluster);
 
   if (network.mode === "create") {
     const offered = await readOfferings(region, cluster);

@@ -65,7 +65,7 @@ export const zoneRequest = ({ project, name }: ManagedZone) =>
     },
   }) as const satisfies Readonly<Record<string, ApiRequest>>;
 
-const readToken = (): Promise<Outcome<string>> =>
+export const readToken = (): Promise<Outcome<string>> =>
   attempt(async () => {
     const { stdout } = await run("gcloud", ["auth", "application-default", "print-access-token", "--quiet"], {
       timeout: 30_000,
@@ -80,7 +80,7 @@ export async function artifactRegistryCredentials(image: string): Promise<string
   return "failure" in token ? undefined : `Basic ${Buffer.from(`oauth2accesstoken:${token.value}`).toString("base64")}`;
 }
 
-const send = <Body>(token: string, { method, url, body }: ApiRequest): Promise<Outcome<Body>> =>
+export const send = <Body>(token: string, { method, url, body }: ApiRequest): Promise<Outcome<Body>> =>
   attempt(async () => {
     const response = await fetch(url, {
       method,
@@ -109,6 +109,34 @@ function failureOf(text: string): string {
 const map = <From, To>(outcome: Outcome<From>, read: (value: From) => To): Outcome<To> =>
   "failure" in outcome ? outcome : { value: read(outcome.value) };
 
+type Quotas = Outcome<{ quotas?: Quota[] }>;
+
+function judgeQuotas(config: GcpConfig, cluster: ClusterModel, region: Quotas, project: Quotas): readonly Line[] {
+  const [quotas, globalQuotas] = [region, project].map((found) => map(found, (value) => value.quotas ?? [])) as [
+    Outcome<Quota[]>,
+    Outcome<Quota[]>,
+  ];
+  const { demands, unknownPools } = quotaDemands(config, cluster);
+  return [
+    ...demands.map((demand) =>
+      checkQuota(config, demand, demand.metric === "GPUS_ALL_REGIONS" ? globalQuotas : quotas),
+    ),
+    ...checkUnknownPools(config, unknownPools),
+  ];
+}
+
+/** The quotas of Compute Engine against the pools' maximum. */
+export async function quotaLines(config: GcpConfig, cluster: ClusterModel): Promise<readonly Line[]> {
+  const token = await readToken();
+  const all = requests(config);
+  const [region, project] = await Promise.all(
+    (["compute.v1 regions.get", "compute.v1 projects.get"] as const).map(
+      async (name): Promise<Quotas> => ("failure" in token ? token : send(token.value, all[name])),
+    ),
+  );
+  return region === undefined || project === undefined ? [] : judgeQuotas(config, cluster, region, project);
+}
+
 /** Yields each group of lines when it is known. */
 export async function* preflightGcp(config: GcpConfig, cluster: ClusterModel): AsyncGenerator<readonly Line[]> {
   const token = await readToken();
@@ -125,9 +153,6 @@ export async function* preflightGcp(config: GcpConfig, cluster: ClusterModel): A
     send<{ zones?: string[]; quotas?: Quota[] }>(token.value, all["compute.v1 regions.get"]),
     send<{ quotas?: Quota[] }>(token.value, all["compute.v1 projects.get"]),
   ]);
-  const quotas = map(region, (value) => value.quotas ?? []);
-  const globalQuotas = map(project, (value) => value.quotas ?? []);
-  const { demands, unknownPools } = quotaDemands(config, cluster);
   yield [
     checkPermissions(config, permissions),
     checkServices(config, services),
@@ -136,10 +161,7 @@ export async function* preflightGcp(config: GcpConfig, cluster: ClusterModel): A
       cluster,
       map(region, (value) => value.zones ?? []),
     ),
-    ...demands.map((demand) =>
-      checkQuota(config, demand, demand.metric === "GPUS_ALL_REGIONS" ? globalQuotas : quotas),
-    ),
-    ...checkUnknownPools(config, unknownPools),
+    ...judgeQuotas(config, cluster, region, project),
   ];
   const { enabled, exposure } = config.tableService;
   if (!enabled || exposure.mode !== "public" || exposure.zone === undefined) return;
