@@ -1,16 +1,24 @@
 import { describe, expect, test } from "vitest";
-import { commandsOf, isSilent, prints, stepsOf } from "../pages/blocks.ts";
-import { servicePages } from "../pages/pages.ts";
+import { commandsOf, countOf, isSilent, prints, sectionOf, stepsOf } from "../pages/blocks.ts";
+import { deploymentPages, paths, servicePages } from "../pages/pages.ts";
 import { textOf } from "./pages.ts";
 
 const page = (...lines: readonly string[]): string => lines.join("\n");
 const stepOf = (...lines: readonly string[]) => stepsOf(page(...lines))[0];
 
 describe("the blocks of a page", () => {
-  test.each(servicePages)("%s says of each what it is", (name) => {
+  test.each([...servicePages, ...deploymentPages])("%s says of each what it is", (name) => {
     const steps = stepsOf(textOf(name));
-    expect(steps.filter(({ kind }) => kind === "run" || kind === "save").length).toBeGreaterThan(0);
+    expect(steps.length).toBeGreaterThan(0);
     expect(steps.filter(({ kind }) => kind === "fault")).toEqual([]);
+  });
+
+  test.each(servicePages)("%s has one that runs", (name) => {
+    expect(stepsOf(textOf(name)).filter(({ kind }) => kind === "run" || kind === "save")).not.toEqual([]);
+  });
+
+  test.each(Object.values(paths).flat())("%s has commands under the heading %s", (name, section) => {
+    expect(countOf(sectionOf(textOf(name), section)).commands).toBeGreaterThan(0);
   });
 
   test("a shell block is run, within a list without its indentation", () => {
@@ -58,6 +66,12 @@ test("an output has what the page says, in its order, whatever the white space",
 
 test("commands of a block are counted once, over several lines and without comments", () => {
   expect(commandsOf("# first\na \\\n  b   # why\n\ncurl -d '{\n}'\n")).toEqual(["a  b", "curl -d '{ }'"]);
+});
+
+test("a section ends at the next heading, and its commands and edits are counted", () => {
+  const block = (...commands: readonly string[]): string => page("```sh", ...commands, "```", "");
+  const text = page("# Title", "", "## Steps", "", block("a", "b \\", "  c", "$EDITOR d"), "### More", block("e"));
+  expect(countOf(sectionOf(text, "Steps"))).toEqual({ commands: 3, edits: 1 });
 });
 
 test("a block prints nothing only if it sets or stores something", () => {

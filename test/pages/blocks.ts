@@ -84,6 +84,18 @@ export const commandsOf = (code: string): readonly string[] =>
     .map((line) => line.replace(/(^|\s)#.*$/, "").trim())
     .filter((line) => line !== "");
 
-/** A block whose every command only sets something, or writes to a file, prints nothing. */
+/** The part of a page from a heading of the second level to the next heading of any level. */
+export const sectionOf = (page: string, heading: string): string =>
+  page.split(`\n## ${heading}\n`)[1]?.split(/\n#{2,} /)[0] ?? "";
+
+/** The commands that a reader types for a part of a page, and those of them that open an editor. */
+export const countOf = (part: string): { readonly commands: number; readonly edits: number } => {
+  const commands = stepsOf(part).flatMap((step) =>
+    step.kind === "run" || step.kind === "not run" ? commandsOf(step.code) : [],
+  );
+  return { commands: commands.length, edits: commands.filter((command) => command.startsWith("$EDITOR")).length };
+};
+
+/** A block whose every command only sets something, in the shell or in a stack's file, or writes to a file, prints nothing. */
 export const isSilent = (code: string): boolean =>
-  commandsOf(code).every((line) => /^(export |cd |\w+=)|(?<![<>])>|\s-o /.test(line));
+  commandsOf(code).every((line) => /^(export |cd |\w+=|npx pulumi config )|(?<![<>])>|\s-o /.test(line));

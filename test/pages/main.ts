@@ -9,11 +9,12 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { goPart, unbuilt } from "../../tools/parts/control-plane/go.ts";
 import { freePorts } from "../../tools/parts/free-port.ts";
 import { pythonWith } from "../../tools/parts/python.ts";
 import { Report } from "../e2e/support/report.ts";
-import { commandsOf, isSilent, prints, type Step, stepsOf } from "./blocks.ts";
-import { servicePages } from "./pages.ts";
+import { commandsOf, countOf, isSilent, prints, type Step, sectionOf, stepsOf } from "./blocks.ts";
+import { deploymentPages, paths, servicePages } from "./pages.ts";
 import { Terminal } from "./terminal.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -35,6 +36,9 @@ const here = (code: string): string => code.replaceAll(/\b(127\.0\.0\.1|localhos
 
 const python = await pythonWith(join(root, "test/clients/python/requirements.txt"), report.log);
 
+/** Pulumi's CLI, which npm's package downloads elsewhere; undefined where it is not built. */
+const engine = unbuilt(["pulumi"]).length > 0 ? undefined : await goPart("pulumi", report.log);
+
 /** The reader's own programs come first, not those of `npm run`. */
 const path = [
   ...(python.python === undefined ? [] : [dirname(python.python)]),
@@ -48,8 +52,14 @@ const makeClone = async (clone: string): Promise<void> => {
   for (const name of await readdir(root))
     if (!left.has(name)) await cp(join(root, name), join(clone, name), { recursive: true });
   await mkdir(join(clone, "node_modules"));
-  for (const name of await readdir(join(root, "node_modules")))
-    await symlink(join(root, "node_modules", name), join(clone, "node_modules", name));
+  await mkdir(join(clone, "node_modules/.bin"));
+  const inPackages = (await readdir(join(root, "node_modules"))).filter((name) => name !== ".bin");
+  const commands = (await readdir(join(root, "node_modules/.bin"))).map((name) => join(".bin", name));
+  for (const name of [...inPackages, ...commands])
+    await symlink(
+      name === ".bin/pulumi" && engine !== undefined ? join(engine, "pulumi") : join(root, "node_modules", name),
+      join(clone, "node_modules", name),
+    );
 };
 
 const lastLines = (output: string): string => output.trimEnd().split("\n").slice(-40).join("\n");
@@ -72,6 +82,12 @@ const runPage = async (page: string): Promise<void> => {
     TERM: "dumb",
     LAKEHEAD_PORT: String(port),
     LAKEHEAD_OPERATIONS_PORT: String(operationsPort),
+    // It takes the home folder from the system's list of users, not from HOME.
+    PULUMI_HOME: join(home, ".pulumi"),
+    // What Pulumi's CLI asks a reader.
+    PULUMI_CONFIG_PASSPHRASE: "planted",
+    PULUMI_SKIP_CONFIRMATIONS: "true",
+    PULUMI_SKIP_UPDATE_CHECK: "true",
   };
   const terminals: Terminal[] = [];
   const open = (): Terminal => {
@@ -99,6 +115,11 @@ const runPage = async (page: string): Promise<void> => {
   /** @returns whether the reader can go on */
   const follow = async (step: Step): Promise<boolean> => {
     const title = `${page}:${step.line}`;
+    if (engine === undefined && step.kind === "run" && step.code.includes("npx pulumi")) {
+      printed = undefined;
+      report.skip(title, "Pulumi's engine is not built: run npm run build:e2e");
+      return true;
+    }
     if (needsPython(step)) {
       printed = undefined;
       report.skip(title, python.missing ?? "");
@@ -153,10 +174,19 @@ const runPage = async (page: string): Promise<void> => {
 };
 
 const { positionals } = parseArgs({ allowPositionals: true });
-const unknown = positionals.filter((page) => !servicePages.includes(page));
+const pages = [...servicePages, ...deploymentPages];
+const unknown = positionals.filter((page) => !pages.includes(page));
 if (unknown.length > 0) {
-  process.stderr.write(`no such page: ${unknown.join(", ")}; choose from ${servicePages.join(", ")}\n`);
+  process.stderr.write(`no such page: ${unknown.join(", ")}; choose from ${pages.join(", ")}\n`);
   process.exit(2);
 }
-for (const page of positionals.length > 0 ? positionals : servicePages) await runPage(page);
+for (const page of positionals.length > 0 ? positionals : pages) await runPage(page);
+for (const [from, sections] of Object.entries(paths)) {
+  const parts = await Promise.all(
+    sections.map(async ([page, section]) => sectionOf(await readFile(join(root, page), "utf8"), section)),
+  );
+  const counts = parts.map(countOf);
+  const sum = (key: "commands" | "edits"): number => counts.reduce((total, count) => total + count[key], 0);
+  report.summarize(`from ${from} to the first job: ${sum("commands")} commands, ${sum("edits")} edits of a file`);
+}
 process.exitCode = report.end();
