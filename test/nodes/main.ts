@@ -9,9 +9,10 @@
  * does, in place of the released ones.
  */
 
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { cachePath } from "../../tools/parts/cache.ts";
 import { goPart, MissingPart, unbuilt } from "../../tools/parts/control-plane/go.ts";
 import { requirePrograms } from "../../tools/parts/nodes/programs.ts";
 import { pythonWith } from "../../tools/parts/python.ts";
@@ -22,7 +23,7 @@ import { prepareGeneva } from "./checks/geneva.ts";
 import { goPartsOfNodes } from "./cluster/cluster.ts";
 import { imageRoot } from "./cluster/containerd.ts";
 import { allImages } from "./cluster/images.ts";
-import { runInside } from "./cluster/isolation.ts";
+import { hiddenInside, runInside } from "./cluster/isolation.ts";
 
 const { values: options, positionals } = parseArgs({
   options: {
@@ -60,6 +61,17 @@ if (!own && !existsSync(KUBECONFIG)) {
   process.stderr.write(
     `KUBECONFIG=${KUBECONFIG}: there is no such file; name one, or unset it for a cluster of this suite's own\n`,
   );
+  process.exit(2);
+}
+const hidden = own
+  ? [
+      hiddenInside("the clone", realpathSync(fileURLToPath(new URL("../../", import.meta.url)))),
+      hiddenInside("node", process.execPath),
+      hiddenInside("LAKEHEAD_TEST_CACHE", cachePath()),
+    ].filter((fault) => fault !== undefined)
+  : [];
+if (hidden.length > 0) {
+  process.stderr.write(`${hidden.join("\n")}\n`);
   process.exit(2);
 }
 const started = performance.now();

@@ -20,6 +20,17 @@ export const machineAddress = "10.213.0.1";
 /** Address of the cluster's name server. */
 export const dnsAddress = "10.96.0.10";
 
+/** Folders that the namespaces replace by their own, so that no program inside sees what lies there outside. */
+const replaced = ["/tmp", "/run", "/var/log", "/sys"];
+
+/** What is wrong with a place whose programs must run inside, or undefined. */
+export const hiddenInside = (what: string, path: string): string | undefined => {
+  const hiding = replaced.find((folder) => path === folder || path.startsWith(`${folder}/`));
+  return hiding === undefined
+    ? undefined
+    : `${what} ${path} lies under ${hiding}, which the cluster replaces by a folder of its own: move it elsewhere`;
+};
+
 /** Values that the kubelet insists on, shown to it in place of the machine's, which stay. */
 const kernelSettings: Readonly<Record<string, string>> = {
   "vm/overcommit_memory": "1",
