@@ -1,5 +1,5 @@
 import { ServiceError } from "../errors.ts";
-import { classify, findMeaning, type Meaning, missingColumn, quotable } from "./classify.ts";
+import { classify, findMeaning, isExhausted, type Meaning, missingColumn, quotable } from "./classify.ts";
 
 const named = (name: string, before: string, after: string): string =>
   quotable.test(name) ? `${before} "${name}" ${after}` : `${before} ${after}`;
@@ -175,6 +175,6 @@ export const classifyWrite = (error: unknown): ServiceError => {
   const known = findMeaning(error, writeMeanings) ?? classify(error);
   if (known.code === 18) return outcomeUnknown(error);
   // A full disk refuses the write.
-  if (known.code === 17 && known.dependency === "store") return outcomeUnknown(error);
+  if (known.code === 17 && (known.dependency === "store" || isExhausted(known))) return outcomeUnknown(error);
   return known;
 };

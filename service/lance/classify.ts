@@ -23,6 +23,9 @@ const storeRefusal = /^(?:The operation lacked |PermissionDenied \{|Unauthentica
 /** ENOSPC, EDQUOT and EFBIG of a local directory. */
 const storeFull =
   /^(?:(?:ENOSPC|EDQUOT|EFBIG): |Generic LocalFileSystem error: .*\(os error (?:28|122|27)\)|[\w ]{1,40} \(os error (?:28|122|27)\))/s;
+/** EMFILE and ENFILE: no descriptor is left. */
+const noDescriptor =
+  /^(?:(?:EMFILE|ENFILE): |Generic LocalFileSystem error: .*\(os error (?:24|23)\)|[\w ]{1,40} \(os error (?:24|23)\))/s;
 /** Matches anywhere in the text of an otherwise unknown error: an unknown layer may precede it. */
 const unnamedStoreFailure = /RetryErrorImpl|HttpError \{|Error performing (?:[A-Z]+|list request)\b|dispatch failure/;
 /** Matches a store failure without its addresses. */
@@ -181,6 +184,7 @@ export function missingColumn(name: string): string {
 const storeFailures = {
   denied: { message: "the service has no access to its storage at the moment; retry", retryAfter: 5 },
   unavailable: { message: "the storage behind the service is unavailable; retry", retryAfter: 1 },
+  exhausted: { message: "the service has no file descriptor left; retry", retryAfter: 1 },
   full: { message: "the storage behind the service has no space left: the write was refused", retryAfter: 30 },
 } as const;
 
@@ -207,15 +211,23 @@ export const findMeaning = (error: unknown, table: readonly Meaning[]): ServiceE
 
 const storeMeaning = (layers: readonly string[]): keyof typeof storeFailures | undefined => {
   if (layers.some((layer) => storeFull.test(layer))) return "full";
+  if (layers.some((layer) => noDescriptor.test(layer))) return "exhausted";
   if (layers.some((layer) => storeRefusal.test(layer))) return "denied";
   const failure = layers.find((layer) => storeFailure.test(layer));
   if (failure === undefined) return undefined;
   return denial.test(withoutAddresses(failure)) ? "denied" : "unavailable";
 };
 
-/** A full store still responds, so it is not checked. */
+/** A full store still responds, so it is not checked; nor is it at fault if this process has no descriptor. */
 const storeError = (failure: keyof typeof storeFailures, cause: unknown): ServiceError =>
-  new ServiceError(17, { ...storeFailures[failure], ...(failure === "full" ? {} : { dependency: "store" }), cause });
+  new ServiceError(17, {
+    ...storeFailures[failure],
+    ...(failure === "full" || failure === "exhausted" ? {} : { dependency: "store" }),
+    cause,
+  });
+
+/** Whether this process was out of descriptors: unlike a full store, that may also happen after a commit. */
+export const isExhausted = ({ message }: ServiceError): boolean => message === storeFailures.exhausted.message;
 
 /** Whether the data of a handle no longer exists, so that the table has to be reopened. */
 export const isGone = (error: unknown): boolean =>

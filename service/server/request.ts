@@ -71,8 +71,19 @@ export const errorBody = (failure: ServiceError, requestId: string): Record<stri
   instance: requestId,
 });
 
-const asServiceError = (error: unknown): ServiceError =>
-  error instanceof ServiceError ? error : new ServiceError(18, { cause: error });
+const noDescriptor: ReadonlySet<unknown> = new Set(["EMFILE", "ENFILE"]);
+
+const asServiceError = (error: unknown): ServiceError => {
+  if (error instanceof ServiceError) return error;
+  // The file of an upload, or the socket to a provider of keys.
+  if (noDescriptor.has((error as NodeJS.ErrnoException | undefined)?.code))
+    return new ServiceError(17, {
+      message: "the service has no file descriptor left; retry",
+      retryAfter: 1,
+      cause: error,
+    });
+  return new ServiceError(18, { cause: error });
+};
 
 /** The response to a request that failed; its record keeps the failure. */
 export const replyToFailure = (error: unknown, record: RequestRecord): Reply => {
