@@ -16,6 +16,7 @@ import { type AdmissionClass, admissionClasses, type Tools } from "./operations/
 import { AdmissionLimit } from "./server/admission.ts";
 import { createApiPage } from "./server/api-page.ts";
 import { createApp } from "./server/app.ts";
+import { ByteBudget } from "./server/byte-budget.ts";
 import { createHealthApp, isReady, type Readiness } from "./server/health.ts";
 import { type Listener, listen } from "./server/listener.ts";
 import { createOpenApi } from "./server/openapi.ts";
@@ -108,6 +109,11 @@ export const startService = async (config: Config, log: Log, version: string): P
     limits: config.limits,
     admission,
     principalLimit,
+    budgets: {
+      responses: new ByteBudget(config.budgets.responses, config.maxWaitMs, "responses"),
+      bodies: new ByteBudget(config.budgets.bodies, config.maxWaitMs, "request bodies"),
+    },
+    maxResponseBytes: config.database.maxResultBytes,
     log,
     metrics,
     openapi: createOpenApi(version, served),

@@ -5,6 +5,7 @@ import type { ConfigurableLimits } from "../guard/limits.ts";
 import type { DatabaseConfig } from "../lance/database.ts";
 import type { AdmissionClass } from "../operations/operation.ts";
 import type { AdmissionOptions } from "../server/admission.ts";
+import type { BudgetLimits } from "../server/byte-budget.ts";
 import type { UploadLimits } from "../server/uploads.ts";
 import type { IsolationConfig, PoolConfig } from "../workers/isolated-database.ts";
 import { type MaintenanceConfig, type TableMaintenanceConfig, toMaintainedDatabase } from "./maintenance.ts";
@@ -22,6 +23,10 @@ export interface Config extends Readonly<Omit<Values["server"], "otlpEndpoint">>
   readonly deadlineSeconds: number;
   readonly admission: Readonly<Record<AdmissionClass, AdmissionOptions>>;
   readonly maxInFlightPerPrincipal: number;
+  /** Bytes that requests may keep in the main process. */
+  readonly budgets: { readonly responses: BudgetLimits; readonly bodies: BudgetLimits };
+  /** Milliseconds that a request waits for them. */
+  readonly maxWaitMs: number;
   readonly writes: Values["writes"]["mode"];
   readonly uploads: UploadLimits;
   /** Maximum time in which a request arrives, in milliseconds; absent: the listener's. */
@@ -41,15 +46,40 @@ const memoryOf = ({ memoryBytes }: Pick<Values["load"], "memoryBytes">): number 
  * of the memory leaves room for queries.
  */
 const toDatabase = (
-  { storageOptions, ...database }: Values["database"],
+  { storageOptions, maxHandleBytes, maxResponseBytes: _, ...database }: Values["database"],
   memory: number,
   maxWriteBytes: number,
 ): DatabaseConfig => ({
   ...database,
   maxWriteBytes,
+  maxHandleBytes: maxHandleBytes ?? Math.floor(memory * handleShare),
   storageOptions: withStorageDefaults(database.uri, storageOptions),
   caches: { indexBytes: Math.floor(memory * 0.25), metadataBytes: Math.floor(memory * 0.08) },
 });
+
+/** The share of a process's memory for open table handles; a quarter of the memory is the main process's. */
+const handleShare = 1 / 4;
+
+/** The share of the memory for responses that are made or sent. */
+const responseShare = 1 / 16;
+
+/** The share of the memory for bodies in JSON, which take up to sixteen times as much when they are parsed. */
+const bodyShare = 1 / 64;
+
+/** The budget of all callers, of which one has half. @param largest bytes of one request, which always fit. */
+const toBudget = (totalBytes: number, largest: number): BudgetLimits => {
+  const callerBytes = Math.max(largest, Math.floor(totalBytes / 2));
+  return { totalBytes: Math.max(totalBytes, 2 * callerBytes), callerBytes };
+};
+
+const toBudgets = ({ database, load, limits }: Values): Config["budgets"] => {
+  const { maxResultBytes, maxResponseBytes } = database;
+  const memory = memoryOf(load);
+  return {
+    responses: toBudget(maxResponseBytes ?? Math.floor(memory * responseShare), maxResultBytes),
+    bodies: toBudget(Math.floor(memory * bodyShare), limits.maxBodyBytes),
+  };
+};
 
 /** Share of the memory for worker processes. */
 const workersShare = 0.75;
@@ -249,7 +279,12 @@ export const readConfig = (environment: Environment): Config => {
     ...server,
     auth,
     limits,
-    database: toDatabase(database, isolation === undefined ? memory : memory * (1 - workersShare), maxWriteBytes),
+    database: {
+      ...toDatabase(database, isolation === undefined ? memory : memory * (1 - workersShare), maxWriteBytes),
+      opened: database.schemas,
+    },
+    budgets: toBudgets(values),
+    maxWaitMs: load.queueSeconds * 1000,
     writes: writes.mode,
     uploads: { maxWriteBytes, maxUploadBytes: Math.max(maxWriteBytes, writes.maxUploadBytes) },
     ...(writes.mode === "on" ? { requestMs: writes.uploadSeconds * 1000 } : {}),

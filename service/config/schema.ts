@@ -108,11 +108,35 @@ const database = z.object({
     "Maximum number of open table handles, and of version handles",
     integer(1, 100_000).default(1000),
   ),
+  maxHandleBytes: variable(
+    "LAKEHEAD_MAX_HANDLE_BYTES",
+    "Maximum bytes of the schemas and manifests of all open table handles, about; those used least recently are closed",
+    integer(mebibyte, Number.MAX_SAFE_INTEGER).exactOptional(),
+    { defaultText: "a sixteenth of the memory" },
+  ),
   maxResultBytes: variable(
     "LAKEHEAD_MAX_RESULT_BYTES",
-    "Maximum size of the rows of a query response, in bytes; each response in flight takes up to four times as much memory in its worker process and twice as much in the main process",
+    "Maximum bytes of a response, of every operation; the rows of a query take up to four times as much memory in their worker process and twice as much in the main process",
     integer(1024, 512 * mebibyte).default(32 * mebibyte),
   ),
+  maxResponseBytes: variable(
+    "LAKEHEAD_MAX_RESPONSE_BYTES",
+    "Maximum bytes of all responses of more than 64 KiB that are made or sent; one caller has half of them, more of its requests wait",
+    integer(1024, Number.MAX_SAFE_INTEGER).exactOptional(),
+    { defaultText: "a sixteenth of the memory, at least twice LAKEHEAD_MAX_RESULT_BYTES" },
+  ),
+  schemas: z.object({
+    maxSchemaBytes: variable(
+      "LAKEHEAD_MAX_SCHEMA_BYTES",
+      "Maximum bytes of a table's schema in Arrow's format, with all metadata; tables with a larger one are neither made nor read by the main process",
+      integer(1024, 1024 * mebibyte).default(2 * mebibyte),
+    ),
+    maxValueBytes: variable(
+      "LAKEHEAD_MAX_VALUE_BYTES",
+      "Maximum bytes of one value of a column of fixed size (a vector, fixed-size binary), and a quarter of that for all columns together; wider columns are neither made nor planned in the main process",
+      integer(1024, 1024 * mebibyte).default(mebibyte),
+    ),
+  }),
 });
 
 const limits = z.object({

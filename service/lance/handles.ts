@@ -6,6 +6,8 @@ import type { MinimumState, Snapshot } from "../query/model.ts";
 import { classify, classifyAccess, isGone } from "./classify.ts";
 import type { LazyConnection } from "./connection.ts";
 import { Memoizer, type MemoizerCounts, sumOfCounts } from "./memoizer.ts";
+import { OpenedTables } from "./opened-tables.ts";
+import type { SchemaLimits } from "./schema-sizes.ts";
 
 export interface Freshness {
   /** Maximum staleness of the latest version, in seconds. 0 checks the store at every request. */
@@ -17,6 +19,10 @@ export interface Freshness {
   readonly pinnedSeconds: number;
   /** Maximum number of handles of each kind. */
   readonly maxHandles: number;
+  /** Maximum bytes of the schemas and manifests of all handles. */
+  readonly maxHandleBytes: number;
+  /** Bounds on tables that others made, in a process that must not end. Absent: tables of any schema are read. */
+  readonly opened?: SchemaLimits;
 }
 
 /** A client's clock may be ahead of this machine's by so many milliseconds; a later timestamp is ignored. */
@@ -48,12 +54,24 @@ export class TableHandles {
   /** Milliseconds for which the handle of a table in a namespace is kept: its name may be moved to another table. */
   readonly #namedMs: number;
 
-  constructor(connection: LazyConnection, { consistencySeconds, pinnedSeconds, maxHandles: max }: Freshness) {
+  /** Opened handles: their sizes, and when they are closed. */
+  readonly #opened: OpenedTables;
+
+  constructor(connection: LazyConnection, freshness: Freshness) {
+    const { consistencySeconds, pinnedSeconds, maxHandles: max, maxHandleBytes, opened } = freshness;
     this.#connection = connection;
+    this.#opened = new OpenedTables(opened);
+    const kept = {
+      max,
+      // The handles of the newest versions, and those of others.
+      maxBytes: Math.floor(maxHandleBytes / 2),
+      bytesOf: (table: Table) => this.#opened.bytesOf(table),
+      onRemove: (table: Table) => this.#opened.retire(table),
+    };
     this.#strong = consistencySeconds === 0;
     // Within the staleness bound, the SDK itself checks for newer versions, once per interval for all callers.
-    this.#latest = new Memoizer({ max, ttlMs: this.#strong ? 0 : Number.POSITIVE_INFINITY });
-    this.#pinned = new Memoizer({ max, ttlMs: Math.max(1, pinnedSeconds * 1000) });
+    this.#latest = new Memoizer(this.#strong ? { max, ttlMs: 0 } : { ...kept, ttlMs: Number.POSITIVE_INFINITY });
+    this.#pinned = new Memoizer({ ...kept, ttlMs: Math.max(1, pinnedSeconds * 1000) });
     this.#headMs = consistencySeconds * 1000;
     // Half, because the handle of a version derives from one of the latest version: their ages add up.
     this.#namedMs = Math.max(1, pinnedSeconds * 500);
@@ -72,7 +90,11 @@ export class TableHandles {
    * and the action runs once more, because the table may have been dropped and created again.
    * @throws ServiceError
    */
-  async use<T>(id: TableId, snapshot: Snapshot, action: (table: Table) => Promise<T>): Promise<T> {
+  use<T>(id: TableId, snapshot: Snapshot, action: (table: Table) => Promise<T>): Promise<T> {
+    return this.#opened.hold(() => this.#use(id, snapshot, action));
+  }
+
+  async #use<T>(id: TableId, snapshot: Snapshot, action: (table: Table) => Promise<T>): Promise<T> {
     const handle = await this.#open(id, snapshot);
     try {
       return await action(handle);
@@ -103,10 +125,16 @@ export class TableHandles {
   }
 
   #openLatest(id: TableId): Promise<Table> {
-    const open = () => this.#openTable(id);
     return this.#strong
-      ? this.#latest.renew(id.key, open)
-      : this.#latest.get(id.key, open, { ttlMs: this.#namedMsOf(id) });
+      ? this.#latest.renew(id.key, () => this.#openOnce(() => this.#openTable(id)))
+      : this.#latest.get(id.key, () => this.#openTable(id), { ttlMs: this.#namedMsOf(id) });
+  }
+
+  /** A handle for the calls of now: no cache keeps it. */
+  async #openOnce(open: () => Promise<Table>): Promise<Table> {
+    const table = await open();
+    this.#opened.retire(table);
+    return table;
   }
 
   /** Undefined for a table at the root: its name is its directory, so it cannot be moved to another table. */
@@ -138,22 +166,24 @@ export class TableHandles {
   }
 
   #openPinned(id: TableId, snapshot: Snapshot): Promise<Table> {
+    const key = JSON.stringify([id.key, snapshot.branch ?? defaultBranch, snapshot.version ?? null]);
     const checkout = async (): Promise<Table> => {
       const latest = await this.#openLatest(id);
       try {
         // Returns a new handle and leaves `latest` unchanged.
-        return await (await latest.branches()).checkout(snapshot.branch ?? defaultBranch, snapshot.version);
+        return await this.#opened.open(key, async () =>
+          (await latest.branches()).checkout(snapshot.branch ?? defaultBranch, snapshot.version),
+        );
       } catch (error) {
         if (!isGone(error)) throw classify(error);
         throw await this.#explainAbsence(id, snapshot, error);
       }
     };
-    const key = JSON.stringify([id.key, snapshot.branch ?? defaultBranch, snapshot.version ?? null]);
     const namedMs = this.#namedMsOf(id);
     if (snapshot.version !== undefined) return this.#pinned.get(key, checkout, { ttlMs: namedMs });
     // The newest version of a branch has the same staleness bound as that of the table.
     const ttlMs = Math.min(this.#headMs, namedMs ?? this.#headMs);
-    return this.#strong ? checkout() : this.#pinned.get(key, checkout, { ttlMs });
+    return this.#strong ? this.#openOnce(checkout) : this.#pinned.get(key, checkout, { ttlMs });
   }
 
   /**
@@ -161,7 +191,7 @@ export class TableHandles {
    * otherwise requests for missing versions would evict the handles of other requests.
    */
   async #explainAbsence(id: TableId, snapshot: Snapshot, cause: unknown): Promise<ServiceError> {
-    const table = await this.#openTable(id).catch((error: unknown) => {
+    const table = await this.#openOnce(() => this.#openTable(id)).catch((error: unknown) => {
       this.evict(id.key);
       throw error;
     });
@@ -178,7 +208,7 @@ export class TableHandles {
   async #openTable(id: TableId): Promise<Table> {
     const now = Date.now();
     try {
-      const table = await this.#connection.openTable(id.name, id.namespace);
+      const table = await this.#opened.open(id.key, () => this.#connection.openTable(id.name, id.namespace));
       this.#openedAt.set(table, now);
       return table;
     } catch (error) {
@@ -201,5 +231,6 @@ export class TableHandles {
   evict(tableKey: string): void {
     this.#latest.evict((key) => key === tableKey);
     this.#pinned.evict((key) => JSON.parse(key)[0] === tableKey);
+    this.#opened.forget(tableKey);
   }
 }

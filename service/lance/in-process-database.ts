@@ -16,6 +16,7 @@ import { buildQuery } from "./query.ts";
 import { countRows, readRows } from "./reading.ts";
 import { listBranches, type OnInvalidTags, Tags } from "./refs.ts";
 import { readSchema, type Vocabulary } from "./schema.ts";
+import { faultOfValues, readSizes, refuse } from "./schema-sizes.ts";
 import { readStatistics } from "./statistics.ts";
 import { listVersions } from "./versions.ts";
 import { createInTurn, forgetAfter } from "./write-calls.ts";
@@ -74,6 +75,13 @@ export const openInProcess = (
     lance: schemaIn("lance"),
     arrow: schemaIn("arrow"),
   };
+  const valueFaults = new Memoizer<Table, string | undefined>({ ttlMs });
+  /** The planner makes values of a column's type. @throws ServiceError code 13 if that takes too much memory. */
+  const verifyValues = async (table: Table): Promise<void> => {
+    const limits = config.opened;
+    if (limits === undefined) return;
+    refuse(await valueFaults.get(table, async () => faultOfValues((await readSizes(table)).columns(), limits)));
+  };
   const present = presentPlan(config.uri);
   const connected = () =>
     connection.get().catch((error: unknown) => {
@@ -81,7 +89,10 @@ export const openInProcess = (
     });
   return {
     explain: (id, query, verbose) =>
-      handles.use(id, query, async (table) => present(await (await buildQuery(table, query)).explainPlan(verbose))),
+      handles.use(id, query, async (table) => {
+        await verifyValues(table);
+        return present(await (await buildQuery(table, query)).explainPlan(verbose));
+      }),
     analyze: (id, query) =>
       handles.use(id, query, async (table) => present(await analyze(await buildQuery(table, query)))),
     statistics: (id, snapshot) => handles.use(id, snapshot, statistics),

@@ -21,7 +21,15 @@ export const sumOfCounts = (a: MemoizerCounts, b: MemoizerCounts): MemoizerCount
   },
 });
 
-export interface MemoizerOptions {
+/** Bounds on the memory of results that are kept. */
+export interface Bounds<V> {
+  readonly maxBytes: number;
+  readonly bytesOf: (value: V) => number;
+  /** Called for each result that is kept no longer. Callers may still use it. */
+  readonly onRemove: (value: V) => void;
+}
+
+export interface MemoizerOptions<V = unknown> extends Partial<Bounds<V>> {
   /** Maximum age of a result in milliseconds, counted from the start of its load. 0: a result is shared only while it loads. */
   readonly ttlMs: number;
   /**
@@ -41,6 +49,7 @@ interface Entry<V> {
   readonly stamp: unknown;
   loading: boolean;
   value?: V;
+  bytes: number;
 }
 
 interface Entries<K, V> {
@@ -61,22 +70,26 @@ const settledOrWindow = (running: Promise<unknown>): Promise<unknown> => {
 
 /** Results of asynchronous loads by key. Concurrent callers share a load. A failed load is not kept. */
 export class Memoizer<K extends string | WeakKey, V> {
-  readonly #options: MemoizerOptions;
+  readonly #options: MemoizerOptions<V>;
   readonly #lru: LRUCache<K, Entry<V>> | undefined;
   readonly #entries: Entries<K, V>;
   /** Loads that `renew` has postponed. */
   readonly #next = new Map<K, Promise<V>>();
   readonly #counts = { hits: 0, misses: 0 };
   readonly #evictions = { full: 0, expired: 0, gone: 0 };
+  /** Of the results that are kept. */
+  #bytes = 0;
 
-  constructor(options: MemoizerOptions) {
+  constructor(options: MemoizerOptions<V>) {
     this.#options = options;
     const { max } = options;
     if (max !== undefined && max !== Number.POSITIVE_INFINITY)
       this.#lru = new LRUCache({
         max,
-        dispose: (_entry, _key, reason) => {
+        dispose: ({ bytes, value }, _key, reason) => {
           if (reason === "evict") this.#evictions.full++;
+          this.#bytes -= bytes;
+          if (value !== undefined) options.onRemove?.(value);
         },
       });
     // To delete the only entry of an LRUCache costs as much as to clear it, which fills arrays of its maximum length.
@@ -129,6 +142,15 @@ export class Memoizer<K extends string | WeakKey, V> {
       if (matches(key) && this.#entries.delete(key)) this.#evictions.gone++;
   }
 
+  /** Removes the results that were used least recently while all together are too large. */
+  #weigh(entry: Entry<V>, value: V): void {
+    const { bytesOf, maxBytes = Number.POSITIVE_INFINITY } = this.#options;
+    if (bytesOf === undefined) return;
+    entry.bytes = bytesOf(value);
+    this.#bytes += entry.bytes;
+    while (this.#bytes > maxBytes && this.#lru?.pop() !== undefined);
+  }
+
   #valid(key: K, stamp: unknown): Entry<V> | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined || entry.stamp !== stamp) return undefined;
@@ -142,7 +164,7 @@ export class Memoizer<K extends string | WeakKey, V> {
     this.#counts.misses++;
     const lifetimeMs = ttlMs ?? this.#options.ttlMs;
     const result = load();
-    const entry: Entry<V> = { result, expiresAt: performance.now() + lifetimeMs, stamp, loading: true };
+    const entry: Entry<V> = { result, expiresAt: performance.now() + lifetimeMs, stamp, loading: true, bytes: 0 };
     this.#entries.set(key, entry);
     const forget = (): void => {
       if (this.#entries.get(key) === entry) this.#entries.delete(key);
@@ -150,7 +172,9 @@ export class Memoizer<K extends string | WeakKey, V> {
     result.then((value) => {
       entry.loading = false;
       entry.value = value;
-      if (lifetimeMs === 0) forget();
+      if (this.#entries.get(key) !== entry) this.#options.onRemove?.(value);
+      else if (lifetimeMs === 0) forget();
+      else this.#weigh(entry, value);
     }, forget);
     return result;
   }

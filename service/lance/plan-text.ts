@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { invalid } from "../errors.ts";
 
 /** Maximum length of a plan in characters: it is in memory several times at once. */
-const maxPlanLength = 8 * 2 ** 20;
+export const maxPlanLength = 8 * 2 ** 20;
 
 /**
  * The part of `uri=` in a plan that locates the database: a local path, or the prefix in the bucket. It is removed from

@@ -5,6 +5,8 @@ import { freeStream, outlineOf, readStreamFile, type Stream, toArrowFile } from 
 import { classifyWrite } from "./classify-write.ts";
 import { type Commits, isLost, nativeOf, noRows } from "./commits.ts";
 import { openDecodeCheck } from "./decode-check.ts";
+import { viewOf } from "./flatbuffer.ts";
+import { columnSizes, faultOfSchema, faultOfValues, refuse, type SchemaLimits } from "./schema-sizes.ts";
 import type { CommitOfRows, CreateMode, RowCounts, RowData, WriteCalls } from "./write-calls.ts";
 
 /** Native calls that take Arrow data as it was sent. The SDK's own methods decode it and encode it again. */
@@ -47,6 +49,8 @@ const isPanic = (error: unknown): boolean => error instanceof Error && error.mes
 export interface WriteLimits {
   /** Maximum bytes of the values of one write when decompressed. */
   readonly maxWriteBytes: number;
+  /** Of tables that are made or changed. */
+  readonly schemas: SchemaLimits;
 }
 
 /** @throws ServiceError code 13 for a malformed stream. */
@@ -62,6 +66,12 @@ const verifySize = (streams: readonly Stream[], { maxWriteBytes }: WriteLimits):
       transport: "bodyTooLarge",
       message: `the rows have more than ${maxWriteBytes} bytes when decompressed: send them in several requests, or ask the operator to raise LAKEHEAD_MAX_WRITE_BYTES`,
     });
+};
+
+/** @throws ServiceError code 13 for a schema that the service could not read. */
+const verifySchema = ({ outline: { schema } }: Stream, { schemas }: WriteLimits): void => {
+  refuse(faultOfSchema(schema.bytes.byteLength, schemas));
+  refuse(faultOfValues(columnSizes(viewOf(schema.bytes), schema.schemaAt), schemas));
 };
 
 type OneOrMore<T> = readonly [T, ...T[]];
@@ -113,6 +123,7 @@ export const openRowWrites = (
   return {
     createTable: (table, data, mode) =>
       withStreams([data], limits, async ([stream]) => {
+        verifySchema(stream, limits);
         const file = toArrowFile([stream]);
         await checkDecoding(file);
         const found = await existing(table);
@@ -138,6 +149,8 @@ export const openRowWrites = (
       withStreams(data, limits, async (streams) => {
         const insertedBy = streams.map(({ outline }) => outline.rows);
         const inserted = insertedBy.reduce((total, rows) => total + rows, 0);
+        // Only then the rows bring a schema of their own.
+        if (mode === "overwrite") for (const stream of streams) verifySchema(stream, limits);
         const file = toArrowFile(streams);
         // It may take more memory than the process has: better before the commit may have begun.
         if (streams.some(({ outline }) => outline.mayExceed)) await checkDecoding(file);

@@ -1,3 +1,4 @@
+import type { Table } from "@lancedb/lancedb";
 import { ServiceError } from "../errors.ts";
 import { isGone } from "./classify.ts";
 import { classifyWrite, outcomeUnknown } from "./classify-write.ts";
@@ -6,7 +7,8 @@ import { buildIndex } from "./index-types.ts";
 import { describeNamespace } from "./lists.ts";
 import type { RowWrites } from "./row-writes.ts";
 import { inLanceWords } from "./schema.ts";
-import type { WriteCalls, WriteTarget } from "./write-calls.ts";
+import { faultOfSchema, faultOfValues, readSizes, refuse, type SchemaLimits, valueBytesOf } from "./schema-sizes.ts";
+import type { ColumnAlteration, FieldMetadata, WriteCalls, WriteTarget } from "./write-calls.ts";
 
 /** A native call without the checks of the SDK's own method. */
 interface NativeTable {
@@ -16,15 +18,42 @@ interface NativeTable {
 }
 
 /** Writes of columns, indices, tables, namespaces and branches. */
-export const openTableWrites = ({
-  connected,
-  requireNamespace,
-  open,
-  plain,
-  existing,
-  restore,
-  beforeCommit,
-}: Commits): Omit<WriteCalls, keyof RowWrites> => {
+export const openTableWrites = (
+  { connected, requireNamespace, open, plain, existing, restore, beforeCommit }: Commits,
+  limits: SchemaLimits,
+): Omit<WriteCalls, keyof RowWrites> => {
+  /** A new column may be a copy of one that another program made. @throws ServiceError code 13 beyond the limits. */
+  const verifyGrowth = async (table: Table, words: unknown): Promise<void> => {
+    const text = JSON.stringify(words);
+    const { bytes, columns } = await readSizes(table);
+    refuse(faultOfSchema(bytes + Buffer.byteLength(text), limits));
+    refuse(
+      faultOfValues(
+        columns().filter(({ name }) => text.includes(name)),
+        limits,
+      ),
+    );
+  };
+
+  /** The way back from a schema that is too large: a request that only removes metadata is always taken. */
+  const verifyMetadata = async (table: Table, updates: readonly FieldMetadata[]): Promise<void> => {
+    const added = updates.flatMap(({ metadata }) => Object.entries(metadata)).filter(([, value]) => value !== null);
+    if (added.length === 0) return;
+    const { bytes } = await readSizes(table);
+    refuse(faultOfSchema(bytes + Buffer.byteLength(JSON.stringify(added)), limits));
+  };
+
+  /** @throws ServiceError code 13 for types whose values exceed the limit. */
+  const verifyTypes = (alterations: readonly ColumnAlteration[]): void => {
+    const typed = alterations.filter(({ dataType }) => dataType !== undefined);
+    refuse(
+      faultOfValues(
+        typed.map(({ path, dataType }) => ({ name: path, valueBytes: valueBytesOf(dataType) })),
+        limits,
+      ),
+    );
+  };
+
   const hasIndex = async (target: WriteTarget, name: string): Promise<boolean> => {
     const table = await open(target);
     try {
@@ -36,25 +65,32 @@ export const openTableWrites = ({
 
   return {
     addColumns: (target, columns) =>
-      plain(target, (table) => table.addColumns(columns.map(([name, valueSql]) => ({ name, valueSql })))),
-    alterColumns: (target, alterations) =>
-      plain(target, (table) =>
-        nativeOf<NativeTable>(table).alterColumns(
+      plain(target, async (table) => {
+        await verifyGrowth(table, columns);
+        return table.addColumns(columns.map(([name, valueSql]) => ({ name, valueSql })));
+      }),
+    alterColumns: async (target, alterations) => {
+      verifyTypes(alterations);
+      return plain(target, async (table) => {
+        await verifyGrowth(table, alterations);
+        return nativeOf<NativeTable>(table).alterColumns(
           alterations.map(({ path, rename, nullable, dataType }) => ({
             path,
             ...(rename === undefined ? {} : { rename }),
             ...(nullable === undefined ? {} : { nullable }),
             ...(dataType === undefined ? {} : { dataType: JSON.stringify(inLanceWords(dataType)) }),
           })),
-        ),
-      ),
+        );
+      });
+    },
     dropColumns: (target, columns) => plain(target, (table) => table.dropColumns([...columns])),
     updateFieldMetadata: (target, updates) =>
-      plain(target, (table) =>
-        table.updateFieldMetadata(
+      plain(target, async (table) => {
+        await verifyMetadata(table, updates);
+        return table.updateFieldMetadata(
           updates.map(({ path, metadata, replace }) => ({ path, metadata: { ...metadata }, replace })),
-        ),
-      ),
+        );
+      }),
     restoreVersion: restore,
     createIndex: (target, specification) =>
       plain(target, async (table) => {

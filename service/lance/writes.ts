@@ -11,5 +11,5 @@ export const openWrites = (
   beforeCommit: () => Promise<void> = async () => undefined,
 ): WriteCalls => {
   const commits = openCommits(connection, beforeCommit);
-  return { ...openRowWrites(commits, connection.storageOptions, limits), ...openTableWrites(commits) };
+  return { ...openRowWrites(commits, connection.storageOptions, limits), ...openTableWrites(commits, limits.schemas) };
 };

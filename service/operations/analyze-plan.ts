@@ -11,6 +11,7 @@ export const analyzePlan = defineOperation({
   methods: ["POST"],
   scope: "analyze",
   admission: "analyze",
+  produces: "plan",
   errors: [11, 12, 22],
   summary: "Runs a query and returns its plan with the measured metrics of each node",
   body: flatQuery,

@@ -15,6 +15,7 @@ export const explainPlan = defineOperation({
   methods: ["POST"],
   scope: "plan",
   admission: "plan",
+  produces: "plan",
   errors: [11, 12, 22],
   summary: "Returns the plan of a query without running it",
   body: z

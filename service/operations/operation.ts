@@ -142,6 +142,10 @@ export interface Operation<
   /** Schema of a JSON response, for OpenAPI and the tests that validate every response. */
   readonly answer: z.ZodType;
   readonly alternative?: Alternative;
+  /**
+   * How large a response may become in the main process before its size is known; default: small, or shared by all requests.
+   */
+  readonly produces?: "rows" | "plan";
   /** Constant response headers. */
   readonly headers?: Readonly<Record<string, string>>;
   handle(

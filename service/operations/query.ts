@@ -18,6 +18,7 @@ export const query = defineOperation({
   nestsQuery: true,
   example: { k: 5 },
   media: "arrow",
+  produces: "rows",
   answer: z.unknown(),
   handle: async ({ database, verifyQuery }, table, wanted, call) => {
     const verified = verifyQuery({ ...wanted, ...consistencyOf(call) }, true);

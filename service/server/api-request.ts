@@ -20,7 +20,25 @@ export interface ApiRequest {
    * keep each request in V8's hidden classes until the next full garbage collection, so requests are objects of a class.
    */
   readonly signal: AbortSignal;
+  /** Calls back once a response of so many bytes is with the system, or its connection is closed. */
+  whenSent(bytes: number, done: () => void): void;
 }
+
+/** A response must be taken at this rate, after some time to begin: until then, it occupies memory. */
+const bytesPerMs = 256;
+const beginMs = 30_000;
+
+const whenSent = (outgoing: ServerResponse, bytes: number, done: () => void): void => {
+  if (outgoing.destroyed || outgoing.closed) {
+    done();
+    return;
+  }
+  const late = setTimeout(() => outgoing.destroy(), beginMs + bytes / bytesPerMs);
+  outgoing.once("close", () => {
+    clearTimeout(late);
+    done();
+  });
+};
 
 /** Headers by name in lower case. Values of a repeated header are joined, so that none is ignored. */
 export const readHeaders = ({ rawHeaders }: IncomingMessage): ReadonlyMap<string, string> => {
@@ -62,6 +80,10 @@ export class NodeRequest implements ApiRequest {
     return getQueryParams(this.url, name) as string[] | undefined;
   }
 
+  whenSent(bytes: number, done: () => void): void {
+    whenSent(this.#outgoing, bytes, done);
+  }
+
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       const controller = new AbortController();
@@ -97,6 +119,12 @@ export class RoutedRequest implements ApiRequest {
 
   listOf(name: string): readonly string[] | undefined {
     return this.#context.req.queries(name);
+  }
+
+  whenSent(bytes: number, done: () => void): void {
+    const { outgoing } = (this.#context.env ?? {}) as { readonly outgoing?: ServerResponse };
+    if (outgoing === undefined) done();
+    else whenSent(outgoing, bytes, done);
   }
 
   get signal(): AbortSignal {

@@ -64,6 +64,13 @@ const incomplete = (error: unknown): never => {
   });
 };
 
+/** The bytes that a body may have; a chunked one does not tell. */
+export const mostBytesOf = ({ headers }: ApiRequest, { maxBodyBytes }: BodyLimits): number => {
+  const declared = headers.get("content-length");
+  if (typeof declared === "string") return Math.min(Number(declared), maxBodyBytes);
+  return typeof headers.get("transfer-encoding") === "string" ? maxBodyBytes : 0;
+};
+
 const readBytes = ({ headers, body }: ApiRequest, limit: number): Promise<Uint8Array> => {
   const declared = headers.get("content-length") ?? undefined;
   if (declared !== undefined && Number(declared) > limit) throw tooLarge(limit);

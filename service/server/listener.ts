@@ -25,6 +25,8 @@ const defaultRequestMs = 30_000;
 /** Node looks for connections past these times at this interval. */
 const timeoutCheckMs = 1000;
 const maxHeaderBytes = 16 * 1024;
+/** Time in which a client takes a refusal and closes its end; then its descriptor is freed. */
+const refusedMs = 1000;
 const sweepMs = 25;
 /** Maximum wait for an event-loop turn without a new connection before the listening socket closes. */
 const quietMs = 500;
@@ -52,6 +54,44 @@ const onClientError = (error: NodeJS.ErrnoException, socket: Socket): void => {
     `HTTP/1.1 ${failure.status} Error\r\ncontent-type: application/json\r\nx-request-id: ${id}\r\n` +
       `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   );
+  const late = setTimeout(() => socket.destroy(), refusedMs);
+  socket.once("close", () => clearTimeout(late));
+};
+
+/** Requests of one connection that wait for the response to the one before; more close the connection. */
+const maxPipelined = 100;
+
+/**
+ * Begins a request of a connection when the response to the one before is with the system. A client that sends many and reads
+ * no response would otherwise fill the memory with responses.
+ */
+const inTurn = (serve: (request: IncomingMessage, response: ServerResponse) => void) => {
+  const busy = new WeakMap<Socket, (() => void)[]>();
+  const begin = (request: IncomingMessage, response: ServerResponse): void => {
+    const { socket } = request;
+    response.once("close", () => {
+      const next = socket.destroyed ? undefined : busy.get(socket)?.shift();
+      if (next === undefined) busy.delete(socket);
+      else next();
+    });
+    serve(request, response);
+  };
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    const { socket } = request;
+    const waiting = busy.get(socket);
+    if (waiting === undefined) {
+      busy.set(socket, []);
+      begin(request, response);
+      return;
+    }
+    waiting.push(() => {
+      // The rest of its body, and further requests.
+      if (waiting.length === 0) socket.resume();
+      begin(request, response);
+    });
+    if (waiting.length > maxPipelined) socket.destroy();
+    else socket.pause();
+  };
 };
 
 /** For a path or Host header that does not form a URL. */
@@ -122,10 +162,10 @@ export const listen = async (
       connectionsCheckingInterval: timeoutCheckMs,
       requireHostHeader: false,
     },
-    (request, response) => {
+    inTurn((request, response) => {
       if (!hasOneHost(request)) refuseHosts(response);
       else if (!direct(request, response)) void handle(request, response);
-    },
+    }),
   );
   server.keepAliveTimeout = keepAliveMs;
   server.on("clientError", onClientError);

@@ -7,9 +7,10 @@ import {
   authorize,
   authorizeNamespace,
   type HeaderSource,
+  type Principal,
   readCredentials,
 } from "../auth/index.ts";
-import { forLanceDb, invalid } from "../errors.ts";
+import { forLanceDb, invalid, type ServiceError } from "../errors.ts";
 import {
   type IdInRequest,
   type IdLimits,
@@ -18,6 +19,7 @@ import {
   readTableId,
   rootNamespace,
 } from "../guard/table-id.ts";
+import { maxPlanLength } from "../lance/plan-text.ts";
 import {
   type AdmissionClass,
   isWrite,
@@ -32,7 +34,8 @@ import { commonBody, commonShape, nestedCommonBody } from "../operations/shared/
 import { misspelled } from "../query/misspelled.ts";
 import type { AdmissionLimit } from "./admission.ts";
 import type { ApiRequest } from "./api-request.ts";
-import { type BodyLimits, readBody } from "./body.ts";
+import { type BodyLimits, mostBytesOf, readBody } from "./body.ts";
+import { type ByteBudget, Reservation, smallBytes } from "./byte-budget.ts";
 import { readMinimumState } from "./consistency-headers.ts";
 import { contextEntries } from "./context-entries.ts";
 import { parseInput } from "./parse-input.ts";
@@ -46,6 +49,9 @@ export interface PipelineParts {
   readonly limits: IdLimits & BodyLimits;
   readonly admission: Readonly<Record<AdmissionClass, AdmissionLimit>>;
   readonly principalLimit: PrincipalLimit;
+  readonly budgets: Readonly<Record<"responses" | "bodies", ByteBudget>>;
+  /** Maximum bytes of a response. */
+  readonly maxResponseBytes: number;
   /** Receives the rows of writes; absent without writes. */
   readonly uploads?: Uploads | undefined;
 }
@@ -139,11 +145,23 @@ const asksFor = (headers: HeaderSource, { alternative }: Operation): boolean => 
   return accepts(context, { header: "Accept", supports, default: usual }) === alternative.mediaType;
 };
 
+type Content = Reply["body"];
+
+const bytesOf = (content: Content): number => {
+  if (content === null || content.length * 3 <= smallBytes) return 0;
+  return typeof content === "string" ? Buffer.byteLength(content) : content.byteLength;
+};
+
+const tooLong = (bytes: number, limit: number): ServiceError =>
+  invalid(
+    `the response has ${bytes} bytes, more than ${limit}: request less at once, or ask the operator to raise LAKEHEAD_MAX_RESULT_BYTES`,
+  );
+
 export type Serve = (request: ApiRequest, record: RequestRecord) => Promise<Reply>;
 
 /** Pipeline of every request: authenticate, parse, authorize, admit, run. Authentication comes before reading the body. */
 export const pipeline = (operation: Operation, parts: PipelineParts): Serve => {
-  const { tools, authenticator, limits, principalLimit } = parts;
+  const { tools, authenticator, limits, principalLimit, budgets, maxResponseBytes } = parts;
   const { target: kind, media = "json", admission } = operation;
   const limitOf =
     typeof admission === "function"
@@ -153,16 +171,17 @@ export const pipeline = (operation: Operation, parts: PipelineParts): Serve => {
   const known = keysOf(operation);
   const before = prefixes[kind].slice(0, prefixes[kind].indexOf(":id"));
   const changes = isWrite(operation);
+  const produced = { rows: maxResponseBytes, plan: Math.min(maxPlanLength, maxResponseBytes), little: 0 };
+  const expected = produced[operation.produces ?? "little"];
   const fixed = { ...mediaTypes[media], ...operation.headers };
-  return async (request, record) => {
-    record.operation = operation.name;
-    record.writes = changes;
+  const handle = async (
+    request: ApiRequest,
+    record: RequestRecord,
+    principal: Principal,
+    caller: string,
+    raw: Readonly<Record<string, unknown>>,
+  ): Promise<Reply> => {
     const { headers, url } = request;
-    const principal = await authenticator.authenticate(readCredentials(headers));
-    record.principal = principal.subject;
-
-    const hasJson = request.method !== "GET" && operation.input !== "arrow";
-    const raw = hasJson ? await readBody(request, limits) : {};
     record.body = raw;
     const common = readCommon(raw, operation.nestsQuery === true);
     record.context = contextEntries(headers, common.context);
@@ -180,8 +199,6 @@ export const pipeline = (operation: Operation, parts: PipelineParts): Serve => {
     const alternative = asksFor(headers, operation);
     const minimumState = readMinimumState(headers);
     const call = { parameters, dialect, delimiter, principal, alternative, minimumState } as const;
-    // A JWT and a static token may have the same subject.
-    const caller = `${principal.method} ${principal.subject}`;
     const arrival = { caller, client: request };
     const run = (body: unknown): Promise<unknown> =>
       limitOf(body, parameters, target)
@@ -189,7 +206,9 @@ export const pipeline = (operation: Operation, parts: PipelineParts): Serve => {
         .catch((error: unknown) => {
           throw dialect === "lancedb" ? forLanceDb(error) : error;
         });
-    const result = await principalLimit.run(caller, async () => {
+    const reservation = new Reservation(budgets.responses, caller);
+    const serve = async (): Promise<unknown> => {
+      await reservation.wait(expected, request);
       if (operation.input !== "arrow") return run(parseInput(operation.body, raw));
       if (parts.uploads === undefined) throw new Error("an operation receives rows, but the service takes no writes");
       const upload = await parts.uploads.receive(request);
@@ -200,13 +219,41 @@ export const pipeline = (operation: Operation, parts: PipelineParts): Serve => {
         // The response does not wait for it.
         void upload.release();
       }
-    });
-    const answer = result instanceof OperationResponse ? result : new OperationResponse(result, {});
-    if (answer.commit !== undefined) record.commit = answer.commit;
-    return {
-      status: 200,
-      headers: { ...answerHeaders(record), ...fixed, ...answer.headers },
-      body: encode[media](answer.content),
     };
+    try {
+      const result = await principalLimit.run(caller, serve);
+      const answer = result instanceof OperationResponse ? result : new OperationResponse(result, {});
+      if (answer.commit !== undefined) record.commit = answer.commit;
+      const content = encode[media](answer.content);
+      const bytes = bytesOf(content);
+      // The database has limited rows.
+      if (bytes > maxResponseBytes && media !== "arrow") throw tooLong(bytes, maxResponseBytes);
+      reservation.resize(bytes);
+      if (bytes > smallBytes) request.whenSent(bytes, () => reservation.release());
+      return { status: 200, headers: { ...answerHeaders(record), ...fixed, ...answer.headers }, body: content };
+    } catch (error) {
+      reservation.release();
+      throw error;
+    }
+  };
+  return async (request, record) => {
+    record.operation = operation.name;
+    record.writes = changes;
+    const principal = await authenticator.authenticate(readCredentials(request.headers));
+    record.principal = principal.subject;
+    // A JWT and a static token may have the same subject.
+    const caller = `${principal.method} ${principal.subject}`;
+
+    const hasJson = request.method !== "GET" && operation.input !== "arrow";
+    if (!hasJson) return handle(request, record, principal, caller, {});
+    const most = mostBytesOf(request, limits);
+    if (most <= smallBytes) return handle(request, record, principal, caller, await readBody(request, limits));
+    const body = new Reservation(budgets.bodies, caller);
+    await body.wait(most, request);
+    try {
+      return await handle(request, record, principal, caller, await readBody(request, limits));
+    } finally {
+      body.release();
+    }
   };
 };

@@ -34,6 +34,10 @@ export interface ProcessOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** The process cannot write to files, as if the disk were full. */
   readonly fullDisk?: boolean;
+  /** Maximum number of its open files and connections. */
+  readonly descriptors?: number;
+  /** Flags of Node, for instance `--max-old-space-size=256`. */
+  readonly flags?: readonly string[];
 }
 
 /** Every write to a file fails with EFBIG: Node ignores the signal SIGXFSZ. Pipes and sockets are not limited. */
@@ -46,7 +50,9 @@ export const startServiceProcess = async (options: ProcessOptions): Promise<Serv
   if (options.copyOf !== undefined) await cp(options.copyOf, copy, { recursive: true });
   const [program = "", ...args] = [
     ...(options.fullDisk === true ? withoutFileWrites : []),
+    ...(options.descriptors === undefined ? [] : ["sh", "-c", `ulimit -n ${options.descriptors} && exec "$@"`, "sh"]),
     process.execPath,
+    ...(options.flags ?? []),
     "service/main.ts",
   ];
   const running = startProcess(program, args, {

@@ -43,7 +43,10 @@ beforeAll(async () => {
   await cp(inject("tables"), join(home, "data"), { recursive: true });
   const caches = { indexBytes: 2 ** 24, metadataBytes: 2 ** 24 };
   connection = new LazyConnection({ uri: join(home, "data"), storageOptions: {} }, caches, undefined);
-  writes = openWrites(connection, { maxWriteBytes: 2 ** 20 });
+  writes = openWrites(connection, {
+    maxWriteBytes: 2 ** 20,
+    schemas: { maxSchemaBytes: 2 ** 20, maxValueBytes: 2 ** 20 },
+  });
   await writes.createNamespace({ key: "full", parts: ["full"] }, "create", {});
   await writes.createTable(tableOf("full", "t"), one, "create");
   await writes.createIndex(plain, { column: "id", type: "BTREE", name: "by_id", parameters: {} });

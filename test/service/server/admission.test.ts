@@ -7,6 +7,7 @@ import { readOperations } from "../../../service/operations/index.ts";
 import type { Tools } from "../../../service/operations/operation.ts";
 import { AdmissionLimit } from "../../../service/server/admission.ts";
 import { createApp } from "../../../service/server/app.ts";
+import { ByteBudget } from "../../../service/server/byte-budget.ts";
 import { PrincipalLimit } from "../../../service/server/principal-limit.ts";
 import { createLog } from "../../../service/telemetry/log.ts";
 import { createMetrics } from "../../../service/telemetry/metrics.ts";
@@ -302,6 +303,7 @@ describe("an operation", () => {
     const open = () => new AdmissionLimit({ ...config, queue: 0 });
     const metadata = new AdmissionLimit({ ...config, concurrency: 10 });
     const admission = { analyze: open(), plan: open(), metadata, write: open(), append: open() };
+    const budget = () => new ByteBudget({ totalBytes: 2 ** 20, callerBytes: 2 ** 20 }, 100, "bytes");
     const { router } = createApp({
       operations: readOperations,
       tools: { database, deadlineSeconds, verifyBranch: () => undefined } as unknown as Tools,
@@ -309,6 +311,8 @@ describe("an operation", () => {
       limits,
       admission,
       principalLimit: new PrincipalLimit(max),
+      budgets: { responses: budget(), bodies: budget() },
+      maxResponseBytes: 2 ** 20,
       log: createLog("error", { write() {} }),
       metrics: createMetrics("0.0.0-test"),
       openapi: { text: "{}", etag: "" },

@@ -27,6 +27,7 @@ const request = (body: AsyncIterable<Uint8Array>, headers: Readonly<Record<strin
   listOf: () => undefined,
   body,
   signal: new AbortController().signal,
+  whenSent: (_bytes, done) => done(),
 });
 
 const chunks = (count: number, bytes = 64 * kibibyte): Readable =>

@@ -113,8 +113,10 @@ describe("lists of the root namespace", () => {
       consistencySeconds: 60,
       pinnedSeconds: 60,
       maxHandles: 10,
+      maxHandleBytes: 2 ** 20,
       caches: { indexBytes: 2 ** 20, metadataBytes: 2 ** 20 },
       maxWriteBytes: 2 ** 20,
+      schemas: { maxSchemaBytes: 2 ** 20, maxValueBytes: 2 ** 20 },
       maxResultBytes: 2 ** 20,
       showLocations: true,
     });

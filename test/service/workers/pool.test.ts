@@ -43,8 +43,10 @@ const open = (changes: Partial<PoolConfig> = {}, entry = workerEntry): Pool => {
     consistencySeconds: 1,
     pinnedSeconds: 60,
     maxHandles: 10,
+    maxHandleBytes: 2 ** 20,
     caches: { indexBytes: 2 ** 20, metadataBytes: 2 ** 20 },
     maxWriteBytes: 2 ** 20,
+    schemas: { maxSchemaBytes: 2 ** 20, maxValueBytes: 2 ** 20 },
     maxResultBytes: 2 ** 20,
     showLocations: false,
   };

@@ -85,7 +85,10 @@ describe.each([
       { indexBytes: 2 ** 24, metadataBytes: 2 ** 24 },
       undefined,
     );
-    calls = openWrites(connection, { maxWriteBytes: 2 ** 20 });
+    calls = openWrites(connection, {
+      maxWriteBytes: 2 ** 20,
+      schemas: { maxSchemaBytes: 2 ** 20, maxValueBytes: 2 ** 20 },
+    });
   });
   afterAll(async () => {
     process.stdout.write(`interrupted writes on ${cloud}://, ${title}: ${JSON.stringify(outcomes)}\n`);
