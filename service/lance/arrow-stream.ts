@@ -3,6 +3,7 @@ import { invalid } from "../errors.ts";
 import { type Block, head, type SchemaSource, writeFooter } from "./arrow-footer.ts";
 import { fieldAt, follow, longAt, structsAt, viewOf } from "./flatbuffer.ts";
 import { mostBytesOf } from "./lz4-frame.ts";
+import { type ColumnSize, columnSizes } from "./schema-sizes.ts";
 
 /** The messages of an Arrow IPC stream, without their values. */
 export interface StreamOutline {
@@ -165,19 +166,26 @@ const readMessages = (bytes: Uint8Array): StreamOutline => {
   return { schema, dictionaries, batches, length: at, rows, decodedBytes, mayExceed };
 };
 
-/**
- * Reads the outline of an Arrow IPC stream, whose bytes a caller sent.
- * @throws ServiceError code 13 if a message or a buffer is outside of the stream.
- */
-export const outlineOf = (stream: Uint8Array): StreamOutline => {
+/** @throws ServiceError code 13 for a flatbuffer that points out of its bytes. */
+const readDamaged = <T>(read: () => T): T => {
   try {
-    return readMessages(stream);
+    return read();
   } catch (error) {
     // Bounds of a DataView, and of an integer.
     if (error instanceof RangeError) throw malformed("a message is damaged");
     throw error;
   }
 };
+
+/**
+ * Reads the outline of an Arrow IPC stream, whose bytes a caller sent.
+ * @throws ServiceError code 13 if a message or a buffer is outside of the stream.
+ */
+export const outlineOf = (stream: Uint8Array): StreamOutline => readDamaged(() => readMessages(stream));
+
+/** @throws ServiceError code 13 for a damaged schema. */
+export const columnsOf = ({ schema: { bytes, schemaAt } }: StreamOutline): readonly ColumnSize[] =>
+  readDamaged(() => columnSizes(viewOf(bytes), schemaAt));
 
 export interface Stream {
   readonly bytes: Uint8Array;

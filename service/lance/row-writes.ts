@@ -1,12 +1,11 @@
 import type { Connection } from "@lancedb/lancedb";
 import { ServiceError } from "../errors.ts";
 import type { TableId } from "../guard/table-id.ts";
-import { freeStream, outlineOf, readStreamFile, type Stream, toArrowFile } from "./arrow-stream.ts";
+import { columnsOf, freeStream, outlineOf, readStreamFile, type Stream, toArrowFile } from "./arrow-stream.ts";
 import { classifyWrite } from "./classify-write.ts";
 import { type Commits, isLost, nativeOf, noRows } from "./commits.ts";
 import { openDecodeCheck } from "./decode-check.ts";
-import { viewOf } from "./flatbuffer.ts";
-import { columnSizes, faultOfSchema, faultOfValues, refuse, type SchemaLimits } from "./schema-sizes.ts";
+import { faultOfSchema, faultOfValues, refuse, type SchemaLimits } from "./schema-sizes.ts";
 import type { CommitOfRows, CreateMode, RowCounts, RowData, WriteCalls } from "./write-calls.ts";
 
 /** Native calls that take Arrow data as it was sent. The SDK's own methods decode it and encode it again. */
@@ -69,9 +68,9 @@ const verifySize = (streams: readonly Stream[], { maxWriteBytes }: WriteLimits):
 };
 
 /** @throws ServiceError code 13 for a schema that the service could not read. */
-const verifySchema = ({ outline: { schema } }: Stream, { schemas }: WriteLimits): void => {
-  refuse(faultOfSchema(schema.bytes.byteLength, schemas));
-  refuse(faultOfValues(columnSizes(viewOf(schema.bytes), schema.schemaAt), schemas));
+const verifySchema = ({ outline }: Stream, { schemas }: WriteLimits): void => {
+  refuse(faultOfSchema(outline.schema.bytes.byteLength, schemas));
+  refuse(faultOfValues(columnsOf(outline), schemas));
 };
 
 type OneOrMore<T> = readonly [T, ...T[]];
