@@ -1,3 +1,4 @@
+import { tmpdir } from "node:os";
 import { createAuthenticator } from "./auth/index.ts";
 import type { Config } from "./config/config.ts";
 import { createConsole } from "./console/console.ts";
@@ -21,6 +22,7 @@ import { createHealthApp, isReady, type Readiness } from "./server/health.ts";
 import { type Listener, listen } from "./server/listener.ts";
 import { createOpenApi } from "./server/openapi.ts";
 import { PrincipalLimit } from "./server/principal-limit.ts";
+import { removeStale } from "./server/upload-directory.ts";
 import { Uploads } from "./server/uploads.ts";
 import type { Log } from "./telemetry/log.ts";
 import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
@@ -80,6 +82,8 @@ export const startService = async (config: Config, log: Log, version: string): P
       ? await createConsole(authenticator, consoleSettings(config, version), config.writes === "on")
       : undefined;
   const metrics = createMetrics(version);
+  // A worker process removes its own, unless it is killed together with its supervisor.
+  removeStale(tmpdir(), "lakehead-worker-");
   const isolation = openDatabase(config, log, metrics);
   const { database } = isolation;
   const principalLimit = new PrincipalLimit(config.maxInFlightPerPrincipal);

@@ -23,10 +23,13 @@ export const seesNamespace = ({ tables }: Principal, parts: readonly string[]): 
   tables.permits(parts) || tables.reaches(parts);
 
 /**
+ * A pattern of tables alone, as `alice_*`, permits no change of a namespace with such a name: what is inside is not the
+ * principal's.
  * @param namespaceId Canonical parts of the namespace id; `[]` is the root.
  * @throws ServiceError code 15, whether or not the namespace exists.
  */
 export function authorizeNamespace(principal: Principal, scope: Scope | null, namespaceId: readonly string[]): void {
   requireScope(principal, scope);
-  if (!seesNamespace(principal, namespaceId)) throw insufficientScope("the credentials do not permit this namespace");
+  const mayUse = scope === "manage" ? principal.tables.reaches(namespaceId) : seesNamespace(principal, namespaceId);
+  if (!mayUse) throw insufficientScope("the credentials do not permit this namespace");
 }

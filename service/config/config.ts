@@ -5,6 +5,7 @@ import type { ConfigurableLimits } from "../guard/limits.ts";
 import type { DatabaseConfig } from "../lance/database.ts";
 import type { AdmissionClass } from "../operations/operation.ts";
 import type { AdmissionOptions } from "../server/admission.ts";
+import type { BodyLimits } from "../server/body.ts";
 import type { BudgetLimits } from "../server/byte-budget.ts";
 import type { UploadLimits } from "../server/uploads.ts";
 import type { IsolationConfig, PoolConfig } from "../workers/isolated-database.ts";
@@ -18,7 +19,7 @@ export interface Config extends Readonly<Omit<Values["server"], "otlpEndpoint">>
   readonly otlpEndpoint?: string;
   readonly database: DatabaseConfig;
   readonly auth: AuthConfig;
-  readonly limits: ConfigurableLimits;
+  readonly limits: ConfigurableLimits & Pick<BodyLimits, "stallMs">;
   /** Seconds after which an operation that reads without bound is ended. */
   readonly deadlineSeconds: number;
   readonly admission: Readonly<Record<AdmissionClass, AdmissionOptions>>;
@@ -104,6 +105,20 @@ const maxDefaultWriteBytes = 256 * 2 ** 20;
 const maxWriteBytesOf = ({ writes }: Values, memory: number): number =>
   writes.maxWriteBytes ?? Math.min(maxDefaultWriteBytes, Math.floor(memory * writeShare));
 
+/** Worker processes for appends that share commits, and the memory that each usually takes. */
+const appendWorkers = 2;
+const appendBytes = 256 * 2 ** 20;
+
+/** With two, one caller cannot occupy all of them. */
+const minWriteWorkers = 2;
+
+/** Writes at a time, apart from appends that share commits: as many as are wanted, where each has the memory for it. */
+const writeConcurrencyOf = ({ writes, load, isolation }: Values): number => {
+  const bytes = isolation.workerMemoryBytes ?? minWorkerBytes;
+  const fitting = Math.floor((memoryOf(load) * workersShare) / bytes) - 1;
+  return Math.min(writes.concurrency, Math.max(minWriteWorkers, fitting));
+};
+
 /** @param shareBytes memory of one of `shares`, in bytes. */
 const toAnalyzePool = (
   { admission, isolation }: Values,
@@ -129,15 +144,23 @@ const toIsolation = (values: Values): IsolationConfig | undefined => {
   if (isolation.mode === "off") return undefined;
   const budget = memoryOf(load) * workersShare;
   const planWorkers = isolation.mode === "all" ? isolation.planWorkers : 0;
-  const writeWorkers = writes.mode === "on" ? writes.concurrency : 0;
+  const writeWorkers = writes.mode === "on" ? writeConcurrencyOf(values) : 0;
   const otherWorkers = planWorkers + writeWorkers;
   const wanted = Math.ceil(admission.analyze.concurrency / analysesPerShare);
+  const left = writes.mode === "on" ? budget - appendWorkers * appendBytes : budget;
   const memoryBytes =
-    isolation.workerMemoryBytes ?? Math.max(minWorkerBytes, Math.floor(budget / (wanted + otherWorkers)));
-  const fitting = Math.floor(budget / memoryBytes) - otherWorkers;
+    isolation.workerMemoryBytes ?? Math.max(minWorkerBytes, Math.floor(left / (wanted + otherWorkers)));
+  const fitting = Math.floor(left / memoryBytes) - otherWorkers;
   const shares = Math.max(1, Math.min(wanted, fitting));
   const maxWaitMs = load.queueSeconds * 1000;
   const common = { memoryBytes, maxWaitMs };
+  const toWritePool = (workers: number): PoolConfig => ({
+    ...common,
+    workers,
+    workersApart: workers,
+    callsPerWorker: 1,
+    deadlineSeconds: writes.deadlineSeconds,
+  });
   return {
     database: toDatabase(database, memoryBytes * workerCacheShare, maxWriteBytesOf(values, memoryBytes)),
     analyze: { ...toAnalyzePool(values, shares, memoryBytes), maxWaitMs },
@@ -151,13 +174,7 @@ const toIsolation = (values: Values): IsolationConfig | undefined => {
       },
     }),
     ...(writeWorkers > 0 && {
-      write: {
-        ...common,
-        workers: writeWorkers,
-        workersApart: writeWorkers,
-        callsPerWorker: 1,
-        deadlineSeconds: writes.deadlineSeconds,
-      },
+      writes: { write: toWritePool(writeWorkers), append: { ...toWritePool(appendWorkers), priority: "append" } },
     }),
   };
 };
@@ -168,12 +185,11 @@ const toIsolation = (values: Values): IsolationConfig | undefined => {
  */
 const planShare = 1 / 16;
 
-const toAdmission = (
-  { admission, load, isolation, writes }: Values,
-  analyzePool: PoolConfig | undefined,
-): Config["admission"] => {
+const toAdmission = (values: Values, analyzePool: PoolConfig | undefined): Config["admission"] => {
+  const { admission, load, isolation, writes } = values;
   const maxWaitMs = load.queueSeconds * 1000;
   const { analyze, plan, metadata } = admission;
+  const writeConcurrency = isolation.mode === "off" ? writes.concurrency : writeConcurrencyOf(values);
   const fitting =
     analyzePool === undefined ? Number.POSITIVE_INFINITY : analyzePool.workers * analyzePool.callsPerWorker;
   return {
@@ -185,7 +201,7 @@ const toAdmission = (
       ...(isolation.mode !== "all" && { share: Math.ceil(plan.concurrency * planShare) }),
     },
     metadata: { ...metadata, maxWaitMs },
-    write: { concurrency: writes.concurrency, queue: writes.queue, maxWaitMs },
+    write: { concurrency: writeConcurrency, queue: writes.queue, maxWaitMs, long: true },
     append: { concurrency: writes.appendConcurrency, queue: writes.appendConcurrency, maxWaitMs },
   };
 };
@@ -274,11 +290,12 @@ export const readConfig = (environment: Environment): Config => {
   const { server, auth, limits, load, isolation: isolated, database, writes } = values;
   const memory = memoryOf(load);
   const isolation = toIsolation(values);
+  const stallMs = load.bodyStallSeconds * 1000;
   const maxWriteBytes = isolation?.database.maxWriteBytes ?? maxWriteBytesOf(values, memory);
   return Object.freeze({
     ...server,
     auth,
-    limits,
+    limits: { ...limits, stallMs },
     database: {
       ...toDatabase(database, isolation === undefined ? memory : memory * (1 - workersShare), maxWriteBytes),
       opened: database.schemas,
@@ -286,13 +303,14 @@ export const readConfig = (environment: Environment): Config => {
     budgets: toBudgets(values),
     maxWaitMs: load.queueSeconds * 1000,
     writes: writes.mode,
-    uploads: { maxWriteBytes, maxUploadBytes: Math.max(maxWriteBytes, writes.maxUploadBytes) },
+    // A caller may hold as many bytes as it leaves free: one can send two of the largest bodies, and then another one more.
+    uploads: { maxWriteBytes, maxUploadBytes: Math.max(4 * maxWriteBytes, writes.maxUploadBytes), stallMs },
     ...(writes.mode === "on" ? { requestMs: writes.uploadSeconds * 1000 } : {}),
     deadlineSeconds: isolated.analyzeDeadlineSeconds,
     admission: toAdmission(values, isolation?.analyze),
     maxInFlightPerPrincipal: load.maxInFlightPerPrincipal,
     ...(isolation === undefined ? {} : { isolation }),
-    maintenance: toTableMaintenance(values, isolation?.write?.memoryBytes ?? Math.floor(memory * workersShare)),
+    maintenance: toTableMaintenance(values, isolation?.writes?.write.memoryBytes ?? Math.floor(memory * workersShare)),
   });
 };
 

@@ -278,6 +278,11 @@ const load = z.object({
     "Maximum calls of one principal that run or wait, of all kinds together; more are answered with 429",
     integer(1, 100_000).default(256),
   ),
+  bodyStallSeconds: variable(
+    "LAKEHEAD_BODY_STALL_SECONDS",
+    "Time in which 16 KiB for each of its seconds must arrive of a request's body, or its rest, in seconds; then 408, and the connection is closed",
+    decimal(0.1, 3600).default(30),
+  ),
   memoryBytes: variable(
     "LAKEHEAD_MEMORY_LIMIT_BYTES",
     "Memory that the service may use, in bytes; absent: that of the container or machine",
@@ -327,7 +332,7 @@ const writes = z.object({
   ),
   maxUploadBytes: variable(
     "LAKEHEAD_MAX_UPLOAD_BYTES",
-    "Maximum bytes of the rows of all writes in flight; up to four bodies of at most 4 MiB are in `/dev/shm`, larger ones are files in the directory for temporary files",
+    "Maximum bytes of the rows of all writes in flight, at least four times LAKEHEAD_MAX_WRITE_BYTES; one principal may hold as many as it leaves free; up to four bodies of at most 4 MiB are in `/dev/shm`, larger ones are files in the directory for temporary files",
     integer(1024, Number.MAX_SAFE_INTEGER).default(1024 * mebibyte),
   ),
   uploadSeconds: variable(
@@ -337,8 +342,8 @@ const writes = z.object({
   ),
   concurrency: variable(
     "LAKEHEAD_WRITE_CONCURRENCY",
-    "Concurrency limit of writes, and number of their worker processes",
-    integer(1, 256).default(2),
+    "Concurrency limit of writes other than small appends, and number of their worker processes, of which two always and more where they have 512 MiB each; one principal occupies as many as it leaves free, and inserts of one that is alone all",
+    integer(1, 256).default(3),
   ),
   queue: variable("LAKEHEAD_WRITE_QUEUE", "Maximum number of writes in the queue", integer(0, 10_000).default(64)),
   appendConcurrency: variable(

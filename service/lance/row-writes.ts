@@ -116,7 +116,11 @@ export const openRowWrites = (
     const table = await nativeOf<NativeConnection>(to).createTable(name, file, mode, [...namespace], {
       ...storageOptions,
     });
-    return { version: await table.version(), rows: noRows };
+    const version = await table.version().catch((error: unknown) => {
+      // Another writer has dropped the new table already: it is no table that was looked for in vain.
+      throw classifyWrite(error).code === 4 ? new ServiceError(14, { cause: error }) : error;
+    });
+    return { version, rows: noRows };
   };
 
   return {

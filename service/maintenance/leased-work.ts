@@ -54,10 +54,16 @@ export class LeasedWork {
 
   /**
    * @param row of the table, if the record has one.
+   * @param stop ends the work on this table.
    * @returns undefined if another run holds the lease.
    * @throws WorkEnded if the work ended early; the record then says why.
    */
-  async on(id: readonly string[], limits: Limits, row: RecordRow | undefined): Promise<Worked | undefined> {
+  async on(
+    id: readonly string[],
+    limits: Limits,
+    row: RecordRow | undefined,
+    stop?: AbortSignal,
+  ): Promise<Worked | undefined> {
     // Two requests of one process are two holders.
     const owner = `${this.#options.owner}/${randomUUID().slice(0, 8)}`;
     const table = id.join("$");
@@ -65,7 +71,7 @@ export class LeasedWork {
     const from = Date.now();
     const dueSince = row?.dueSince || from;
     try {
-      const { result, notes } = await this.#work(table, id, limits, owner);
+      const { result, notes } = await this.#work(table, id, limits, owner, stop);
       const { remaining, conflicted, after } = result;
       await this.#record.release(table, owner, {
         dueSince: remaining.length === 0 ? 0 : dueSince,
@@ -83,7 +89,13 @@ export class LeasedWork {
   }
 
   /** Works on a table while its lease is held. */
-  async #work(table: string, id: readonly string[], limits: Limits, owner: string): Promise<Omit<Worked, "seconds">> {
+  async #work(
+    table: string,
+    id: readonly string[],
+    limits: Limits,
+    owner: string,
+    stop: AbortSignal | undefined,
+  ): Promise<Omit<Worked, "seconds">> {
     const { database, attempts, memoryBytes, tableSeconds } = this.#config;
     const { onStep } = this.#options;
     const endsAt = Date.now() + tableSeconds * 1000;
@@ -107,7 +119,7 @@ export class LeasedWork {
       }
     }, this.#leaseMs / 4);
     try {
-      const signal = AbortSignal.any([lost.signal, this.#options.signal]);
+      const signal = AbortSignal.any([lost.signal, this.#options.signal, ...(stop === undefined ? [] : [stop])]);
       const ahead = await this.#options.ahead?.(id, limits, signal);
       const result = await workInProcess(
         { database, id, options: { limits, attempts } },

@@ -5,6 +5,7 @@ import { classifyAccess } from "../lance/classify.ts";
 import type { DatabaseAddress } from "../lance/connection.ts";
 import { describeFailure, isConflict } from "../lance/maintained-tables.ts";
 import { MaintenanceRecord, type RecordRow } from "../lance/maintenance-record.ts";
+import { currentCall } from "../operations/shared/current-call.ts";
 import type { Maintenance, MaintenanceResult } from "../operations/shared/maintenance.ts";
 import type { Log } from "../telemetry/log.ts";
 import { judge } from "./due.ts";
@@ -112,7 +113,7 @@ export class MaintenanceOnRequest implements Maintenance {
     const limits = this.#policy(parts);
     if (limits === undefined) throw noRule();
     const row = (await this.record()).get(key);
-    const worked = await this.#work.on(parts, limits, row).catch((error: unknown) => {
+    const worked = await this.#work.on(parts, limits, row, currentCall.getStore()?.stop).catch((error: unknown) => {
       this.#log.warn({ table: key, reason: describeFailure(error) }, "the maintenance of a table failed");
       throw error instanceof WorkEnded ? endedEarly(error) : recordFailure(error);
     });

@@ -8,6 +8,16 @@ import { branchOf, columnPath, committed } from "./shared/write.ts";
 
 const whole = (max: number) =>
   optional(z.int({ error: "must be a whole number" }).min(1, { error: "must be 1 or greater" }).max(max));
+/** A number with which the time of a build grows. */
+const costly = (max: number) =>
+  optional(
+    z
+      .int({ error: "must be a whole number" })
+      .min(1, { error: "must be 1 or greater" })
+      .max(max, {
+        error: ({ input }) => `must be at most ${max}, not ${input}: the time in which an index is built grows with it`,
+      }),
+  );
 const flag = optional(z.boolean());
 
 /** The engine ends its process for another language. */
@@ -44,13 +54,15 @@ const body = z.object({
   ),
   distance_type: optional(distanceType),
   metric_type: optional(distanceType).describe("The same as distance_type"),
-  num_partitions: whole(1_000_000),
+  num_partitions: costly(65_536),
   num_sub_vectors: whole(65_536),
   num_bits: whole(8),
-  max_iterations: whole(10_000),
-  sample_rate: whole(1_000_000),
-  m: whole(1000),
-  ef_construction: whole(100_000),
+  // Ten times the engine's defaults, and sixteen times.
+  max_iterations: costly(500),
+  sample_rate: costly(4096),
+  // The time grows with their product, which is at most some seventeen times that of the engine's defaults, 20 and 300.
+  m: costly(100),
+  ef_construction: costly(1000),
   with_position: flag,
   base_tokenizer: optional(z.enum(["simple", "whitespace", "raw", "ngram"])),
   language: optional(z.enum(languages)),

@@ -10,6 +10,7 @@ export const createTable = defineOperation({
   methods: ["POST"],
   scope: "manage",
   admission: "write",
+  endsSoon: true,
   missing: [1],
   errors: [5, 14, 20],
   summary: "Creates a table from an Arrow IPC stream, with rows or with a schema alone",

@@ -10,6 +10,7 @@ export const insert = defineOperation({
   scope: "write",
   // Small appends wait for a common commit, which one worker runs.
   admission: (rows, { mode }) => (mayShareCommit(rows, mode) ? "append" : "write"),
+  endsSoon: true,
   errors: [14, 20, 22],
   summary: "Inserts the rows of an Arrow IPC stream",
   input: "arrow",

@@ -119,6 +119,8 @@ export interface Operation<
         database: Database,
         target: Targets[Target],
       ) => AdmissionClass);
+  /** The time of a call depends on its rows, and not on the table's. */
+  readonly endsSoon?: true;
   /** Error codes of looking up the target; default: those of its kind. */
   readonly missing?: readonly ErrorCode[];
   /** Error codes of the handler, besides those of the pipeline and of the target; see {@link errorsOf}. */

@@ -9,6 +9,11 @@ export interface AdmissionOptions {
   readonly maxWaitMs: number;
   /** Calls of one caller that run at once while other callers are active; absent: all. */
   readonly share?: number;
+  /**
+   * Calls may take minutes. A caller runs as many as it leaves free, and a call whose client has left is ended when another
+   * one waits for it.
+   */
+  readonly long?: true;
 }
 
 type Refusal = "queue full" | "waited too long" | "client gone";
@@ -16,13 +21,26 @@ type Refusal = "queue full" | "waited too long" | "client gone";
 interface Arrival {
   /** Callers take turns. Calls without one share a queue. */
   readonly caller?: string;
-  /** Its signal is aborted when the client disconnects; a waiting call is then dropped. Read only for a call that waits. */
+  /**
+   * Its signal is aborted when the client disconnects; a waiting call is then dropped. Read only for a call that waits or may
+   * be ended.
+   */
   readonly client?: { readonly signal: AbortSignal };
+  /** Whether the call ends soon, so that a caller who is alone may run it beside others of a class that are long. */
+  readonly endsSoon?: boolean;
 }
 
 interface Waiting {
+  readonly endsSoon: boolean;
   admit(): void;
   refuse(refusal: Refusal): void;
+}
+
+/** A call that may be ended. */
+interface Running {
+  readonly caller: string;
+  readonly stop: AbortController;
+  isAbandoned: boolean;
 }
 
 /**
@@ -42,6 +60,8 @@ export class AdmissionLimit {
   readonly #onRefusal: (refusal: Refusal) => void;
   readonly #isAlone: (caller: string) => boolean;
   readonly #runningOf = new Map<string, number>();
+  /** Calls of a class whose calls are long. */
+  readonly #long = new Set<Running>();
   #running = 0;
   #waiting = 0;
 
@@ -64,24 +84,69 @@ export class AdmissionLimit {
     return this.#waiting;
   }
 
-  /** @throws ServiceError code 17 with `Retry-After` when the call is not admitted. */
-  async run<T>(call: () => Promise<T>, arrival: Arrival = {}): Promise<T> {
-    const { caller = "" } = arrival;
+  /**
+   * @param call gets a signal at which it should end, if calls of the class are long.
+   * @throws ServiceError code 17 with `Retry-After` when the call is not admitted.
+   */
+  async run<T>(call: (stop?: AbortSignal) => Promise<T>, arrival: Arrival = {}): Promise<T> {
+    const { caller = "", endsSoon = false, client } = arrival;
     // The oldest waiting call goes first, also where only its caller's share made it wait.
-    if (this.#hasRoomFor(caller) && !this.#queues.has(caller)) this.#start(caller);
-    else await this.#wait(caller, arrival.client?.signal);
+    if (this.#hasRoomFor(caller, endsSoon) && !this.#queues.has(caller)) this.#start(caller);
+    else await this.#wait(caller, endsSoon, client?.signal);
     try {
-      return await call();
+      return await (this.#options.long === true ? this.#runLong(call, caller, client?.signal) : call());
     } finally {
       this.#end(caller);
       for (let next = this.#next(); next !== undefined; next = this.#next()) next.admit();
+      this.#endAbandoned();
     }
   }
 
-  #hasRoomFor(caller: string): boolean {
-    const { concurrency, share = concurrency } = this.#options;
-    if (this.#running >= concurrency) return false;
-    return (this.#runningOf.get(caller) ?? 0) < share || this.#isAlone(caller);
+  async #runLong<T>(
+    call: (stop: AbortSignal) => Promise<T>,
+    caller: string,
+    client: AbortSignal | undefined,
+  ): Promise<T> {
+    const running: Running = { caller, stop: new AbortController(), isAbandoned: client?.aborted ?? false };
+    const onAbort = (): void => {
+      running.isAbandoned = true;
+      this.#endAbandoned();
+    };
+    client?.addEventListener("abort", onAbort, { once: true });
+    this.#long.add(running);
+    try {
+      return await call(running.stop.signal);
+    } finally {
+      this.#long.delete(running);
+      client?.removeEventListener("abort", onAbort);
+    }
+  }
+
+  /** Ends calls whose clients have left, at most as many as others wait, and none whose end would admit none of these. */
+  #endAbandoned(): void {
+    const abandoned = [...this.#long].filter(({ isAbandoned }) => isAbandoned);
+    const left = abandoned.filter(({ stop }) => !stop.signal.aborted);
+    for (const caller of this.#queues.keys()) {
+      if (abandoned.length - left.length >= this.#waiting) return;
+      const own = abandoned.filter((each) => each.caller === caller).length;
+      if (!this.#isBelowShare(caller, own, abandoned.length)) continue;
+      const ownFirst = left.findIndex((each) => each.caller === caller);
+      const [ended] = left.splice(Math.max(0, ownFirst), 1);
+      ended?.stop.abort("its client has left, and another write waits");
+    }
+  }
+
+  /** @param own calls of the caller, and `all` calls, that will have ended. */
+  #isBelowShare(caller: string, own = 0, all = 0): boolean {
+    const { concurrency, share = concurrency, long } = this.#options;
+    const running = (this.#runningOf.get(caller) ?? 0) - own;
+    return running < (long === true ? concurrency - this.#running + all : share);
+  }
+
+  #hasRoomFor(caller: string, endsSoon: boolean): boolean {
+    if (this.#running >= this.#options.concurrency) return false;
+    // One who is alone when a long call begins may not be alone before it ends.
+    return this.#isBelowShare(caller) || ((endsSoon || this.#options.long !== true) && this.#isAlone(caller));
   }
 
   #start(caller: string): void {
@@ -100,10 +165,10 @@ export class AdmissionLimit {
   #next(): Waiting | undefined {
     if (this.#running >= this.#options.concurrency) return undefined;
     for (const [caller, queue] of this.#queues) {
-      if (!this.#hasRoomFor(caller)) continue;
+      const [oldest] = queue;
+      if (oldest === undefined || !this.#hasRoomFor(caller, oldest.endsSoon)) continue;
       this.#queues.delete(caller);
       this.#queues.set(caller, queue);
-      const [oldest] = queue;
       return oldest;
     }
     return undefined;
@@ -119,7 +184,7 @@ export class AdmissionLimit {
     return newest !== undefined;
   }
 
-  #wait(caller: string, signal: AbortSignal | undefined): Promise<void> {
+  #wait(caller: string, endsSoon: boolean, signal: AbortSignal | undefined): Promise<void> {
     if (this.#waiting >= this.#options.queue && !this.#evictFor(caller))
       return Promise.reject(this.#refusal("queue full"));
     return new Promise((resolve, reject) => {
@@ -132,6 +197,7 @@ export class AdmissionLimit {
         signal?.removeEventListener("abort", onAbort);
       };
       const waiting: Waiting = {
+        endsSoon,
         admit: () => {
           leave();
           // Counted at once: before the promise settles, a new call could take its place.
@@ -150,6 +216,7 @@ export class AdmissionLimit {
       if (queue === undefined) this.#queues.set(caller, new Set([waiting]));
       else queue.add(waiting);
       this.#waiting++;
+      this.#endAbandoned();
     });
   }
 

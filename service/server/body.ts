@@ -5,8 +5,12 @@ import { nestsDeeperThan } from "../guard/json-depth.ts";
 import type { RequestLimits } from "../guard/limits.ts";
 import { parseJson } from "../query/key-order.ts";
 import type { ApiRequest } from "./api-request.ts";
+import { Arrival, arriving } from "./arrival.ts";
 
-export type BodyLimits = Pick<RequestLimits, "maxBodyBytes" | "maxJsonDepth">;
+export interface BodyLimits extends Pick<RequestLimits, "maxBodyBytes" | "maxJsonDepth"> {
+  /** Milliseconds in which a part of a body must arrive. */
+  readonly stallMs: number;
+}
 
 const tooLarge = (limit: number): ServiceError =>
   new ServiceError(13, {
@@ -28,31 +32,41 @@ const decode = (bytes: Uint8Array): string => {
 };
 
 /** Reads a body piece by piece: one whose length is not declared may have any. */
-const readCounted = async (body: AsyncIterable<Uint8Array>, limit: number): Promise<Uint8Array> => {
+const readCounted = async (
+  body: AsyncIterable<Uint8Array>,
+  { maxBodyBytes, stallMs }: BodyLimits,
+): Promise<Uint8Array> => {
   const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.byteLength;
-    if (size > limit) throw tooLarge(limit);
+  let bytes = 0;
+  for await (const chunk of arriving(body, stallMs)) {
+    bytes += chunk.byteLength;
+    if (bytes > maxBodyBytes) throw tooLarge(maxBodyBytes);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
 };
 
 /** Reads a body of a declared length, to which Node limits it. Most bodies arrive in one piece. */
-const readDeclared = (body: IncomingMessage): Promise<Uint8Array> =>
-  new Promise((resolve, reject) => {
+const readDeclared = (body: IncomingMessage, { stallMs }: BodyLimits): Promise<Uint8Array> => {
+  const arrival = new Arrival(body, stallMs);
+  return new Promise<Uint8Array>((resolve, reject) => {
     const closed = (): void => reject(new Error("the connection was closed"));
     if (body.destroyed) return closed();
     const chunks: Buffer[] = [];
-    body.on("data", (chunk: Buffer) => chunks.push(chunk));
+    arrival.wait(reject);
+    body.on("data", (chunk: Buffer) => {
+      arrival.arrived(chunk.byteLength);
+      chunks.push(chunk);
+      arrival.wait(reject);
+    });
     body.on("end", () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
     body.on("error", reject);
     body.on("close", () => {
       // Also emitted after a complete body.
       if (!body.readableEnded) closed();
     });
-  });
+  }).finally(() => arrival.arrived(0));
+};
 
 /** A body that ends early is a failure of the client or the network, not of this service. */
 const incomplete = (error: unknown): never => {
@@ -71,11 +85,11 @@ export const mostBytesOf = ({ headers }: ApiRequest, { maxBodyBytes }: BodyLimit
   return typeof headers.get("transfer-encoding") === "string" ? maxBodyBytes : 0;
 };
 
-const readBytes = ({ headers, body }: ApiRequest, limit: number): Promise<Uint8Array> => {
+const readBytes = ({ headers, body }: ApiRequest, limits: BodyLimits): Promise<Uint8Array> => {
   const declared = headers.get("content-length") ?? undefined;
-  if (declared !== undefined && Number(declared) > limit) throw tooLarge(limit);
+  if (declared !== undefined && Number(declared) > limits.maxBodyBytes) throw tooLarge(limits.maxBodyBytes);
   const isDeclared = declared !== undefined && body instanceof IncomingMessage;
-  return (isDeclared ? readDeclared(body) : readCounted(body, limit)).catch(incomplete);
+  return (isDeclared ? readDeclared(body, limits) : readCounted(body, limits)).catch(incomplete);
 };
 
 const parse = (text: string): unknown => {
@@ -89,7 +103,6 @@ const parse = (text: string): unknown => {
 /**
  * Reads a request's body. Its size is checked before reading, its depth before parsing. An empty body and `null` are
  * `{}`: LanceDB's client requests statistics and the Rust REST namespace requests lists that way.
- *
  * @throws ServiceError 408, 413, 415, or code 13.
  */
 export const readBody = async (request: ApiRequest, limits: BodyLimits): Promise<Record<string, unknown>> => {
@@ -97,7 +110,7 @@ export const readBody = async (request: ApiRequest, limits: BodyLimits): Promise
   const encoding = headers.get("content-encoding");
   if (typeof encoding === "string" && encoding.toLowerCase() !== "identity")
     throw unsupported("a content-encoding is not supported: send the body uncompressed");
-  const text = decode(await readBytes(request, limits.maxBodyBytes));
+  const text = decode(await readBytes(request, limits));
   if (text.trim() === "") return {};
   const type = headers.get("content-type");
   if (typeof type === "string" && !mediaType.test(type))

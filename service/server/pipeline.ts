@@ -31,6 +31,7 @@ import {
   type Tools,
 } from "../operations/operation.ts";
 import { commonBody, commonShape, nestedCommonBody } from "../operations/shared/common-fields.ts";
+import { currentCall } from "../operations/shared/current-call.ts";
 import { misspelled } from "../query/misspelled.ts";
 import type { AdmissionLimit } from "./admission.ts";
 import type { ApiRequest } from "./api-request.ts";
@@ -199,10 +200,13 @@ export const pipeline = (operation: Operation, parts: PipelineParts): Serve => {
     const alternative = asksFor(headers, operation);
     const minimumState = readMinimumState(headers);
     const call = { parameters, dialect, delimiter, principal, alternative, minimumState } as const;
-    const arrival = { caller, client: request };
+    const arrival = { caller, client: request, endsSoon: operation.endsSoon === true };
     const run = (body: unknown): Promise<unknown> =>
       limitOf(body, parameters, target)
-        .run(() => operation.handle(tools, target, body, call), arrival)
+        .run((stop) => {
+          const handle = (): Promise<unknown> => operation.handle(tools, target, body, call);
+          return changes ? currentCall.run({ caller, stop }, handle) : handle();
+        }, arrival)
         .catch((error: unknown) => {
           throw dialect === "lancedb" ? forLanceDb(error) : error;
         });
@@ -211,7 +215,7 @@ export const pipeline = (operation: Operation, parts: PipelineParts): Serve => {
       await reservation.wait(expected, request);
       if (operation.input !== "arrow") return run(parseInput(operation.body, raw));
       if (parts.uploads === undefined) throw new Error("an operation receives rows, but the service takes no writes");
-      const upload = await parts.uploads.receive(request);
+      const upload = await parts.uploads.receive(request, caller);
       record.bytes = upload.bytes;
       try {
         return await run(upload.data);

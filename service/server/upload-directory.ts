@@ -1,12 +1,21 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
 const prefix = "lakehead-uploads-";
 
+/** A container's first process may not collect the ends of others, which then still have their ids. */
+const hasEnded = (pid: number): boolean => {
+  try {
+    return /\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return false;
+  }
+};
+
 const isRunning = (pid: number): boolean => {
   try {
     process.kill(pid, 0);
-    return true;
+    return !hasEnded(pid);
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
@@ -23,8 +32,8 @@ const tryRemove = (path: string): void => {
   }
 };
 
-/** Removes the directories of services that were killed. */
-const removeStale = (parent: string): void => {
+/** Removes the directories of processes that were killed, whose names are the prefix and a process id. */
+export const removeStale = (parent: string, prefix: string): void => {
   for (const name of readdirSync(parent).filter((each) => each.startsWith(prefix))) {
     const path = join(parent, name);
     const pid = Number.parseInt(name.slice(prefix.length), 10);
@@ -35,7 +44,7 @@ const removeStale = (parent: string): void => {
 
 /** Makes a directory for the bodies of requests, which only this process reads. @throws Error of the file system. */
 export const makeUploadDirectory = (parent: string): string => {
-  removeStale(parent);
+  removeStale(parent, prefix);
   const path = mkdtempSync(join(parent, `${prefix}${process.pid}-`));
   made.add(path);
   return path;

@@ -6,15 +6,19 @@ import { finished } from "node:stream/promises";
 import { ServiceError } from "../errors.ts";
 import type { RowData } from "../lance/write-calls.ts";
 import type { ApiRequest } from "./api-request.ts";
+import { arriving } from "./arrival.ts";
 import { BodyFile, Gathered } from "./body-file.ts";
 import { MemoryFile, type MemoryFiles, openMemoryFiles } from "./memory-file.ts";
+import { SharedBytes } from "./shared-bytes.ts";
 import { makeUploadDirectory } from "./upload-directory.ts";
 
 export interface UploadLimits {
   /** Maximum bytes of one body. */
   readonly maxWriteBytes: number;
-  /** Maximum bytes of all bodies that are received or written at a time. */
+  /** Maximum bytes of all bodies that are received or written at a time; a caller may hold as many as it leaves free. */
   readonly maxUploadBytes: number;
+  /** Milliseconds in which a part of a body must arrive. */
+  readonly stallMs: number;
 }
 
 export interface Upload {
@@ -39,10 +43,6 @@ const mediaType = /^application\/(?:vnd\.apache\.arrow\.stream|octet-stream)\s*(
 const unsupported = (message: string): ServiceError =>
   new ServiceError(13, { transport: "mediaTypeNotSupported", message });
 
-/** Without destroying the connection when reading stops early: the response is sent on it. */
-const chunksOf = ({ body }: ApiRequest): AsyncIterable<Uint8Array> =>
-  body instanceof Readable ? body.iterator({ destroyOnReturn: false }) : body;
-
 /** Reads what a client is still sending: it would find its connection reset, and not the response that closes it. */
 const discardRest = async ({ body }: ApiRequest): Promise<void> => {
   if (!(body instanceof Readable) || body.readableEnded || body.destroyed) return;
@@ -60,19 +60,20 @@ export class Uploads {
   readonly #directory: string;
   readonly #memoryFiles: MemoryFiles | undefined;
   readonly #gathered = new Gathered(gatheredBytes);
-  #received = 0;
+  readonly #received: SharedBytes;
   #lastId = 0;
 
   /** @param sharedMemory where the system has files in memory, if it has. */
   constructor(limits: UploadLimits, sharedMemory = "/dev/shm") {
     this.#limits = limits;
+    this.#received = new SharedBytes(limits.maxUploadBytes);
     this.#directory = makeUploadDirectory(tmpdir());
     this.#memoryFiles = openMemoryFiles(sharedMemory);
   }
 
   /** Bytes of all bodies that are received or written at the moment. */
   get bytes(): number {
-    return this.#received;
+    return this.#received.held;
   }
 
   close(): void {
@@ -80,17 +81,18 @@ export class Uploads {
     rmSync(this.#directory, { recursive: true, force: true });
   }
 
-  /** @throws ServiceError 408, 413, 415, or 503 if the bodies of all callers together are too large. */
-  async receive(request: ApiRequest): Promise<Upload> {
+  /** @throws ServiceError 408, 413, 415, or 503 if the bodies of the caller, or of all, are too large together. */
+  async receive(request: ApiRequest, caller: string): Promise<Upload> {
     try {
-      return await this.#receive(request);
+      return await this.#receive(request, caller);
     } catch (error) {
-      await discardRest(request);
+      // What did not arrive in time is not waited for again.
+      if (!(error instanceof ServiceError && error.transport === "requestTimeout")) await discardRest(request);
       throw error;
     }
   }
 
-  async #receive(request: ApiRequest): Promise<Upload> {
+  async #receive(request: ApiRequest, caller: string): Promise<Upload> {
     const { headers } = request;
     const encoding = headers.get("content-encoding");
     if (typeof encoding === "string" && encoding.toLowerCase() !== "identity")
@@ -103,15 +105,15 @@ export class Uploads {
     const chunks: Uint8Array[] = [];
     let file: BodyFile | MemoryFile | undefined;
     let bytes = 0;
+    const holding = this.#received.open(caller);
     const release = async (): Promise<void> => {
       // A file that stays is removed when the service starts again.
       await file?.remove().catch(() => undefined);
-      this.#received -= bytes;
-      bytes = 0;
+      holding.release();
     };
     try {
-      for await (const chunk of chunksOf(request)) {
-        this.#count(chunk.byteLength);
+      for await (const chunk of arriving(request.body, this.#limits.stallMs)) {
+        if (!holding.take(chunk.byteLength)) throw this.#full();
         bytes += chunk.byteLength;
         if (bytes > this.#limits.maxWriteBytes) throw this.#tooLarge();
         chunks.push(chunk);
@@ -139,14 +141,13 @@ export class Uploads {
     return new BodyFile(join(this.#directory, String(++this.#lastId)), this.#gathered);
   }
 
-  #count(bytes: number): void {
-    if (this.#received + bytes > this.#limits.maxUploadBytes)
-      throw new ServiceError(17, {
-        message: "the service is at its limit of rows that are being written; retry",
-        retryAfter: 1,
-        headers: { connection: "close" },
-      });
-    this.#received += bytes;
+  #full(): ServiceError {
+    return new ServiceError(17, {
+      message:
+        "the service is at its limit of rows that are being written, of which one caller may hold as many bytes as it leaves free; retry when your other writes have ended",
+      retryAfter: 1,
+      headers: { connection: "close" },
+    });
   }
 
   #tooLarge(): ServiceError {

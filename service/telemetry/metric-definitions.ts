@@ -35,7 +35,7 @@ export const metricDefinitions = {
   lakehead_workers: {
     type: "gauge",
     labels: ["pool", "state"],
-    help: "Worker processes, by pool (analyze, plan, write) and state (starting, idle, busy)",
+    help: "Worker processes, by pool (analyze, plan, write, append) and state (starting, idle, busy)",
   },
   lakehead_worker_resident_bytes: {
     type: "gauge",
@@ -45,7 +45,7 @@ export const metricDefinitions = {
   lakehead_worker_ends_total: {
     type: "counter",
     labels: ["pool", "reason"],
-    help: "Ended worker processes, by reason: deadline, memory, crash, killed, start, recycled",
+    help: "Ended worker processes, by reason: deadline, abandoned, memory, crash, killed, start, recycled",
   },
   lakehead_written_rows_total: {
     type: "counter",

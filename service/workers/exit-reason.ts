@@ -2,8 +2,8 @@ import { ServiceError } from "../errors.ts";
 import type { IsolatableCalls } from "../lance/database.ts";
 import type { Method } from "./protocol.ts";
 
-/** Why a worker process ended. The first four are decisions of the supervisor. */
-export type ExitReason = "deadline" | "memory" | "recycled" | "stopped" | "crash" | "killed" | "start";
+/** Why a worker process ended. The first five are decisions of the supervisor. */
+export type ExitReason = "deadline" | "abandoned" | "memory" | "recycled" | "stopped" | "crash" | "killed" | "start";
 
 export interface WorkerLimits {
   readonly deadlineSeconds: number;
@@ -97,6 +97,11 @@ export const exitToError = (
       });
     case "crash":
       return new ServiceError(13, { message: `${name} crashed its worker process: ${advised.crash}` });
+    case "abandoned":
+      return new ServiceError(17, {
+        message: `${name} was stopped: its client had left, and another write waited for its worker process`,
+        retryAfter: 1,
+      });
     case "stopped":
       return stopping();
     case "killed":

@@ -8,6 +8,7 @@ import {
   type WriteCalls,
   type WriteTarget,
 } from "../lance/write-calls.ts";
+import { currentCall } from "../operations/shared/current-call.ts";
 
 type Insert = WriteCalls["insertRows"];
 
@@ -19,6 +20,7 @@ interface Group {
 }
 
 interface Append {
+  readonly caller: string | undefined;
   readonly target: WriteTarget;
   readonly data: RowData;
   readonly bytes: number;
@@ -58,7 +60,8 @@ export const groupAppends = (insert: Insert): Insert => {
     const { target } = appends[0];
     try {
       const data = appends.map((append) => append.data) as [RowData, ...RowData[]];
-      const commit = await insert(target, data, "append");
+      // Others wait for it, too: it does not end with the call of one.
+      const commit = await currentCall.run({ caller: appends[0].caller }, () => insert(target, data, "append"));
       for (const [index, { settle }] of appends.entries()) {
         const inserted = commit.insertedBy[index] ?? 0;
         settle({ ...commit, rows: { ...commit.rows, inserted }, insertedBy: [inserted] });
@@ -92,7 +95,7 @@ export const groupAppends = (insert: Insert): Insert => {
     if (group === undefined) return insert(target, data, mode);
     const { key, bytes } = group;
     const outcome = await new Promise<CommitOfInserts | ServiceError>((settle) => {
-      const append: Append = { target, data: only, bytes, settle };
+      const append: Append = { caller: currentCall.getStore()?.caller, target, data: only, bytes, settle };
       const queue = waiting.get(key);
       if (queue !== undefined) queue.push(append);
       else {

@@ -1,5 +1,5 @@
 import type { Database, DatabaseConfig, IsolatableCalls } from "../lance/database.ts";
-import { createInTurn, forgetAfter, type WriteCalls, writeMethods } from "../lance/write-calls.ts";
+import { createInTurn, forgetAfter, mayShareCommit, type WriteCalls, writeMethods } from "../lance/write-calls.ts";
 import { groupAppends } from "./group-commit.ts";
 import { type ExitReport, Pool, type PoolConfig, type PoolReading } from "./pool.ts";
 import type { Call } from "./protocol.ts";
@@ -8,7 +8,7 @@ import { workerEntry } from "./worker-process.ts";
 
 export type { ExitReport, PoolConfig, PoolReading } from "./pool.ts";
 
-export type PoolName = "analyze" | "plan" | "write";
+export type PoolName = "analyze" | "plan" | "write" | "append";
 
 export interface IsolationConfig {
   /** The configuration of each worker's own database: the service's, with smaller caches. */
@@ -16,8 +16,8 @@ export interface IsolationConfig {
   readonly analyze: PoolConfig;
   /** Absent: explain runs in the service's process. */
   readonly plan?: PoolConfig;
-  /** Absent: no write runs in a worker. */
-  readonly write?: PoolConfig;
+  /** Absent: no write runs in a worker. Appends that may share a commit do not wait for longer writes. */
+  readonly writes?: { readonly write: PoolConfig; readonly append: PoolConfig };
 }
 
 export interface Isolation {
@@ -49,7 +49,13 @@ const inWorkers = (pool: Pool): WriteCalls => {
   return Object.fromEntries(writeMethods.map((method) => [method, call(method)])) as unknown as WriteCalls;
 };
 
-const grouped = (writes: WriteCalls): WriteCalls => ({ ...writes, insertRows: groupAppends(writes.insertRows) });
+/** Appends that may share a commit do so, and run apart from other writes. */
+const grouped = (writes: WriteCalls, { insertRows: append }: WriteCalls): WriteCalls => ({
+  ...writes,
+  insertRows: groupAppends((target, data, mode) =>
+    (data.every((each) => mayShareCommit(each, mode)) ? append : writes.insertRows)(target, data, mode),
+  ),
+});
 
 /**
  * The database whose isolatable calls run in worker processes. The others stay in this process: their cost is bounded,
@@ -66,8 +72,10 @@ export const openIsolated = (
   const plan = config.plan === undefined ? undefined : open("plan", config.plan);
   // Each write opens its table. With a bound, an insert would list the versions once more after its commit.
   const openedByEach = { ...config.database, consistencySeconds: 0 };
-  const write = config.write === undefined ? undefined : open("write", config.write, openedByEach);
-  const pools = Object.entries({ analyze, plan, write }).filter(
+  const { writes } = config;
+  const write = writes && open("write", writes.write, openedByEach);
+  const append = writes && open("append", writes.append, openedByEach);
+  const pools = Object.entries({ analyze, plan, write, append }).filter(
     (entry): entry is [PoolName, Pool] => entry[1] !== undefined,
   );
   const { share, forget: forgetResults } = shareResults(config.database.consistencySeconds);
@@ -88,6 +96,8 @@ export const openIsolated = (
     versions,
     branches: share((table) => analyze.run({ method: "branches", values: [table] })),
   };
+  const writesOf = (others: Pool, appends: Pool): WriteCalls =>
+    grouped(forgetAfter(createInTurn(inWorkers(others)), forget), forgetAfter(inWorkers(appends), forget));
   const close = async (): Promise<void> => {
     await Promise.all(pools.map(([, pool]) => pool.close()));
     await inProcess.close();
@@ -97,7 +107,7 @@ export const openIsolated = (
       ...inProcess,
       ...isolated,
       remembersVersions: versions.remembers,
-      ...(write === undefined ? {} : grouped(forgetAfter(createInTurn(inWorkers(write)), forget))),
+      ...(write === undefined || append === undefined ? {} : writesOf(write, append)),
       forget,
       close,
     },

@@ -1,8 +1,10 @@
 import { ServiceError } from "../errors.ts";
 import { outcomeUnknown } from "../lance/classify-write.ts";
 import type { DatabaseConfig } from "../lance/database.ts";
+import { currentCall } from "../operations/shared/current-call.ts";
 import { Backoff } from "./backoff.ts";
 import { type ExitReason, exitToError, stopping, type WorkerLimits } from "./exit-reason.ts";
+import type { Priority } from "./priority.ts";
 import { type Call, type CallOutcome, fromFailure, type Method, type Result } from "./protocol.ts";
 import { measureEveryMs } from "./resident-memory.ts";
 import { type WorkerExit, WorkerProcess } from "./worker-process.ts";
@@ -16,6 +18,8 @@ export interface PoolConfig extends WorkerLimits {
   readonly workersApart: number;
   /** Timeout of a call that waits for a worker to start, in milliseconds. */
   readonly maxWaitMs: number;
+  /** Default: that of all workers. */
+  readonly priority?: Priority;
 }
 
 export interface PoolReading {
@@ -34,6 +38,8 @@ export interface ExitReport extends WorkerExit {
 
 interface Task {
   readonly call: Call;
+  /** Callers take turns. */
+  readonly caller: string | undefined;
   /** Bytes of the rows that it writes. */
   readonly bytes: number;
   /** A ServiceError fails the call; anything else is its result. */
@@ -70,6 +76,9 @@ export class Pool {
   readonly #onExit: (report: ExitReport) => void;
   readonly #workers = new Map<WorkerProcess, Map<number, Task>>();
   readonly #waiting: Task[] = [];
+  /** The last turn of each caller since a call waited. */
+  readonly #turns = new Map<string | undefined, number>();
+  #lastTurn = 0;
   readonly #backoff = new Backoff();
   /** Workers that ran calls since the last measurement of their memory. */
   readonly #unmeasured = new Set<WorkerProcess>();
@@ -88,7 +97,7 @@ export class Pool {
     this.#config = config;
     this.#onExit = onExit;
     this.#start = () =>
-      new WorkerProcess(entry, database, {
+      new WorkerProcess(entry, database, config.priority ?? "worker", {
         onReady: () => {
           this.#replenish();
           this.#dispatch();
@@ -110,13 +119,25 @@ export class Pool {
    */
   run<M extends Method>(call: Call<M>, bytes = 0): Promise<Result<M>> {
     if (this.#closed) return Promise.reject(stopping());
+    const { caller, stop } = currentCall.getStore() ?? {};
     return new Promise((resolve, reject) => {
-      const settle = (outcome: unknown): void =>
-        outcome instanceof ServiceError ? reject(outcome) : resolve(outcome as Result<M>);
-      this.#enqueue(
-        { call: call as Call, bytes, settle, alone: false, mayHaveCommitted: false, timer: undefined },
-        "last",
-      );
+      const settle = (outcome: unknown): void => {
+        stop?.removeEventListener("abort", end);
+        if (outcome instanceof ServiceError) reject(outcome);
+        else resolve(outcome as Result<M>);
+      };
+      const task: Task = {
+        call: call as Call,
+        caller,
+        bytes,
+        settle,
+        alone: false,
+        mayHaveCommitted: false,
+        timer: undefined,
+      };
+      const end = (): void => this.#abandon(task);
+      stop?.addEventListener("abort", end, { once: true });
+      this.#enqueue(task, "last");
       this.#dispatch();
     });
   }
@@ -193,17 +214,27 @@ export class Pool {
     }
   }
 
+  /** The waiting call that must run alone, or the oldest of the caller whose turn was the longest ago. */
+  #next(): Task | undefined {
+    const [oldest] = this.#waiting;
+    if (oldest === undefined || oldest.alone || this.#turns.size === 0) return oldest;
+    const turnOf = ({ caller }: Task): number => this.#turns.get(caller) ?? 0;
+    return this.#waiting.reduce((first, task) => (turnOf(task) < turnOf(first) ? task : first));
+  }
+
   /** Assigns waiting calls to workers, in order: no call overtakes one that must run alone. */
   #dispatch(): void {
     this.#divide();
-    for (let task = this.#waiting[0]; task !== undefined; task = this.#waiting[0]) {
+    for (let task = this.#next(); task !== undefined; task = this.#next()) {
       const worker = this.#findWorker(task);
       if (worker === undefined) {
         if (task.alone || task.bytes > 0) this.#recycleIdle();
         this.#grow();
         return;
       }
-      this.#waiting.shift();
+      this.#waiting.splice(this.#waiting.indexOf(task), 1);
+      if (this.#waiting.length === 0) this.#turns.clear();
+      else this.#turns.set(task.caller, ++this.#lastTurn);
       this.#assign(task, worker);
       this.#grow();
     }
@@ -265,7 +296,7 @@ export class Pool {
     }
     this.#workers.get(worker)?.set(id, task);
     this.#unmeasured.add(worker);
-    task.timer = setTimeout(() => this.#expire(worker, id, task), this.#config.deadlineSeconds * 1000);
+    task.timer = setTimeout(() => this.#end(worker, id, task, "deadline"), this.#config.deadlineSeconds * 1000);
   }
 
   #complete(worker: WorkerProcess, id: number, outcome: CallOutcome): void {
@@ -280,14 +311,27 @@ export class Pool {
     this.#dispatch();
   }
 
-  /** Ends a call at its deadline. It settles when its worker has ended, because until then it uses resources. */
-  #expire(worker: WorkerProcess, id: number, task: Task): void {
+  /** Ends a call that nobody waits for. */
+  #abandon(task: Task): void {
+    const index = this.#waiting.indexOf(task);
+    if (index !== -1) {
+      this.#waiting.splice(index, 1);
+      this.#settle(task, this.#exitToError("abandoned", task));
+      return;
+    }
+    for (const [worker, tasks] of this.#workers)
+      for (const [id, each] of tasks) if (each === task) this.#end(worker, id, task, "abandoned");
+  }
+
+  /** Ends a call. It settles when its worker has ended, because until then it uses resources. */
+  #end(worker: WorkerProcess, id: number, task: Task, reason: "deadline" | "abandoned"): void {
+    clearTimeout(task.timer);
     const tasks = this.#workers.get(worker);
     tasks?.delete(id);
     // The other calls of the worker run again with a new deadline, so the current one must not expire meanwhile.
     for (const other of tasks?.values() ?? []) clearTimeout(other.timer);
-    worker.end("deadline");
-    void worker.ended.then(() => this.#settle(task, this.#exitToError("deadline", task)));
+    worker.end(reason);
+    void worker.ended.then(() => this.#settle(task, this.#exitToError(reason, task)));
   }
 
   #onWorkerExit(worker: WorkerProcess, exit: WorkerExit): void {
@@ -295,8 +339,8 @@ export class Pool {
     this.#workers.delete(worker);
     this.#unmeasured.delete(worker);
     const { pid, peakBytes } = worker;
-    // The call that exceeded its deadline is no longer among the tasks, but was running.
-    const calls = tasks.length + (exit.reason === "deadline" ? 1 : 0);
+    // The call that was ended is no longer among the tasks, but was running.
+    const calls = tasks.length + (exit.reason === "deadline" || exit.reason === "abandoned" ? 1 : 0);
     this.#onExit({ ...exit, pid, peakBytes, calls });
     if (isFailedStart(exit.reason, worker.completed, calls)) this.#backoff.failed();
     if (calls > 1) this.#apartUntil = performance.now() + apartMs;

@@ -8,7 +8,9 @@ import { type FromWorker, perform, type ToWorker, toFailure } from "./protocol.t
 import { temporaryDirectoryOf } from "./temporary-directory.ts";
 
 const temporary = temporaryDirectoryOf(process.pid);
-mkdirSync(temporary, { recursive: true });
+// Of a process with the same id, before this container's last start.
+rmSync(temporary, { recursive: true, force: true });
+mkdirSync(temporary);
 // biome-ignore lint/style/noProcessEnv: the engine reads TMPDIR when it opens the database
 process.env.TMPDIR = temporary;
 

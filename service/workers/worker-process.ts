@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { DatabaseConfig } from "../lance/database.ts";
 import { ExitErrorReader } from "./exit-error.ts";
 import { type ExitReason, exitReason } from "./exit-reason.ts";
-import { lowerPriority } from "./priority.ts";
+import { lowerPriority, type Priority } from "./priority.ts";
 import type { Call, CallOutcome, FromWorker, ToWorker } from "./protocol.ts";
 import { residentBytes } from "./resident-memory.ts";
 import { temporaryDirectoryOf } from "./temporary-directory.ts";
@@ -52,14 +52,14 @@ export class WorkerProcess {
   #peakBytes = 0;
 
   /** @param entry the program that runs in the process. */
-  constructor(entry: string, database: DatabaseConfig, events: WorkerEvents) {
+  constructor(entry: string, database: DatabaseConfig, priority: Priority, events: WorkerEvents) {
     this.#child = fork(entry, [], {
       execArgv: [],
       serialization: "advanced",
       stdio: ["ignore", "ignore", "pipe", "ipc"],
     });
     const child = this.#child;
-    lowerPriority(child.pid, "worker");
+    lowerPriority(child.pid, priority);
     const { promise, resolve } = Promise.withResolvers<void>();
     this.ended = promise;
     this.#startTimer = setTimeout(() => this.end("start"), startMs);

@@ -105,6 +105,28 @@ test.each([
   },
 );
 
+test.each([
+  ["2 GiB", {}, 2],
+  ["4 GiB", {}, 3],
+  ["4 GiB", { LAKEHEAD_WRITE_CONCURRENCY: "1" }, 1],
+  ["4 GiB", { LAKEHEAD_WRITE_CONCURRENCY: "100" }, 5],
+])("in %s with %o, %i writes run beside two appends, with 512 MiB each", (memory, environment, writes) => {
+  const { isolation, admission, uploads } = readConfig({
+    ...minimal,
+    ...environment,
+    LAKEHEAD_WRITES: "on",
+    LAKEHEAD_MEMORY_LIMIT_BYTES: String(Number.parseInt(memory, 10) * 2 ** 30),
+    LAKEHEAD_MAX_UPLOAD_BYTES: "1024",
+  });
+  const memoryBytes = 512 * 2 ** 20;
+  expect(isolation?.writes).toMatchObject({
+    write: { workers: writes, callsPerWorker: 1, memoryBytes: expect.toSatisfy((bytes) => bytes >= memoryBytes) },
+    append: { workers: 2, callsPerWorker: 1, memoryBytes: expect.toSatisfy((bytes) => bytes >= memoryBytes) },
+  });
+  expect(admission.write.concurrency).toBe(writes);
+  expect(uploads.maxUploadBytes).toBe(4 * uploads.maxWriteBytes);
+});
+
 describe("storage options", () => {
   const faults = (options: object) =>
     faultsOf({

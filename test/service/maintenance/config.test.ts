@@ -31,7 +31,7 @@ describe("the configuration of a service", () => {
     const more = { LAKEHEAD_WRITES: "on", LAKEHEAD_WRITE_DEADLINE_SECONDS: "30", LAKEHEAD_MAINTENANCE: "[]" };
     const { maintenance, isolation } = readConfig({ ...environment, ...more });
     expect(maintenance.tableSeconds).toBe(30);
-    expect(maintenance.memoryBytes).toBe(isolation?.write?.memoryBytes);
+    expect(maintenance.memoryBytes).toBe(isolation?.writes?.write.memoryBytes);
   });
 });
 

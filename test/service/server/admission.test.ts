@@ -70,6 +70,86 @@ describe("an admission limit", () => {
     expect(limit.running).toBe(0);
   });
 
+  describe("of calls that take long", () => {
+    const long = { concurrency: 3, queue: 10, maxWaitMs: 60_000, long: true } as const;
+    const open = (isAlone = false) => new AdmissionLimit(long, undefined, () => isAlone);
+
+    test("runs as many of a caller as it leaves free, even if the caller is alone", async () => {
+      const limit = open(true);
+      const held = deferred();
+      const calls = Array.from({ length: 3 }, () => limit.run(() => held.promise, { caller: "many" }));
+      expect(limit).toMatchObject({ running: 2, waiting: 1 });
+      expect(await limit.run(async () => "other", { caller: "other" })).toBe("other");
+      expect(await limit.run(async () => "soon", { caller: "third", endsSoon: true })).toBe("soon");
+      held.settle();
+      await Promise.all(calls);
+    });
+
+    test.each([
+      [true, 3],
+      [false, 2],
+    ])("runs calls that end soon beside them if their caller is alone (%s)", async (isAlone, running) => {
+      const limit = open(isAlone);
+      const held = deferred();
+      const calls = Array.from({ length: 3 }, () => limit.run(() => held.promise, { caller: "a", endsSoon: true }));
+      expect(limit.running).toBe(running);
+      held.settle();
+      await Promise.all(calls);
+    });
+
+    /** Calls that run until they should end, and which of them should. */
+    const runLong = (limit: AdmissionLimit, ...callers: readonly string[]) => {
+      const ended: string[] = [];
+      const calls = callers.map((caller) => {
+        const client = new AbortController();
+        const settled = limit.run(
+          (stop) =>
+            new Promise<void>((resolve) => {
+              stop?.addEventListener("abort", () => {
+                ended.push(caller);
+                resolve();
+              });
+            }),
+          { caller, client },
+        );
+        return { leave: () => client.abort(), settled };
+      });
+      return { ended, calls };
+    };
+
+    test("ends one whose client has left when another call waits, and none before that or besides", async () => {
+      const limit = open();
+      const { ended, calls } = runLong(limit, "a", "a", "b");
+      for (const { leave } of calls) leave();
+      expect([limit.running, ended]).toEqual([3, []]);
+      expect(await limit.run(async () => "waited", { caller: "c" })).toBe("waited");
+      expect(ended).toHaveLength(1);
+      expect(limit.running).toBe(2);
+    });
+
+    test("ends one when its client leaves while another call waits, and not one whose client is there", async () => {
+      const limit = open();
+      const { ended, calls } = runLong(limit, "a", "a", "b");
+      const waiting = limit.run(async () => "waited", { caller: "c" });
+      expect([limit.waiting, ended]).toEqual([1, []]);
+      calls[2]?.leave();
+      expect(await waiting).toBe("waited");
+      expect(ended).toEqual(["b"]);
+    });
+
+    test("ends a caller's own first, and another's only if the caller then has a share of it", async () => {
+      const limit = open();
+      const { ended, calls } = runLong(limit, "a", "a", "b");
+      calls[2]?.leave();
+      const waiting = limit.run(async () => "waited", { caller: "a" });
+      expect(ended).toEqual([]);
+      // Without both, the caller runs as many as it leaves free.
+      calls[0]?.leave();
+      expect(await waiting).toBe("waited");
+      expect(ended).toEqual(["a", "b"]);
+    });
+  });
+
   test("gives callers turns, whatever the length of their queues", async () => {
     const limit = new AdmissionLimit({ ...config, queue: 10 });
     const first = deferred();

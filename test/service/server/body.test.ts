@@ -44,7 +44,9 @@ test("a client that disconnects before its body is read is a failure of the clie
     socket.destroy();
     await closed.catch(() => undefined);
     const request = new NodeRequest(incoming, outgoing, readHeaders(incoming));
-    await expect(readBody(request, { maxBodyBytes: 1000, maxJsonDepth: 10 })).rejects.toMatchObject({ status: 408 });
+    const limits = { maxBodyBytes: 1000, maxJsonDepth: 10, stallMs: 60_000 };
+    const reading = readBody(request, limits);
+    await expect(reading).rejects.toMatchObject({ status: 408 });
   } finally {
     server.close();
   }

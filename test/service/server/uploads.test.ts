@@ -1,7 +1,9 @@
+import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
 import type { ApiRequest } from "../../../service/server/api-request.ts";
 import { type Upload, type UploadLimits, Uploads } from "../../../service/server/uploads.ts";
@@ -13,7 +15,7 @@ afterEach(() => {
 });
 
 const open = (limits: Partial<UploadLimits> = {}, sharedMemory?: string): Uploads => {
-  const all = { maxWriteBytes: 1024 * kibibyte, maxUploadBytes: 4096 * kibibyte, ...limits };
+  const all = { maxWriteBytes: 1024 * kibibyte, maxUploadBytes: 8192 * kibibyte, stallMs: 60_000, ...limits };
   const uploads = new Uploads(all, sharedMemory);
   opened.push(uploads);
   return uploads;
@@ -57,14 +59,14 @@ describe.each(places)("a body, with files in memory in %s,", (place) => {
     [1, 16],
     [4, place === shared ? 4 : 64],
   ])("of %i pieces of %i KiB has no file", async (count, size) => {
-    const upload = await open({}, place).receive(request(chunks(count, size * kibibyte)));
+    const upload = await open({}, place).receive(request(chunks(count, size * kibibyte)), "caller");
     expect(upload).toMatchObject({ bytes: count * size * kibibyte, data: { kind: "bytes" } });
     expect(contentOf(upload)).toEqual(whole(count, size * kibibyte));
     expect([...onDisk(), ...inMemory()]).toEqual([]);
   });
 
   test("that is larger is a file of this service alone", async () => {
-    const upload = await open({}, place).receive(request(chunks(6)));
+    const upload = await open({}, place).receive(request(chunks(6)), "caller");
     expect(upload).toMatchObject({ bytes: 384 * kibibyte, data: { kind: "file", size: 384 * kibibyte } });
     expect(contentOf(upload).equals(whole(6))).toBe(true);
     expect([...onDisk(), ...inMemory()]).toEqual([pathOf(upload)]);
@@ -86,16 +88,19 @@ describe.each(places)("a body, with files in memory in %s,", (place) => {
         at += size;
       }
     };
-    const uploads = open({ maxWriteBytes: 8192 * kibibyte, maxUploadBytes: 8192 * kibibyte }, place);
-    const upload = await uploads.receive(request(Readable.from(cut())));
+    const uploads = open({ maxWriteBytes: 8192 * kibibyte, maxUploadBytes: 16_384 * kibibyte }, place);
+    const upload = await uploads.receive(request(Readable.from(cut())), "caller");
     expect(contentOf(upload).equals(content.subarray(0, total))).toBe(true);
   });
 
   test("that is larger than the limit is refused with 413, whether its size is declared or not", async () => {
     const uploads = open({}, place);
     const declared = request(chunks(1), { "content-length": String(2048 * kibibyte) });
-    await expect(uploads.receive(declared)).rejects.toMatchObject({ status: 413, message: /LAKEHEAD_MAX_WRITE_BYTES/ });
-    await expect(uploads.receive(request(chunks(17)))).rejects.toMatchObject({ status: 413 });
+    await expect(uploads.receive(declared, "caller")).rejects.toMatchObject({
+      status: 413,
+      message: /LAKEHEAD_MAX_WRITE_BYTES/,
+    });
+    await expect(uploads.receive(request(chunks(17)), "caller")).rejects.toMatchObject({ status: 413 });
     expect(onDisk()).toEqual([]);
   });
 
@@ -105,25 +110,25 @@ describe.each(places)("a body, with files in memory in %s,", (place) => {
       throw new Error("the connection was closed");
     };
     const uploads = open({}, place);
-    await expect(uploads.receive(request(failing()))).rejects.toMatchObject({ status: 408, code: 13 });
+    await expect(uploads.receive(request(failing()), "caller")).rejects.toMatchObject({ status: 408, code: 13 });
     expect(onDisk()).toEqual([]);
-    expect(contentOf(await uploads.receive(request(chunks(5)))).equals(whole(5))).toBe(true);
+    expect(contentOf(await uploads.receive(request(chunks(5)), "caller")).equals(whole(5))).toBe(true);
   });
 
   test("is not found by its name after it was released and another came", async () => {
     const uploads = open({}, place);
-    const first = await uploads.receive(request(chunks(8, 50 * kibibyte)));
+    const first = await uploads.receive(request(chunks(8, 50 * kibibyte)), "caller");
     await first.release();
     await first.release();
-    const others = await Promise.all([6, 7].map((count) => uploads.receive(request(chunks(count)))));
+    const others = await Promise.all([6, 7].map((count) => uploads.receive(request(chunks(count)), "caller")));
     expect(existsSync(pathOf(first))).toBe(false);
     expect(others.map(contentOf)).toEqual([whole(6), whole(7)]);
   });
 
   test("leaves nothing when the service stops", async () => {
     const uploads = open({}, place);
-    const released = await uploads.receive(request(chunks(6)));
-    await uploads.receive(request(chunks(6)));
+    const released = await uploads.receive(request(chunks(6)), "caller");
+    await uploads.receive(request(chunks(6)), "caller");
     await released.release();
     uploads.close();
     expect([...onDisk(), ...inMemory()]).toEqual([]);
@@ -134,7 +139,8 @@ describe.runIf(existsSync(shared))("files in memory", () => {
   test("are for all bodies but the smallest, which have no file if all are in use", async () => {
     const uploads = open();
     const uploaded: Upload[] = [];
-    for (const count of [1, 2, 3, 4, 4]) uploaded.push(await uploads.receive(request(chunks(count, 17 * kibibyte))));
+    for (const count of [1, 2, 3, 4, 4])
+      uploaded.push(await uploads.receive(request(chunks(count, 17 * kibibyte)), "caller"));
     expect(uploaded.map(({ data }) => data.kind)).toEqual(["file", "file", "file", "file", "bytes"]);
     expect(uploaded.map(contentOf)).toEqual([1, 2, 3, 4, 4].map((count) => whole(count, 17 * kibibyte)));
     expect([inMemory().length, onDisk().length]).toEqual([4, 0]);
@@ -143,20 +149,22 @@ describe.runIf(existsSync(shared))("files in memory", () => {
   test("take a body over when one becomes free", async () => {
     const uploads = open();
     const uploaded: Upload[] = [];
-    for (const count of [5, 5, 5, 5]) uploaded.push(await uploads.receive(request(chunks(count))));
+    for (const count of [5, 5, 5, 5]) uploaded.push(await uploads.receive(request(chunks(count)), "caller"));
     const late = async function* () {
       yield* chunks(2);
       await uploaded[0]?.release();
       yield* chunks(2);
     };
-    const upload = await uploads.receive(request(late()));
+    const upload = await uploads.receive(request(late()), "caller");
     expect(contentOf(upload).equals(Buffer.concat([whole(2), whole(2)]))).toBe(true);
     expect(inMemory()).toContain(pathOf(upload));
   });
 
   test("hold four bodies, and others are on the disk", async () => {
     const uploads = open();
-    const uploaded = await Promise.all([5, 6, 7, 8, 9, 10].map((count) => uploads.receive(request(chunks(count)))));
+    const uploaded = await Promise.all(
+      [5, 6, 7, 8, 9, 10].map((count) => uploads.receive(request(chunks(count)), "caller")),
+    );
     expect([inMemory().length, onDisk().length]).toEqual([4, 2]);
     expect(uploaded.map(contentOf)).toEqual([5, 6, 7, 8, 9, 10].map((count) => whole(count)));
     for (const upload of uploaded) await upload.release();
@@ -166,7 +174,7 @@ describe.runIf(existsSync(shared))("files in memory", () => {
   test("are used again", async () => {
     const uploads = open();
     for (let count = 5; count <= 16; count++) {
-      const upload = await uploads.receive(request(chunks(count)));
+      const upload = await uploads.receive(request(chunks(count)), "caller");
       expect(contentOf(upload).equals(whole(count))).toBe(true);
       expect([inMemory(), onDisk()]).toEqual([[pathOf(upload)], []]);
       await upload.release();
@@ -174,27 +182,27 @@ describe.runIf(existsSync(shared))("files in memory", () => {
   });
 
   test("are not used for a body that is known to be larger, and given back by one that becomes so", async () => {
-    const limits = { maxWriteBytes: 8192 * kibibyte, maxUploadBytes: 16_384 * kibibyte };
+    const limits = { maxWriteBytes: 8192 * kibibyte, maxUploadBytes: 32_768 * kibibyte };
     const uploads = open(limits);
     const declared = request(chunks(65), { "content-length": String(65 * 64 * kibibyte) });
-    expect((await uploads.receive(declared)).bytes).toBe(65 * 64 * kibibyte);
+    expect((await uploads.receive(declared, "caller")).bytes).toBe(65 * 64 * kibibyte);
     expect([inMemory().length, onDisk().length]).toEqual([0, 1]);
-    await uploads.receive(request(chunks(65)));
-    const small = await uploads.receive(request(chunks(64)));
+    await uploads.receive(request(chunks(65)), "caller");
+    const small = await uploads.receive(request(chunks(64)), "caller");
     expect(contentOf(small).equals(whole(64))).toBe(true);
     expect([inMemory(), onDisk().length]).toEqual([[pathOf(small)], 2]);
   });
 
   test("that someone has removed are replaced", async () => {
     const uploads = open();
-    const first = await uploads.receive(request(chunks(6)));
+    const first = await uploads.receive(request(chunks(6)), "caller");
     await first.release();
     rmSync(pathOf(first));
-    const next = await uploads.receive(request(chunks(7)));
+    const next = await uploads.receive(request(chunks(7)), "caller");
     expect(contentOf(next).equals(whole(7))).toBe(true);
     rmSync(dirname(pathOf(next)), { recursive: true });
     expect(onDisk()).toEqual([]);
-    expect(contentOf(await uploads.receive(request(chunks(8)))).equals(whole(8))).toBe(true);
+    expect(contentOf(await uploads.receive(request(chunks(8)), "caller")).equals(whole(8))).toBe(true);
     expect(onDisk()).toHaveLength(1);
   });
 });
@@ -204,7 +212,9 @@ describe("a body", () => {
     ["content-type", "application/json"],
     ["content-encoding", "gzip"],
   ])("with another %s is refused with 415", async (name, value) => {
-    await expect(open().receive(request(chunks(1), { [name]: value }))).rejects.toMatchObject({ status: 415 });
+    await expect(open().receive(request(chunks(1), { [name]: value }), "caller")).rejects.toMatchObject({
+      status: 415,
+    });
   });
 
   test.each([
@@ -212,18 +222,53 @@ describe("a body", () => {
     "application/octet-stream",
     "Application/Vnd.Apache.Arrow.Stream;v=1",
   ])("may have the content-type %s", async (type) => {
-    await expect(open().receive(request(chunks(1), { "content-type": type }))).resolves.toMatchObject({
+    await expect(open().receive(request(chunks(1), { "content-type": type }), "caller")).resolves.toMatchObject({
       bytes: 64 * kibibyte,
     });
   });
 });
 
-test("bodies of all callers together are limited, and a released one makes room", async () => {
-  const uploads = open({ maxWriteBytes: 512 * kibibyte, maxUploadBytes: 768 * kibibyte });
-  const first = await uploads.receive(request(chunks(8)));
-  await expect(uploads.receive(request(chunks(8)))).rejects.toMatchObject({ status: 503, code: 17 });
+test("a caller may hold as many bytes as it leaves free, until it releases them", async () => {
+  const uploads = open({ maxWriteBytes: 512 * kibibyte, maxUploadBytes: 1024 * kibibyte });
+  const first = await uploads.receive(request(chunks(8)), "one");
+  await expect(uploads.receive(request(chunks(1)), "one")).rejects.toMatchObject({ status: 503, code: 17 });
+  await expect(uploads.receive(request(chunks(4)), "two")).resolves.toMatchObject({ bytes: 256 * kibibyte });
+  await expect(uploads.receive(request(chunks(3)), "three")).rejects.toMatchObject({ status: 503 });
+  await expect(uploads.receive(request(chunks(2)), "three")).resolves.toMatchObject({ bytes: 128 * kibibyte });
   await first.release();
-  await expect(uploads.receive(request(chunks(8)))).resolves.toMatchObject({ bytes: 512 * kibibyte });
+  await expect(uploads.receive(request(chunks(4)), "one")).resolves.toMatchObject({ bytes: 256 * kibibyte });
+});
+
+describe("a body of which too little arrives", () => {
+  const stallMs = 100;
+  /** Chunks with pauses between them, without an end. */
+  const trickle = async function* (bytes: number) {
+    for (;;) {
+      yield Buffer.alloc(bytes);
+      await sleep(5);
+    }
+  };
+
+  test.each([
+    ["stops", () => new Readable({ read() {} })],
+    ["trickles", () => Readable.from(trickle(1))],
+  ])("because it %s is refused with 408, and its connection is closed", async (_, body) => {
+    const uploads = open({ stallMs });
+    const sent = body();
+    await expect(uploads.receive(request(sent), "caller")).rejects.toMatchObject({
+      status: 408,
+      message: /^less than 1639 bytes of the body arrived in 0.1 s: .*LAKEHEAD_BODY_STALL_SECONDS$/,
+      headers: { connection: "close" },
+    });
+    expect([uploads.bytes, onDisk()]).toEqual([0, []]);
+    await once(sent, "close");
+  });
+
+  test("is not one that is fast enough, however long it takes", async () => {
+    const uploads = open({ stallMs: 4000, maxWriteBytes: 128 * kibibyte });
+    // Refused for its size alone.
+    await expect(uploads.receive(request(trickle(2 * kibibyte)), "caller")).rejects.toMatchObject({ status: 413 });
+  });
 });
 
 test.each([tmpdir(), ...(existsSync(shared) ? [shared] : [])])(
@@ -245,7 +290,10 @@ test.each([tmpdir(), ...(existsSync(shared) ? [shared] : [])])(
 
 test("two services in one process have files of their own", async () => {
   const [first, second] = [open(), open()];
-  const uploaded = [await first.receive(request(chunks(6))), await second.receive(request(chunks(7)))];
+  const uploaded = [
+    await first.receive(request(chunks(6)), "caller"),
+    await second.receive(request(chunks(7)), "caller"),
+  ];
   second.close();
   expect(contentOf(uploaded[0] as Upload).equals(whole(6))).toBe(true);
 });

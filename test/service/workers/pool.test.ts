@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from "vitest";
 import { uncheckedQuery } from "../../../service/guard/verify-query.ts";
+import { currentCall } from "../../../service/operations/shared/current-call.ts";
 import { type ExitReport, Pool, type PoolConfig } from "../../../service/workers/pool.ts";
 import type { Call } from "../../../service/workers/protocol.ts";
 import { workerEntry } from "../../../service/workers/worker-process.ts";
@@ -324,4 +325,35 @@ test("a large write gets a new worker when the memory that earlier calls left is
   // Four times as much does not fit beside what the worker holds.
   await pool.run(nearest(), 2 ** 28);
   expect(reports).toMatchObject([{ reason: "recycled", calls: 0 }]);
+});
+
+test("callers take turns for workers, and a call that nobody waits for is ended", async () => {
+  const entry = join(home, "slow.mjs");
+  await writeFile(
+    entry,
+    `process.on("message", ({ kind, id, call }) => {
+      if (kind === "open") return process.send({ kind: "ready" });
+      const { name } = call.values[0];
+      if (name !== "endless") setTimeout(() => process.send({ kind: "result", id, result: name }), 20);
+    });`,
+  );
+  const pool = open({ workers: 2, workersApart: 2 }, entry);
+  const order: string[] = [];
+  const run = (caller: string, name: string, stop?: AbortSignal) =>
+    currentCall.run({ caller, stop }, () => pool.run(nearest(name)).then(() => order.push(caller)));
+  const many = Array.from({ length: 6 }, () => run("many", "short"));
+  await Promise.all([...many, run("one", "short")]);
+  expect(order.indexOf("one")).toBeLessThan(4);
+
+  const [running, waiting] = [new AbortController(), new AbortController()];
+  const endless = [run("many", "endless", running.signal), run("one", "endless")];
+  const waits = run("many", "endless", waiting.signal);
+  for (const each of [...endless, waits]) each.catch(() => undefined);
+  await until(() => pool.reading.busy === 2);
+  waiting.abort();
+  await expect(waits).rejects.toMatchObject({ code: 17, message: /its client had left/ });
+  running.abort();
+  await expect(endless[0]).rejects.toMatchObject({ code: 17, message: /its client had left/ });
+  expect(reports).toMatchObject([{ reason: "abandoned", calls: 1 }]);
+  expect(await run("many", "short")).toBe(8);
 });

@@ -36,3 +36,15 @@ test("SIGTERM ends the workers with the service, whose exit code is 0", async ()
   expect(workers.map(temporaryDirectoryOf).filter(existsSync)).toEqual([]);
   expect(service.output()).not.toContain("a worker process has ended");
 });
+
+test("directories of workers that were killed with the service are removed at the next start", async () => {
+  const workers = await start();
+  const directories = workers.map(temporaryDirectoryOf);
+  // As when the kernel ends all processes of a container.
+  service.running.child.kill("SIGSTOP");
+  for (const worker of workers) process.kill(worker, "SIGKILL");
+  await service.kill();
+  expect(directories.filter(existsSync)).toHaveLength(2);
+  await start();
+  expect(directories.filter(existsSync)).toEqual([]);
+});

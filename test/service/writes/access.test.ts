@@ -8,7 +8,7 @@ import { asRows, plainStream, writesOn } from "./support.ts";
 const token = "token-of-a-team";
 let service: TestService;
 beforeAll(async () => {
-  const tokens = [staticToken("team", token, scopes, ["team$**", "shared$t*"])];
+  const tokens = [staticToken("team", token, scopes, ["team$**", "shared$t*", "t_*"])];
   service = await startTestService({ tokens, environment: writesOn });
   for (const namespace of ["team", "shared", "other"])
     expect((await service.ask(`/v1/namespace/${namespace}/create`)).status).toBe(200);
@@ -77,6 +77,8 @@ describe("a caller whose patterns match some tables", () => {
     expect((await ask("team$inner", "drop")).status).toBe(200);
     for (const namespace of ["other$inner", "new"]) expect((await ask(namespace, "create")).status).toBe(403);
     expect((await ask("other", "drop")).status).toBe(403);
+    // Patterns of tables, inside of which nothing is the team's.
+    for (const namespace of ["t_new", "shared$t_new"]) expect((await ask(namespace, "create")).status).toBe(403);
   });
 
   test("does not drop a namespace in which only some tables match", async () => {

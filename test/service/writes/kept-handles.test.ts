@@ -1,8 +1,7 @@
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type Connection, connect, type Table } from "@lancedb/lancedb";
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { LazyConnection } from "../../../service/lance/connection.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestService, type TestService } from "../../support/service.ts";
 import { asRows, plainRow, plainStream, writesOn } from "./support.ts";
 
@@ -16,7 +15,6 @@ beforeAll(async () => {
   service = await startTestService({ environment: { ...writesOn, LAKEHEAD_CONSISTENCY_SECONDS: "0" } });
   other = await connect(service.directory);
 });
-afterEach(() => vi.restoreAllMocks());
 afterAll(async () => {
   other.close();
   await service.stop();
@@ -199,14 +197,6 @@ test("tables in namespaces, branches and tables with old names of manifests are 
   await write("old", "insert", 4);
   expect(commit()).toEqual({ before: 3, version: 4 });
   expect(await idsIn("old")).toEqual([1, 2, 3, 4]);
-});
-
-test("a table that only the service writes is opened once", async () => {
-  const open = vi.spyOn(LazyConnection.prototype, "openTable");
-  const name = await written();
-  const opened = open.mock.calls.length;
-  for (const [, writeAgain] of writes) await writeAgain(name);
-  expect(open.mock.calls.length).toBe(opened);
 });
 
 test("concurrent writes have handles of their own, and none is lost", async () => {
