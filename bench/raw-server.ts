@@ -38,7 +38,7 @@ const principal: Principal = {
 
 const tools: Tools = {
   database,
-  verifyQuery: (query, executes) => verifyQuery(query, executes, limits),
+  verifyQuery: async (_, query, executes) => verifyQuery(query, executes, limits),
   verifyPredicate: (predicate) => verifyExpression(predicate, limits.expression, "predicate"),
   verifyExpression: (expression, field) => verifyExpression(expression, limits.expression, field),
   verifyTag: (tag) => verifyTagName(tag, limits.maxTagLength),

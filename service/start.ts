@@ -6,7 +6,7 @@ import { consoleSettings } from "./console/settings.ts";
 import { uncheckedExpression, verifyExpression } from "./guard/expression/index.ts";
 import { requestLimits } from "./guard/limits.ts";
 import { verifyBranchName, verifyNewBranchName, verifyNewTagName, verifyTagName } from "./guard/ref-name.ts";
-import { uncheckedQuery, verifyQuery } from "./guard/verify-query.ts";
+import { uncheckedQuery, verifyQueryOfTable } from "./guard/verify-query.ts";
 import type { Database } from "./lance/database.ts";
 import { DueTables } from "./lance/due-tables.ts";
 import { openInProcess } from "./lance/in-process-database.ts";
@@ -44,7 +44,10 @@ const createTools = (
   const limits = requestLimits(config.limits);
   return {
     database,
-    verifyQuery: (query, executes) => (guard === "on" ? verifyQuery(query, executes, limits) : uncheckedQuery(query)),
+    verifyQuery: async (table, query, executes) =>
+      guard === "on"
+        ? verifyQueryOfTable(query, executes, limits, async () => (await database.count(table, query, undefined)).rows)
+        : uncheckedQuery(query),
     verifyPredicate: (predicate) =>
       guard === "on" ? verifyExpression(predicate, limits.expression, "predicate") : uncheckedExpression(predicate),
     verifyExpression: (expression, field) =>

@@ -19,8 +19,8 @@ export type VerifiedQuery = Query & {
 /** The SDK converts counts to 32 bits without an error: 2^32+1 would mean 1. */
 const maxUint32 = 2 ** 32 - 1;
 
-/** Beyond two edits a term matches most of a vocabulary. */
-const maxFuzziness = 2;
+/** For more edits, the engine cannot search. */
+const maxFuzziness = 3;
 
 /** A fuzzy search fails on longer words. */
 const maxFuzzyWord = 128;
@@ -110,19 +110,26 @@ const verifyVector = ({ vector, ...query }: Query, limits: RequestLimits): void 
 
 const wireName = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
+const ranks = ({ vector, fullText }: Query): boolean => vector !== undefined || fullText !== undefined;
+const sorts = ({ orderBy }: Query): boolean => orderBy !== undefined && orderBy.length > 0;
+
+/** Whether the query keeps its best k rows in memory. A plan without a limit allocates nothing. */
+const keepsRows = (query: Query, executes: boolean): boolean =>
+  ranks(query) || (sorts(query) && (executes || query.k !== "unlimited"));
+
 /** Where the plan keeps the best k rows, k is the size of an allocation: too large ends the process, 0 panics the engine. */
 const verifyK = (query: Query, executes: boolean, limits: RequestLimits): void => {
-  const ranks = query.vector !== undefined || query.fullText !== undefined;
-  const sorts = query.orderBy !== undefined && query.orderBy.length > 0;
+  const keeps = keepsRows(query, executes);
   if (query.k === "unlimited") {
-    if (ranks || (sorts && executes))
-      throw invalid(`k is unlimited: send at most ${limits.maxK} with a vector, full_text_query or order_by`);
+    if (keeps)
+      throw invalid(
+        `k is unlimited: send at most ${limits.maxK} with a vector, full_text_query or order_by of a table with more rows`,
+      );
     return;
   }
-  if (ranks || sorts) atMost(query.k, limits.maxK, "k");
+  if (keeps) atMost(query.k, limits.maxK, "k");
   else atMostEver(query.k, maxUint32, "k");
-  if (query.k === 0 && (ranks || sorts))
-    throw invalid("k is 0: send 1 or more with a vector, full_text_query or order_by");
+  if (query.k === 0 && keeps) throw invalid("k is 0: send 1 or more with a vector, full_text_query or order_by");
 };
 
 /** The filter and every alias with its field. Messages name an alias by its index, because its name is the caller's text. */
@@ -152,6 +159,22 @@ export const verifyQuery = (query: Query, executes: boolean, limits: RequestLimi
   if (query.fullText !== undefined) verifyFullText(query.fullText, limits);
   verifyVector(query, limits);
   return query as VerifiedQuery;
+};
+
+/**
+ * The same, where the table decides whether a k above the limit is one: more rows than it has are never kept. LanceDB's
+ * clients sort without a limit, and ask for more neighbours than there are rows.
+ */
+export const verifyQueryOfTable = async (
+  query: Query,
+  executes: boolean,
+  limits: RequestLimits,
+  countRows: () => Promise<number>,
+): Promise<VerifiedQuery> => {
+  if (!keepsRows(query, executes) || (query.k !== "unlimited" && query.k <= limits.maxK))
+    return verifyQuery(query, executes, limits);
+  const reduced = verifyQuery({ ...query, k: limits.maxK }, executes, limits);
+  return (await countRows()) <= limits.maxK ? reduced : verifyQuery(query, executes, limits);
 };
 
 /** Only for the hostile suite, which shows what the guard prevents. */

@@ -4,6 +4,9 @@ import { classify, findMeaning, isExhausted, type Meaning, missingColumn, quotab
 const named = (name: string, before: string, after: string): string =>
   quotable.test(name) ? `${before} "${name}" ${after}` : `${before} ${after}`;
 
+export const blobsNeedTable =
+  "the table's file format has no blob columns of this kind (lance-encoding:blob): create a table with them";
+
 /**
  * Native errors of writes. `test/service/lance/classify-write.test.ts` provokes each row on the real database. All of them
  * are found before the commit, so the table is unchanged.
@@ -26,6 +29,11 @@ export const writeMeanings: readonly Meaning[] = [
     pattern: /^Too (?:much write contention|many concurrent writers)/,
     code: 14,
     say: () => "other writers changed the same rows at the same time, also after several retries: send the write again",
+  },
+  {
+    pattern: /Index name '(.+?)' already exists, please specify a different name/,
+    code: 7,
+    say: (name) => named(name, "an index", "exists: send replace: true, another name, or drop it first"),
   },
   {
     pattern: /^Index name '(.+?)' already exists with different fields/,
@@ -136,7 +144,17 @@ export const writeMeanings: readonly Meaning[] = [
   {
     pattern: /^unknown base tokenizer/,
     code: 13,
-    say: () => "base_tokenizer is not known: use simple, whitespace, raw or ngram",
+    say: () => "base_tokenizer is not known: use simple, whitespace, raw, ngram, icu or icu/split",
+  },
+  {
+    pattern: /^Legacy blob columns/,
+    code: 20,
+    say: () => blobsNeedTable,
+  },
+  {
+    pattern: /^All-null columns must be nullable, but field '(.+?)' is not/,
+    code: 20,
+    say: (name) => named(name, "the column", "has no values yet, so it must be nullable"),
   },
   // The SDK decodes rows before it writes any.
   {
@@ -158,11 +176,10 @@ export const writeMeanings: readonly Meaning[] = [
 ];
 
 /** The remedy for a write whose outcome is unknown. */
-export const outcomeUnknown = (cause?: unknown): ServiceError =>
+export const outcomeUnknown = (cause?: unknown, reason?: string): ServiceError =>
   new ServiceError(18, {
     transport: "outcomeUnknown",
-    message:
-      "the outcome of the write is unknown: it may have been committed; read the table before you send the write again",
+    message: `${reason === undefined ? "" : `${reason}: `}the outcome of the write is unknown: it may have been committed; read the table before you send the write again`,
     cause,
   });
 

@@ -104,6 +104,11 @@ const meanings: readonly Meaning[] = [
     code: 13,
     say: () => "columns contains the same column twice",
   },
+  {
+    pattern: /^failed to construct the fuzzy query/,
+    code: 13,
+    say: () => "a word is too long for this fuzziness: send a smaller fuzziness, or shorten the word",
+  },
   { pattern: /^\w+ boost must be finite/, code: 13, say: () => "boost in full_text_query must be 0 or greater" },
   {
     pattern: /^(?:maximum_nprobes|minimum_nprobes) must be/,

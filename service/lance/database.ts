@@ -8,6 +8,7 @@ import type { Freshness } from "./handles.ts";
 import type { IndexRecord, IndexStatisticsRecord } from "./indices.ts";
 import type { Names } from "./lists.ts";
 import type { Location } from "./location.ts";
+import type { LsmWriteSpec } from "./lsm.ts";
 import type { MemoizerCounts } from "./memoizer.ts";
 import type { RowCount, Rows } from "./reading.ts";
 import type { BranchRecord } from "./refs.ts";
@@ -62,6 +63,8 @@ export interface Database extends IsolatableCalls, WriteCalls {
   tags(table: TableId): Promise<Readonly<Record<string, TagRecord>>>;
   indices(table: TableId, snapshot: Snapshot): Promise<readonly IndexRecord[]>;
   indexStatistics(table: TableId, snapshot: Snapshot, name: string): Promise<IndexStatisticsRecord>;
+  /** How merges are written to the write-ahead log of a table; null if it has none. */
+  lsmWriteSpec(table: TableId, snapshot: Snapshot): Promise<LsmWriteSpec | null>;
   /** @throws ServiceError code 1, 4, 11 or 22 if the snapshot does not exist. */
   requireTable(table: TableId, snapshot: Snapshot): Promise<void>;
   describe(table: TableId, snapshot: Snapshot, vocabulary: Vocabulary): Promise<Description>;

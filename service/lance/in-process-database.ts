@@ -9,11 +9,12 @@ import { TableHandles } from "./handles.ts";
 import { indexStatistics, listIndices } from "./indices.ts";
 import { describeNamespace, listNamespaces, listTables, type Names } from "./lists.ts";
 import { describeLocation } from "./location.ts";
+import { readLsmWriteSpec } from "./lsm.ts";
 import { Memoizer } from "./memoizer.ts";
 import { readFacts } from "./plan-facts.ts";
 import { presentPlan } from "./plan-text.ts";
-import { buildQuery } from "./query.ts";
-import { countRows, readRows } from "./reading.ts";
+import { buildQuery, filtersFullText } from "./query.ts";
+import { countRows, readFoundRows, readRows } from "./reading.ts";
 import { listBranches, type OnInvalidTags, Tags } from "./refs.ts";
 import { readSchema, type Vocabulary } from "./schema.ts";
 import { faultOfValues, readSizes, refuse } from "./schema-sizes.ts";
@@ -70,6 +71,7 @@ export const openInProcess = (
   const statistics = perVersion(readStatistics);
   const indices = perVersion(listIndices);
   const versions = perVersion(listVersions);
+  const lsmWriteSpecs = perVersion(readLsmWriteSpec);
   const schemaIn = (vocabulary: Vocabulary) => perVersion((table) => readSchema(table, vocabulary));
   const schemas: Readonly<Record<Vocabulary, ReturnType<typeof schemaIn>>> = {
     lance: schemaIn("lance"),
@@ -117,6 +119,7 @@ export const openInProcess = (
     versions: (id, branch) => handles.use(id, onBranch(branch), versions),
     indices: (id, snapshot) => handles.use(id, snapshot, indices),
     indexStatistics: (id, snapshot, name) => handles.use(id, snapshot, (table) => indexStatistics(table, name)),
+    lsmWriteSpec: (id, snapshot) => handles.use(id, snapshot, lsmWriteSpecs),
     requireTable: (id, snapshot) =>
       handles.use(id, snapshot, async (table) => {
         // A cached handle does not prove that the table still exists.
@@ -132,7 +135,15 @@ export const openInProcess = (
           ...(config.showLocations ? { location: describeLocation(table) } : {}),
         };
       }),
-    query: (id, query) => handles.use(id, query, (table) => readRows(table, query, config.maxResultBytes)),
+    query: (id, query) =>
+      handles.use(id, query, async (table) => {
+        if (!filtersFullText(query)) return readRows(table, query, config.maxResultBytes);
+        const { branch } = query;
+        const version = query.version ?? (await table.version());
+        return handles.use(id, { ...onBranch(branch), version }, (pinned) =>
+          readFoundRows(pinned, query, config.maxResultBytes),
+        );
+      }),
     count: (id, snapshot, predicate) => handles.use(id, snapshot, (table) => countRows(table, predicate)),
     tables: shareLists(async (namespace) => listTables(await connected(), namespace)),
     namespaces: shareLists(async (namespace) => listNamespaces(await connected(), namespace)),

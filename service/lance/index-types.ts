@@ -17,10 +17,12 @@ export interface IndexParameters {
   readonly lowercase?: boolean | undefined;
   readonly stem?: boolean | undefined;
   readonly removeStopWords?: boolean | undefined;
+  readonly customStopWords?: readonly string[] | undefined;
   readonly asciiFolding?: boolean | undefined;
   readonly ngramMinLength?: number | undefined;
   readonly ngramMaxLength?: number | undefined;
   readonly prefixOnly?: boolean | undefined;
+  readonly blockSize?: number | undefined;
 }
 
 /** The index types that the SDK builds, by their names in requests. */
@@ -46,6 +48,8 @@ export interface IndexSpecification {
   readonly type: IndexType;
   /** Default: the column's name with `_idx`. */
   readonly name?: string | undefined;
+  /** Whether an index of that name is replaced; default true. */
+  readonly replace?: boolean | undefined;
   readonly parameters: IndexParameters;
 }
 

@@ -48,13 +48,20 @@ const applyFullText = async (query: ScanQuery, fullText: FullText, table: Table)
  * A vector search filters its result unless `prefilter` is true, like the catalog's reference implementation. Scans and
  * full-text searches always filter before: the SDK has no alternative.
  */
-const applyFilter = (query: ScanQuery | VectorQuery, { filter, prefilter, vector, fullText }: VerifiedQuery): void => {
+const applyFilter = (query: ScanQuery | VectorQuery, verified: VerifiedQuery): void => {
+  const { filter, prefilter, vector } = verified;
   if (filter === undefined) return;
-  if (fullText !== undefined && prefilter === false)
-    throw invalid("prefilter is false, but a full-text search always filters first: send true or leave it out");
+  if (filtersFullText(verified))
+    throw invalid(
+      "prefilter is false: a full-text search that filters what it found is two queries, which have no plan; send true or leave it out, or send the query to query",
+    );
   query.where(filter);
   if (vector !== undefined && prefilter !== true) (query as VectorQuery).postfilter();
 };
+
+/** Whether a full-text search is to filter what it found. The SDK can do so for a vector search only. */
+export const filtersFullText = ({ filter, prefilter, fullText }: VerifiedQuery): boolean =>
+  filter !== undefined && fullText !== undefined && prefilter === false;
 
 /**
  * Builds the SDK's query. Every field of the request is applied or rejected.

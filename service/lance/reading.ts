@@ -1,4 +1,5 @@
 import type { Query, Table, VectorQuery } from "@lancedb/lancedb";
+import { tableFromIPC } from "apache-arrow";
 import { invalid } from "../errors.ts";
 import type { VerifiedExpression } from "../guard/expression/index.ts";
 import type { VerifiedQuery } from "../guard/verify-query.ts";
@@ -50,6 +51,24 @@ export const readRows = async (table: Table, query: VerifiedQuery, maxBytes: num
   }
   const [first, ...others] = files;
   return { version, file: first === undefined ? await native.outputSchema() : joinArrowFiles([first, ...others]) };
+};
+
+/**
+ * A full-text search that filters what it found: the ids of its best rows first, then the same search among them.
+ * @param table does not change in between.
+ */
+export const readFoundRows = async (table: Table, query: VerifiedQuery, maxBytes: number): Promise<Rows> => {
+  const { filter, columns: _, offset = 0, orderBy: __, ...search } = query;
+  const best = {
+    ...search,
+    k: search.k === "unlimited" ? search.k : search.k + offset,
+    columns: { kind: "names", names: ["_rowid"] },
+    prefilter: true,
+  } as const;
+  const found = tableFromIPC((await readRows(table, best as unknown as VerifiedQuery, maxBytes)).file);
+  const ids = [...(found.getChild("_rowid") ?? [])].map(String);
+  const among = ids.length === 0 ? "false" : `(${filter}) AND _rowid IN (${ids.join(",")})`;
+  return readRows(table, { ...query, filter: among as VerifiedExpression, prefilter: true }, maxBytes);
 };
 
 export const countRows = async (table: Table, predicate: VerifiedExpression | undefined): Promise<RowCount> => {

@@ -1,10 +1,11 @@
 import type { Connection } from "@lancedb/lancedb";
-import { ServiceError } from "../errors.ts";
+import { invalid, ServiceError } from "../errors.ts";
 import type { TableId } from "../guard/table-id.ts";
 import { columnsOf, freeStream, outlineOf, readStreamFile, type Stream, toArrowFile } from "./arrow-stream.ts";
-import { classifyWrite } from "./classify-write.ts";
+import { blobsNeedTable, classifyWrite, outcomeUnknown } from "./classify-write.ts";
 import { type Commits, isLost, nativeOf, noRows } from "./commits.ts";
 import { openDecodeCheck } from "./decode-check.ts";
+import { layersOf } from "./native-text.ts";
 import { faultOfSchema, faultOfValues, refuse, type SchemaLimits } from "./schema-sizes.ts";
 import type { CommitOfRows, CreateMode, RowCounts, RowData, WriteCalls } from "./write-calls.ts";
 
@@ -24,6 +25,7 @@ interface NativeMerge {
   whenNotMatchedInsertAll(): NativeMerge;
   whenNotMatchedBySourceDelete(filter?: string): NativeMerge;
   useIndex(use: boolean): NativeMerge;
+  setTimeout(milliseconds: number): void;
   execute(file: Buffer): Promise<{
     readonly version: number;
     readonly numInsertedRows: number;
@@ -36,6 +38,7 @@ interface NativeMerge {
 interface NativeTable {
   add(file: Buffer, mode: string): Promise<{ readonly version: number }>;
   mergeInsert(on: string[]): NativeMerge;
+  addColumnsWithSchema(file: Buffer): Promise<{ readonly version: number }>;
 }
 
 /** The version of a new table. */
@@ -43,7 +46,18 @@ const firstVersion = 1;
 
 const rowsOf = ({ outline }: Stream): RowCounts => ({ ...noRows, inserted: outline.rows });
 
+const hasTimedOut = (error: unknown): boolean =>
+  error instanceof Error && layersOf(error.message).some((layer) => layer.startsWith("merge insert timed out"));
+
 const isPanic = (error: unknown): boolean => error instanceof Error && error.message.startsWith("Panic in ");
+
+/** Blob columns of the first kind (`lance-encoding:blob`) need the file format before the current one. */
+const legacyStorage = { new_table_data_storage_version: "2.1" } as const;
+
+const legacyBlob = "lance-encoding:blob";
+
+const hasLegacyBlobs = (error: unknown): boolean =>
+  error instanceof Error && layersOf(error.message).some((layer) => layer.startsWith("Legacy blob columns"));
 
 export interface WriteLimits {
   /** Maximum bytes of the values of one write when decompressed. */
@@ -90,11 +104,14 @@ const withStreams = async <T>(
   }
 };
 
-export type RowWrites = Pick<WriteCalls, "createTable" | "insertRows" | "mergeRows" | "updateRows" | "deleteRows">;
+export type RowWrites = Pick<
+  WriteCalls,
+  "createTable" | "insertRows" | "mergeRows" | "updateRows" | "deleteRows" | "addEmptyColumns"
+>;
 
 /** Writes of rows, and of tables with rows. */
 export const openRowWrites = (
-  { connected, requireNamespace, commit, existing, restore, beforeCommit }: Commits,
+  { connected, requireNamespace, commit, plain, existing, restore, beforeCommit }: Commits,
   storageOptions: Readonly<Record<string, string>>,
   limits: WriteLimits,
 ): RowWrites => {
@@ -113,8 +130,11 @@ export const openRowWrites = (
     mode: "create" | "overwrite",
   ): Promise<Partial<CommitOfRows> & { version: number; rows: RowCounts }> => {
     await beforeCommit();
-    const table = await nativeOf<NativeConnection>(to).createTable(name, file, mode, [...namespace], {
-      ...storageOptions,
+    const create = (options: Readonly<Record<string, string>>) =>
+      nativeOf<NativeConnection>(to).createTable(name, file, mode, [...namespace], { ...storageOptions, ...options });
+    const table = await create({}).catch((error: unknown) => {
+      if (!hasLegacyBlobs(error)) throw error;
+      return create(legacyStorage);
     });
     const version = await table.version().catch((error: unknown) => {
       // Another writer has dropped the new table already: it is no table that was looked for in vain.
@@ -179,7 +199,12 @@ export const openRowWrites = (
           if (clauses.deleteNotMatchedBySource)
             merge = merge.whenNotMatchedBySourceDelete(clauses.deleteNotMatchedBySourceIf);
           if (!clauses.useIndex) merge = merge.useIndex(false);
-          const merged = await merge.execute(file);
+          if (clauses.timeoutMs !== undefined) merge.setTimeout(clauses.timeoutMs);
+          const merged = await merge.execute(file).catch((error: unknown) => {
+            throw hasTimedOut(error)
+              ? outcomeUnknown(error, `merge insert timed out after ${clauses.timeoutMs} ms`)
+              : error;
+          });
           return {
             version: merged.version,
             attempts: merged.numAttempts,
@@ -190,6 +215,15 @@ export const openRowWrites = (
             },
           };
         });
+      }),
+    addEmptyColumns: (target, data) =>
+      withStreams([data], limits, async ([stream]) => {
+        if (stream.outline.rows > 0) throw invalid("the stream has rows: send the schema of the new columns alone");
+        // The SDK adds them, and fails at the next write.
+        if (Buffer.from(stream.outline.schema.bytes).includes(legacyBlob))
+          throw new ServiceError(20, { message: blobsNeedTable });
+        const file = toArrowFile([stream]);
+        return plain(target, (table) => nativeOf<NativeTable>(table).addColumnsWithSchema(file));
       }),
     updateRows: (target, predicate, updates) =>
       commit(target, async (table) => {

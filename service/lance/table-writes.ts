@@ -94,10 +94,14 @@ export const openTableWrites = (
     restoreVersion: restore,
     createIndex: (target, specification) =>
       plain(target, async (table) => {
-        const { column, name } = specification;
+        const { column, name, replace } = specification;
         const config = buildIndex(specification);
         try {
-          await table.createIndex(column, { config, ...(name === undefined ? {} : { name }) });
+          await table.createIndex(column, {
+            config,
+            ...(replace === undefined ? {} : { replace }),
+            ...(name === undefined ? {} : { name }),
+          });
         } catch (error) {
           // When the store's response is lost, the SDK mistakes its own commit for that of another writer.
           const isConflict = classifyWrite(error).code === 14;

@@ -54,6 +54,8 @@ export interface MergeClauses {
   readonly deleteNotMatchedBySource: boolean;
   readonly deleteNotMatchedBySourceIf?: VerifiedExpression | undefined;
   readonly useIndex: boolean;
+  /** Time after which the merge is given up, in milliseconds. */
+  readonly timeoutMs?: number | undefined;
 }
 
 export interface ColumnAlteration {
@@ -98,12 +100,14 @@ export interface WriteCalls {
     target: WriteTarget,
     columns: readonly (readonly [name: string, value: VerifiedExpression])[],
   ): Promise<Commit>;
+  /** The columns of a stream without rows, all null. @throws ServiceError code 13 for a stream with rows. */
+  addEmptyColumns(target: WriteTarget, data: RowData): Promise<Commit>;
   alterColumns(target: WriteTarget, alterations: readonly ColumnAlteration[]): Promise<Commit>;
   dropColumns(target: WriteTarget, columns: readonly string[]): Promise<Commit>;
   updateFieldMetadata(target: WriteTarget, updates: readonly FieldMetadata[]): Promise<Commit>;
   /** Makes the content of an old version the newest version. */
   restoreVersion(target: WriteTarget, version: number): Promise<Commit>;
-  /** Replaces an index of the same name. */
+  /** @throws ServiceError code 7 if an index of the name exists and is not to be replaced. */
   createIndex(target: WriteTarget, index: IndexSpecification): Promise<Commit>;
   dropIndex(target: WriteTarget, name: string): Promise<Commit>;
   dropTable(table: TableId): Promise<void>;
@@ -168,6 +172,7 @@ export const writeMethods = Object.keys({
   updateRows: true,
   deleteRows: true,
   addColumns: true,
+  addEmptyColumns: true,
   alterColumns: true,
   dropColumns: true,
   updateFieldMetadata: true,

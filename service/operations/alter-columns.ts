@@ -1,11 +1,12 @@
 import { z } from "zod";
 import { columnName, optional } from "../query/fields.ts";
 import { jsonObject, listOf, maxSizes } from "../query/lists.ts";
+import { closed } from "../query/unknown-field.ts";
 import { defineOperation } from "./operation.ts";
 import { branchField } from "./shared/common-fields.ts";
 import { branchOf, columnPath, committed, versionAnswer } from "./shared/write.ts";
 
-const alteration = z.object({
+const alteration = closed({
   path: columnPath,
   rename: optional(columnName),
   nullable: optional(z.boolean()),

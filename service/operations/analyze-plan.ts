@@ -27,7 +27,7 @@ export const analyzePlan = defineOperation({
   answer: planAnswer,
   alternative: planAlternative,
   handle: async (tools, table, query, call) => {
-    const verified = tools.verifyQuery({ ...query, ...consistencyOf(call) }, true);
+    const verified = await tools.verifyQuery(table, { ...query, ...consistencyOf(call) }, true);
     return presentPlan(tools, table, verified, call, await tools.database.analyze(table, verified));
   },
 });

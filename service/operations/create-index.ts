@@ -2,6 +2,7 @@ import { z } from "zod";
 import { invalid, ServiceError } from "../errors.ts";
 import { type IndexType, indexTypes } from "../lance/index-types.ts";
 import { distanceType, optional } from "../query/fields.ts";
+import { listOf, maxSizes } from "../query/lists.ts";
 import { defineOperation } from "./operation.ts";
 import { branchField } from "./shared/common-fields.ts";
 import { branchOf, columnPath, committed } from "./shared/write.ts";
@@ -19,6 +20,26 @@ const costly = (max: number) =>
       }),
   );
 const flag = optional(z.boolean());
+
+/** An option of the engine that LanceDB's clients always send and the SDK cannot set. */
+const off = optional(
+  z.literal(false, { error: "is not supported by the database's SDK: send false, or remove it" }),
+).describe("Always false");
+
+const tokenizers = ["simple", "whitespace", "raw", "ngram", "icu", "icu/split"] as const;
+
+const tokenizer = z
+  .string()
+  .meta({ enum: tokenizers })
+  .transform((value, context) => {
+    const known = tokenizers.find((each) => each === value);
+    if (known !== undefined) return known;
+    const message = /^(?:jieba|lindera)\//.test(value)
+      ? "needs the files of a language model, which this service does not have: use icu"
+      : `must be one of ${tokenizers.join(", ")}`;
+    context.addIssue({ code: "custom", message });
+    return z.NEVER;
+  });
 
 /** The engine ends its process for another language. */
 const languages = [
@@ -50,7 +71,7 @@ const body = z.object({
     .transform((value) => value.toUpperCase())
     .describe("Type of the index"),
   name: optional(z.string().max(200)).describe(
-    "Default: the column's name with _idx; an index of that name is replaced",
+    "Default: the column's name with _idx; an index of that name is replaced unless replace is false",
   ),
   distance_type: optional(distanceType),
   metric_type: optional(distanceType).describe("The same as distance_type"),
@@ -64,16 +85,28 @@ const body = z.object({
   m: costly(100),
   ef_construction: costly(1000),
   with_position: flag,
-  base_tokenizer: optional(z.enum(["simple", "whitespace", "raw", "ngram"])),
+  base_tokenizer: optional(tokenizer),
   language: optional(z.enum(languages)),
   max_token_length: whole(1_000_000),
   lower_case: flag,
   stem: flag,
   remove_stop_words: flag,
+  custom_stop_words: optional(
+    listOf(z.string().max(128), maxSizes.columns).meta({ items: { type: "string" } }),
+  ).describe("Words to leave out beside those of the language, with remove_stop_words"),
   ascii_folding: flag,
   min_ngram_length: whole(64),
   max_ngram_length: whole(64),
   prefix_only: flag,
+  block_size: optional(z.literal([128, 256], { error: "must be 128 or 256" })).describe(
+    "Documents of one block of a full-text index",
+  ),
+  lance_tokenizer: optional(z.literal("text", { error: "must be text" })).describe("Always text"),
+  index_operators: off,
+  preserve_original: off,
+  split_identifiers: off,
+  split_on_numerics: off,
+  replace: flag.describe("false refuses to replace an index of the name (default true)"),
   branch: branchField,
 });
 
@@ -107,10 +140,12 @@ const parametersOf = (wire: Body) => {
     lowercase: wire.lower_case,
     stem: wire.stem,
     removeStopWords: wire.remove_stop_words,
+    customStopWords: wire.custom_stop_words,
     asciiFolding: wire.ascii_folding,
     ngramMinLength: wire.min_ngram_length,
     ngramMaxLength: wire.max_ngram_length,
     prefixOnly: wire.prefix_only,
+    blockSize: wire.block_size,
   };
 };
 
@@ -130,7 +165,13 @@ const define = (name: "create_index" | "create_scalar_index", summary: string, e
     handle: async (tools, table, wire) => {
       const commit = await tools.database.createIndex(
         { table, ...branchOf(tools, wire.branch) },
-        { column: wire.column, type: typeOf(wire.index_type), name: wire.name, parameters: parametersOf(wire) },
+        {
+          column: wire.column,
+          type: typeOf(wire.index_type),
+          name: wire.name,
+          replace: wire.replace,
+          parameters: parametersOf(wire),
+        },
       );
       return committed({}, commit);
     },

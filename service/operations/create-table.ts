@@ -21,10 +21,16 @@ export const createTable = defineOperation({
       .default("create")
       .describe("What to do if the table exists: create fails, exist_ok keeps it, overwrite replaces its content"),
   }),
-  answer: versionAnswer,
+  answer: versionAnswer.extend({
+    location: z.string().optional().describe("As describe returns it; for clients of the specification"),
+  }),
   headers: phalanxVersion,
-  handle: async ({ database }, table, rows, { parameters }) => {
+  handle: async ({ database }, table, rows, { parameters, dialect }) => {
     const commit = await database.createTable(table, rows, parameters.mode);
-    return committed({ version: commit.version }, commit);
+    // LanceDB's clients do not read it. The table is there, even if it cannot be opened now.
+    const found =
+      dialect === "lancedb" ? undefined : await database.describe(table, {}, "arrow").catch(() => undefined);
+    const location = found?.location === undefined ? {} : { location: found.location.address };
+    return committed({ version: commit.version, ...location }, commit);
   },
 });

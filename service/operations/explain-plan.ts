@@ -30,7 +30,7 @@ export const explainPlan = defineOperation({
   answer: planAnswer,
   alternative: planAlternative,
   handle: async (tools, table, { query, verbose }, call) => {
-    const verified = tools.verifyQuery({ ...query, ...consistencyOf(call) }, false);
+    const verified = await tools.verifyQuery(table, { ...query, ...consistencyOf(call) }, false);
     return presentPlan(tools, table, verified, call, await tools.database.explain(table, verified, verbose));
   },
 });

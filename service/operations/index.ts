@@ -19,6 +19,7 @@ import { dropNamespace } from "./drop-namespace.ts";
 import { dropTable } from "./drop-table.ts";
 import { exists } from "./exists.ts";
 import { explainPlan } from "./explain-plan.ts";
+import { getLsmWriteSpec } from "./get-lsm-write-spec.ts";
 import { indexStats } from "./index-stats.ts";
 import { insert } from "./insert.ts";
 import { listAllTables } from "./list-all-tables.ts";
@@ -60,6 +61,7 @@ export const readOperations: readonly Operation[] = [
   listBranches,
   listIndices,
   indexStats,
+  getLsmWriteSpec,
   listTables,
   listAllTables,
   listNamespaces,

@@ -6,6 +6,19 @@ import { authorizeSql, branchOf, branchParameters, committed, count, rowsBody, v
 const flag = z.stringbool({ error: "must be true or false" }).default(false);
 const condition = z.string().optional();
 
+const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
+
+/** In milliseconds. */
+const duration = z.string().transform((text, context) => {
+  const [, digits, unit] = /^(\d{1,9})(ms|s|m|h)$/.exec(text) ?? [];
+  if (digits !== undefined) return Math.min(Number(digits) * units[unit as keyof typeof units], maxTimeoutMs);
+  context.addIssue({ code: "custom", message: "must be a number with a unit, such as 500ms, 30s or 5m" });
+  return z.NEVER;
+});
+
+/** The SDK converts it to 32 bits without an error. */
+const maxTimeoutMs = 2 ** 31;
+
 export const mergeInsert = defineOperation({
   name: "merge_insert",
   target: "table",
@@ -34,6 +47,14 @@ export const mergeInsert = defineOperation({
       .stringbool({ error: "must be true or false" })
       .default(true)
       .describe("Use an index on the key column"),
+    use_lsm: z
+      .stringbool({ error: "must be true or false" })
+      .refine((use) => !use, {
+        error: "is true, but merges through the write-ahead log are not supported yet: remove it",
+      })
+      .optional()
+      .describe("Write to the write-ahead log; only false is supported yet"),
+    timeout: duration.optional().describe("Time after which the merge is given up, such as 500ms, 30s or 5m"),
   }),
   answer: versionAnswer.extend({
     num_inserted_rows: count,
@@ -41,7 +62,7 @@ export const mergeInsert = defineOperation({
     num_deleted_rows: count,
     num_attempts: count.describe("Attempts to commit, more than one after conflicts with other writers"),
   }),
-  handle: async (tools, table, rows, { parameters, principal }) => {
+  handle: async (tools, table, rows, { parameters, principal, timeoutMs }) => {
     const verified = (key: "when_matched_update_all_filt" | "when_not_matched_by_source_delete_filt") => {
       const expression = parameters[key];
       if (expression === undefined || expression === "") return undefined;
@@ -56,6 +77,7 @@ export const mergeInsert = defineOperation({
       deleteNotMatchedBySource: parameters.when_not_matched_by_source_delete,
       deleteNotMatchedBySourceIf: verified("when_not_matched_by_source_delete_filt"),
       useIndex: parameters.use_index,
+      timeoutMs: parameters.timeout ?? timeoutMs,
     });
     const { inserted, updated, deleted } = commit.rows;
     const answer = {

@@ -14,7 +14,7 @@ import type { Maintenance } from "./shared/maintenance.ts";
 export interface Tools {
   readonly database: Database;
   /** The guard: the database takes no query that it has not verified. */
-  readonly verifyQuery: (query: Query, executes: boolean) => VerifiedQuery;
+  readonly verifyQuery: (table: TableId, query: Query, executes: boolean) => Promise<VerifiedQuery>;
   readonly verifyPredicate: (predicate: string) => VerifiedExpression;
   /** @param field the request field that holds the expression, for messages. */
   readonly verifyExpression: (expression: string, field: string) => VerifiedExpression;
@@ -70,6 +70,8 @@ export interface Call<Parameters = unknown> {
   readonly principal: Principal;
   /** Whether the request asks for the operation's {@link Operation.alternative}. */
   readonly alternative: boolean;
+  /** The time that LanceDB's client gives to the call, in milliseconds. */
+  readonly timeoutMs?: number | undefined;
   /** The oldest state that the client accepts. */
   readonly minimumState?: MinimumState | undefined;
 }
@@ -129,6 +131,8 @@ export interface Operation<
   readonly body: Body;
   /** Default: JSON. With `arrow`, the body is an Arrow IPC stream, which the handler gets as RowData. */
   readonly input?: "json" | "arrow";
+  /** The body may be an Arrow IPC stream without rows instead of JSON, by its content-type: its bytes are the body. */
+  readonly takesSchema?: true;
   /** The body as OpenAPI shows it, where the schema accepts more forms than a caller should write. */
   readonly documentedBody?: z.ZodType;
   /** The body may hold the query, with `id`, `identity` and `context` of its own, under the key `query`. */

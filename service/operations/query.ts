@@ -21,7 +21,7 @@ export const query = defineOperation({
   produces: "rows",
   answer: z.unknown(),
   handle: async ({ database, verifyQuery }, table, wanted, call) => {
-    const verified = verifyQuery({ ...wanted, ...consistencyOf(call) }, true);
+    const verified = await verifyQuery(table, { ...wanted, ...consistencyOf(call) }, true);
     const { file, version } = await database.query(table, verified);
     return new OperationResponse(file, versionHeader(version));
   },

@@ -1,13 +1,14 @@
 import { z } from "zod";
 import { optional } from "../query/fields.ts";
 import { jsonObject, listOf, maxSizes } from "../query/lists.ts";
+import { closed } from "../query/unknown-field.ts";
 import { defineOperation } from "./operation.ts";
 import { branchField } from "./shared/common-fields.ts";
 import { branchOf, columnPath, committed, versionAnswer } from "./shared/write.ts";
 
 const isText = (value: unknown): value is string | null => value === null || typeof value === "string";
 
-const entry = z.object({
+const entry = closed({
   path: columnPath,
   metadata: jsonObject().refine((metadata) => Object.values(metadata).every(isText), {
     error: "must map each key to a string, or to null to delete it",

@@ -3,33 +3,32 @@ import { booleanOperator, columnName, float, ifSet, natural, optional } from "./
 import { fullTextSchema } from "./full-text-schema.ts";
 import { holdsMoreThan, jsonObject, listOf, maxSizes, passOn } from "./lists.ts";
 import type { Clause, FullText, MatchClause } from "./model.ts";
+import { closed } from "./unknown-field.ts";
 
 const notEmpty = (list: readonly unknown[]): boolean => list.length > 0;
 
-const match = z
-  .object({
-    terms: z.string(),
-    column: optional(columnName),
-    boost: optional(float),
-    fuzziness: optional(natural),
-    max_expansions: optional(natural),
-    operator: optional(booleanOperator),
-    prefix_length: optional(natural),
-  })
-  .transform(
-    (wire): MatchClause => ({
-      kind: "match",
-      terms: wire.terms,
-      ...(wire.column === undefined ? {} : { column: wire.column }),
-      boost: wire.boost ?? 1,
-      fuzziness: wire.fuzziness ?? 0,
-      maxExpansions: wire.max_expansions ?? 50,
-      operator: wire.operator ?? "OR",
-      prefixLength: wire.prefix_length ?? 0,
-    }),
-  );
+const match = closed({
+  terms: z.string(),
+  column: optional(columnName),
+  boost: optional(float),
+  fuzziness: optional(natural),
+  max_expansions: optional(natural),
+  operator: optional(booleanOperator),
+  prefix_length: optional(natural),
+}).transform(
+  (wire): MatchClause => ({
+    kind: "match",
+    terms: wire.terms,
+    ...(wire.column === undefined ? {} : { column: wire.column }),
+    boost: wire.boost ?? 1,
+    fuzziness: wire.fuzziness ?? 0,
+    maxExpansions: wire.max_expansions ?? 50,
+    operator: wire.operator ?? "OR",
+    prefixLength: wire.prefix_length ?? 0,
+  }),
+);
 
-const phrase = z.object({ terms: z.string(), column: optional(columnName), slop: optional(natural) }).transform(
+const phrase = closed({ terms: z.string(), column: optional(columnName), slop: optional(natural) }).transform(
   (wire): Clause => ({
     kind: "phrase",
     terms: wire.terms,
@@ -39,7 +38,7 @@ const phrase = z.object({ terms: z.string(), column: optional(columnName), slop:
 );
 
 const boost = z.lazy(() =>
-  z.object({ positive: clause, negative: clause, negative_boost: optional(float) }).transform(
+  closed({ positive: clause, negative: clause, negative_boost: optional(float) }).transform(
     (wire): Clause => ({
       kind: "boost",
       positive: wire.positive,
@@ -50,63 +49,59 @@ const boost = z.lazy(() =>
 );
 
 /** The form of LanceDB's client: one text over several columns. */
-const multiMatchOfColumns = z
-  .object({
-    query: z.string(),
-    columns: listOf(columnName, maxSizes.clauses).refine(notEmpty, { error: "must name at least one column" }),
-    boost: optional(listOf(float, maxSizes.clauses)),
-    operator: optional(booleanOperator),
-  })
-  .transform((wire, context): Clause => {
-    if (wire.boost !== undefined && wire.boost.length !== wire.columns.length) {
-      context.addIssue({ code: "custom", message: "boost must have one number for each of columns" });
-      return z.NEVER;
-    }
-    return {
-      kind: "multi_match",
-      terms: wire.query,
-      columns: wire.columns,
-      boosts: wire.boost ?? wire.columns.map(() => 1),
-      operator: wire.operator ?? "OR",
-    };
-  });
+const multiMatchOfColumns = closed({
+  query: z.string(),
+  columns: listOf(columnName, maxSizes.clauses).refine(notEmpty, { error: "must name at least one column" }),
+  boost: optional(listOf(float, maxSizes.clauses)),
+  operator: optional(booleanOperator),
+}).transform((wire, context): Clause => {
+  if (wire.boost !== undefined && wire.boost.length !== wire.columns.length) {
+    context.addIssue({ code: "custom", message: "boost must have one number for each of columns" });
+    return z.NEVER;
+  }
+  return {
+    kind: "multi_match",
+    terms: wire.query,
+    columns: wire.columns,
+    boosts: wire.boost ?? wire.columns.map(() => 1),
+    operator: wire.operator ?? "OR",
+  };
+});
 
 /**
  * The form of the specification: a list of match clauses. The SDK's multi-match has one text and one operator for all
  * columns, so clauses may differ in column and boost only.
  */
-const multiMatchOfClauses = z
-  .object({
-    match_queries: listOf(match, maxSizes.clauses).refine(notEmpty, { error: "must hold at least one match clause" }),
-  })
-  .transform(({ match_queries: clauses }, context): Clause => {
-    const [first] = clauses as [MatchClause, ...MatchClause[]];
-    const columns = clauses.map((entry) => entry.column).filter((column) => column !== undefined);
-    const uniform = clauses.every(
-      (entry) =>
-        entry.terms === first.terms &&
-        entry.operator === first.operator &&
-        entry.fuzziness === 0 &&
-        entry.maxExpansions === 50 &&
-        entry.prefixLength === 0,
-    );
-    if (columns.length !== clauses.length || !uniform) {
-      context.addIssue({
-        code: "custom",
-        message:
-          "every entry of match_queries must name its column and all must share terms and operator, without " +
-          "fuzziness, max_expansions or prefix_length: use a boolean clause of match clauses instead",
-      });
-      return z.NEVER;
-    }
-    return {
-      kind: "multi_match",
-      terms: first.terms,
-      columns,
-      boosts: clauses.map((entry) => entry.boost),
-      operator: first.operator,
-    };
-  });
+const multiMatchOfClauses = closed({
+  match_queries: listOf(match, maxSizes.clauses).refine(notEmpty, { error: "must hold at least one match clause" }),
+}).transform(({ match_queries: clauses }, context): Clause => {
+  const [first] = clauses as [MatchClause, ...MatchClause[]];
+  const columns = clauses.map((entry) => entry.column).filter((column) => column !== undefined);
+  const uniform = clauses.every(
+    (entry) =>
+      entry.terms === first.terms &&
+      entry.operator === first.operator &&
+      entry.fuzziness === 0 &&
+      entry.maxExpansions === 50 &&
+      entry.prefixLength === 0,
+  );
+  if (columns.length !== clauses.length || !uniform) {
+    context.addIssue({
+      code: "custom",
+      message:
+        "every entry of match_queries must name its column and all must share terms and operator, without " +
+        "fuzziness, max_expansions or prefix_length: use a boolean clause of match clauses instead",
+    });
+    return z.NEVER;
+  }
+  return {
+    kind: "multi_match",
+    terms: first.terms,
+    columns,
+    boosts: clauses.map((entry) => entry.boost),
+    operator: first.operator,
+  };
+});
 
 const multiMatch = jsonObject().transform((wire, context) =>
   pipe("match_queries" in wire ? multiMatchOfClauses : multiMatchOfColumns, wire, context),
@@ -115,7 +110,7 @@ const multiMatch = jsonObject().transform((wire, context) =>
 const clauses = z.lazy(() => optional(listOf(clause, maxSizes.clauses)));
 
 const boolean = z.lazy(() =>
-  z.object({ must: clauses, should: clauses, must_not: clauses }).transform(
+  closed({ must: clauses, should: clauses, must_not: clauses }).transform(
     (wire): Clause => ({
       kind: "boolean",
       must: wire.must ?? [],
@@ -148,7 +143,7 @@ function pipe<T>(schema: z.ZodType<T>, value: unknown, context: z.RefinementCtx,
   return z.NEVER as T;
 }
 
-const stringQuery = z.object({ query: z.string(), columns: optional(listOf(columnName, maxSizes.columns)) });
+const stringQuery = closed({ query: z.string(), columns: optional(listOf(columnName, maxSizes.columns)) });
 
 const asString = (wire: z.output<typeof stringQuery>): FullText => ({
   kind: "string",
@@ -184,7 +179,7 @@ export const fullText = jsonObject()
     }
     if (string !== undefined) return asString(pipe(stringQuery, string, context, "string_query"));
     if (structured !== undefined) {
-      const { query } = pipe(z.object({ query: z.unknown().optional() }), structured, context, "structured_query");
+      const { query } = pipe(closed({ query: z.unknown().optional() }), structured, context, "structured_query");
       return { kind: "structured", clause: pipe(tree, query, context, "structured_query.query") };
     }
     if (typeof wire.query === "string") return asString(pipe(stringQuery, wire, context));

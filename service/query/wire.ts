@@ -4,20 +4,23 @@ import { branchName, columnName, distanceType, float, limit, natural, optional }
 import { fullText } from "./full-text.ts";
 import { listOf, maxSizes } from "./lists.ts";
 import type { Snapshot } from "./model.ts";
+import { closed } from "./unknown-field.ts";
 import { emptyList, vectors } from "./vector.ts";
 
-const ordering = z
-  .object({ column_name: columnName, ascending: optional(z.boolean()), nulls_first: optional(z.boolean()) })
-  .transform((wire) => ({
-    columnName: wire.column_name,
-    ascending: wire.ascending ?? true,
-    nullsFirst: wire.nulls_first ?? false,
-  }));
+const ordering = closed({
+  column_name: columnName,
+  ascending: optional(z.boolean()),
+  nulls_first: optional(z.boolean()),
+}).transform((wire) => ({
+  columnName: wire.column_name,
+  ascending: wire.ascending ?? true,
+  nullsFirst: wire.nulls_first ?? false,
+}));
 
 const { $schema: _, ...orderingSchema } = z.toJSONSchema(ordering, { io: "input" });
 const orderings = listOf(ordering, maxSizes.columns).meta({ items: orderingSchema });
 
-/** The keys of the query object on the wire. Unknown keys are ignored, unless they are nearly one of these; see `misspelled.ts`. */
+/** The keys of the query object on the wire. Unknown keys are refused; see `unknown-field.ts`. */
 export const queryShape = {
   k: limit.describe("Rows to return; 9223372036854775807 (2^63-1) for no limit"),
   vector: vectors.describe("The query vector or vectors; absent, null or empty for none"),

@@ -100,6 +100,23 @@ const parse = (text: string): unknown => {
   }
 };
 
+const arrowType = /^application\/vnd\.apache\.arrow\.stream\s*(?:;|$)/i;
+
+/** Whether a body is an Arrow IPC stream, by its content-type. */
+export const isArrow = ({ headers }: ApiRequest): boolean => arrowType.test(headers.get("content-type") ?? "");
+
+const refuseEncoding = ({ headers }: ApiRequest): void => {
+  const encoding = headers.get("content-encoding");
+  if (typeof encoding === "string" && encoding.toLowerCase() !== "identity")
+    throw unsupported("a content-encoding is not supported: send the body uncompressed");
+};
+
+/** Reads a body of bytes as small as one of JSON. @throws ServiceError 408, 413, 415. */
+export const readSmallBytes = (request: ApiRequest, limits: BodyLimits): Promise<Uint8Array> => {
+  refuseEncoding(request);
+  return readBytes(request, limits);
+};
+
 /**
  * Reads a request's body. Its size is checked before reading, its depth before parsing. An empty body and `null` are
  * `{}`: LanceDB's client requests statistics and the Rust REST namespace requests lists that way.
@@ -107,9 +124,7 @@ const parse = (text: string): unknown => {
  */
 export const readBody = async (request: ApiRequest, limits: BodyLimits): Promise<Record<string, unknown>> => {
   const { headers } = request;
-  const encoding = headers.get("content-encoding");
-  if (typeof encoding === "string" && encoding.toLowerCase() !== "identity")
-    throw unsupported("a content-encoding is not supported: send the body uncompressed");
+  refuseEncoding(request);
   const text = decode(await readBytes(request, limits));
   if (text.trim() === "") return {};
   const type = headers.get("content-type");

@@ -85,7 +85,7 @@ const errorAnswers = (operation: Operation, method: string): Record<string, Json
 
 const common = z.object(commonShape);
 
-const arrowBody: JsonSchema = {
+const arrowBody = {
   required: true,
   content: { "application/vnd.apache.arrow.stream": { schema: { type: "string", format: "binary" } } },
 };
@@ -101,7 +101,10 @@ const requestBody = (operation: Operation, definitions: Definitions): JsonSchema
     required.length > 0 ? { type: "object", properties, required } : { type: ["object", "null"], properties };
   return {
     required: required.length > 0,
-    content: { "application/json": { schema, example: operation.example ?? {} } },
+    content: {
+      "application/json": { schema, example: operation.example ?? {} },
+      ...(operation.takesSchema === true ? arrowBody.content : {}),
+    },
   };
 };
 

@@ -30,12 +30,12 @@ import {
   type Targets,
   type Tools,
 } from "../operations/operation.ts";
-import { commonBody, commonShape, nestedCommonBody } from "../operations/shared/common-fields.ts";
+import { commonBody, commonShape, nestedCommonBody, nestingKeys } from "../operations/shared/common-fields.ts";
 import { currentCall } from "../operations/shared/current-call.ts";
-import { misspelled } from "../query/misspelled.ts";
+import { unknownField } from "../query/unknown-field.ts";
 import type { AdmissionLimit } from "./admission.ts";
 import type { ApiRequest } from "./api-request.ts";
-import { type BodyLimits, mostBytesOf, readBody } from "./body.ts";
+import { type BodyLimits, isArrow, mostBytesOf, readBody, readSmallBytes } from "./body.ts";
 import { type ByteBudget, Reservation, smallBytes } from "./byte-budget.ts";
 import { readMinimumState } from "./consistency-headers.ts";
 import { contextEntries } from "./context-entries.ts";
@@ -58,17 +58,17 @@ export interface PipelineParts {
 }
 
 /** Names of an operation's fields. */
-const keysOf = ({ documentedBody, body }: Operation): readonly string[] => {
-  const documented = documentedBody ?? body;
+const keysOf = (operation: Operation): readonly string[] => {
+  const documented = operation.documentedBody ?? operation.body;
   const own = documented instanceof z.ZodObject ? Object.keys(documented.shape) : [];
-  return [...own, ...Object.keys(commonShape)];
+  return [...own, ...(operation.nestsQuery === true ? nestingKeys : []), ...Object.keys(commonShape)];
 };
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const refuseMisspelled = (raw: Readonly<Record<string, unknown>>, known: readonly string[]): void => {
-  const unknown = misspelled(raw, known);
+const refuseUnknown = (raw: Readonly<Record<string, unknown>>, known: readonly string[]): void => {
+  const unknown = unknownField(raw, known);
   if (unknown !== undefined) throw invalid(`${unknown.sent} ${unknown.message}`);
 };
 
@@ -158,6 +158,20 @@ const tooLong = (bytes: number, limit: number): ServiceError =>
     `the response has ${bytes} bytes, more than ${limit}: request less at once, or ask the operator to raise LAKEHEAD_MAX_RESULT_BYTES`,
   );
 
+/** @throws ServiceError code 13. */
+const readTimeout = (headers: HeaderSource): number | undefined => {
+  const sent = headers.get("x-request-timeout-ms") ?? undefined;
+  if (sent === undefined) return undefined;
+  if (!/^\d{1,15}$/.test(sent)) throw invalid("x-request-timeout-ms must be a whole number of milliseconds");
+  return Math.min(Number(sent), 2 ** 31);
+};
+
+/** A JSON body, or an Arrow schema in its place. */
+interface Body {
+  readonly raw: Readonly<Record<string, unknown>>;
+  readonly schema?: Uint8Array;
+}
+
 export type Serve = (request: ApiRequest, record: RequestRecord) => Promise<Reply>;
 
 /** Pipeline of every request: authenticate, parse, authorize, admit, run. Authentication comes before reading the body. */
@@ -170,17 +184,22 @@ export const pipeline = (operation: Operation, parts: PipelineParts): Serve => {
           parts.admission[admission(body, parameters, tools.database, target)]
       : () => parts.admission[admission];
   const known = keysOf(operation);
+  const knownParameters = [...Object.keys(operation.parameters?.shape ?? {}), "delimiter", "id"];
   const before = prefixes[kind].slice(0, prefixes[kind].indexOf(":id"));
   const changes = isWrite(operation);
   const produced = { rows: maxResponseBytes, plan: Math.min(maxPlanLength, maxResponseBytes), little: 0 };
   const expected = produced[operation.produces ?? "little"];
   const fixed = { ...mediaTypes[media], ...operation.headers };
+  const read = async (request: ApiRequest): Promise<Body> =>
+    operation.takesSchema === true && isArrow(request)
+      ? { raw: {}, schema: await readSmallBytes(request, limits) }
+      : { raw: await readBody(request, limits) };
   const handle = async (
     request: ApiRequest,
     record: RequestRecord,
     principal: Principal,
     caller: string,
-    raw: Readonly<Record<string, unknown>>,
+    { raw, schema }: Body,
   ): Promise<Reply> => {
     const { headers, url } = request;
     record.body = raw;
@@ -193,13 +212,22 @@ export const pipeline = (operation: Operation, parts: PipelineParts): Serve => {
     record.table = target.key;
     authorizeTarget[kind](principal, operation.scope, target.parts);
 
-    refuseMisspelled(raw, known);
+    refuseUnknown(raw, known);
+    refuseUnknown(request.parameters, knownParameters);
     const parameters =
       operation.parameters === undefined ? {} : parseInput(operation.parameters, parametersOf(request, operation));
     const dialect = endsWithSlash(url) ? "lancedb" : "catalog";
     const alternative = asksFor(headers, operation);
     const minimumState = readMinimumState(headers);
-    const call = { parameters, dialect, delimiter, principal, alternative, minimumState } as const;
+    const call = {
+      parameters,
+      dialect,
+      delimiter,
+      principal,
+      alternative,
+      minimumState,
+      timeoutMs: readTimeout(headers),
+    } as const;
     const arrival = { caller, client: request, endsSoon: operation.endsSoon === true };
     const run = (body: unknown): Promise<unknown> =>
       limitOf(body, parameters, target)
@@ -213,7 +241,7 @@ export const pipeline = (operation: Operation, parts: PipelineParts): Serve => {
     const reservation = new Reservation(budgets.responses, caller);
     const serve = async (): Promise<unknown> => {
       await reservation.wait(expected, request);
-      if (operation.input !== "arrow") return run(parseInput(operation.body, raw));
+      if (operation.input !== "arrow") return run(parseInput(operation.body, schema ?? raw));
       if (parts.uploads === undefined) throw new Error("an operation receives rows, but the service takes no writes");
       const upload = await parts.uploads.receive(request, caller);
       record.bytes = upload.bytes;
@@ -249,13 +277,13 @@ export const pipeline = (operation: Operation, parts: PipelineParts): Serve => {
     const caller = `${principal.method} ${principal.subject}`;
 
     const hasJson = request.method !== "GET" && operation.input !== "arrow";
-    if (!hasJson) return handle(request, record, principal, caller, {});
+    if (!hasJson) return handle(request, record, principal, caller, { raw: {} });
     const most = mostBytesOf(request, limits);
-    if (most <= smallBytes) return handle(request, record, principal, caller, await readBody(request, limits));
+    if (most <= smallBytes) return handle(request, record, principal, caller, await read(request));
     const body = new Reservation(budgets.bodies, caller);
     await body.wait(most, request);
     try {
-      return await handle(request, record, principal, caller, await readBody(request, limits));
+      return await handle(request, record, principal, caller, await read(request));
     } finally {
       body.release();
     }

@@ -84,8 +84,9 @@ const arrowType = {
   literals: [
     {
       index: 1,
-      form: /^(Boolean|U?Int(8|16|32|64)|Float(16|32|64)|(Large)?Utf8|Binary|Date(32|64)|Timestamp\((s|ms|µs|us|ns|Second|Millisecond|Microsecond|Nanosecond)(, ?(None|(Some\()?"[A-Za-z0-9_/+:-]{1,40}"\)?))?\)|Decimal128\([1-9]\d?, ?\d{1,2}\))$/,
-      described: "the literal name of a plain type such as 'Int32', 'Utf8' or 'Timestamp(Millisecond, None)'",
+      form: /^(Boolean|U?Int(8|16|32|64)|Float(16|32|64)|(Large)?Utf8|Binary|Date(32|64)|Timestamp\((s|ms|µs|us|ns|Second|Millisecond|Microsecond|Nanosecond)(, ?(None|(Some\()?"[A-Za-z0-9_/+:-]{1,40}"\)?))?\)|Decimal128\([1-9]\d?, ?\d{1,2}\)|FixedSizeBinary\(([1-9]|[1-5]\d|6[0-4])\))$/,
+      described:
+        "the literal name of a plain type such as 'Int32', 'Utf8', 'Timestamp(Millisecond, None)' or, up to 64 bytes, 'FixedSizeBinary(16)'",
     },
   ],
 } as const;

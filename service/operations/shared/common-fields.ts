@@ -26,6 +26,9 @@ export const newTagField = z.string().meta({ pattern: "^[A-Za-z0-9_-][A-Za-z0-9.
 
 export const versionNumber = natural;
 
+/** Fields of a body that may stand beside its query. */
+export const nestingKeys = ["query", "branch", "verbose"] as const;
+
 /** The common fields alone. */
 export const commonBody = z.object(commonShape);
 

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { jsonObject, passOn } from "../../query/lists.ts";
-import { misspelled } from "../../query/misspelled.ts";
+import { unknownField } from "../../query/unknown-field.ts";
 import { type Query, query, queryShape } from "../../query/wire.ts";
-import { commonShape } from "./common-fields.ts";
+import { commonShape, nestingKeys } from "./common-fields.ts";
 
 /** The branch is inside the query object (LanceDB's client) or beside it (the specification). */
 const withBranch = (wire: Readonly<Record<string, unknown>>, branch: unknown): Record<string, unknown> => ({
@@ -17,6 +17,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 const queryKeys = Object.keys({ ...queryShape, ...commonShape });
+const outerKeys = [...nestingKeys, ...Object.keys(commonShape)];
 
 /**
  * Parses the query of a body. explain_plan nests it under `query`; analyze_plan has it flat and also accepts the nested
@@ -33,7 +34,12 @@ const readQuery = (body: Record<string, unknown>, context: z.RefinementCtx, nest
     return z.NEVER;
   }
   const isNested = isObject(inner);
-  const unknown = isNested ? misspelled(inner, queryKeys) : undefined;
+  const outside = isNested ? unknownField(body, outerKeys) : undefined;
+  if (outside !== undefined) {
+    context.addIssue({ code: "custom", path: [outside.sent], message: "stands beside query: move it into query" });
+    return z.NEVER;
+  }
+  const unknown = isNested ? unknownField(inner, queryKeys) : undefined;
   if (unknown !== undefined) {
     context.addIssue({ code: "custom", path: ["query", unknown.sent], message: unknown.message });
     return z.NEVER;

@@ -108,7 +108,6 @@ describe("query", () => {
   });
 
   test.each([
-    ["a scan without limit that sorts", { k: 2 ** 31, order_by: [{ column_name: "id" }] }],
     ["a filter that divides by zero", { k: 10, filter: "id % 0 = 1" }],
     ["a filter that is not allowed", { k: 10, filter: "repeat(text, 9) = 'a'" }],
     ["a hybrid search", { k: 3, vector: vectorOf(1), full_text_query: { query: "puppy", columns: [] } }],

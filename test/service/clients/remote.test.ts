@@ -316,14 +316,10 @@ describe("a refusal has its reason", () => {
     );
   });
 
-  test("of a search without a limit and of one with too many candidates", async () => {
-    expect(
-      await failure(
-        search(docs)
-          .limit(2 ** 31)
-          .explainPlan(),
-      ),
-    ).toContain("k is 2147483648, at most 10000 is allowed");
+  test("of a search with too many candidates", async () => {
+    expect(await failure(search(docs).limit(9999).refineFactor(1000).explainPlan())).toContain(
+      "(k + offset) times refine_factor times the number of vectors is 9999000, at most 1000000 is allowed",
+    );
   });
 
   test("of a filter that is not SQL and of a missing column", async () => {

@@ -2,13 +2,14 @@ import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Connection } from "@lancedb/lancedb";
-import { Field, FixedSizeList, Float32, Int64, Schema, Utf8 } from "apache-arrow";
+import { Field, FixedSizeList, Float32, Int64, LargeBinary, Schema, Table, tableToIPC, Utf8 } from "apache-arrow";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { ServiceError } from "../../../service/errors.ts";
 import type { VerifiedExpression } from "../../../service/guard/expression/index.ts";
 import { outlineOf, type Stream } from "../../../service/lance/arrow-stream.ts";
 import { findMeaning } from "../../../service/lance/classify.ts";
 import { classifyWrite, writeMeanings } from "../../../service/lance/classify-write.ts";
+import { nativeOf } from "../../../service/lance/commits.ts";
 import { LazyConnection } from "../../../service/lance/connection.ts";
 import type { IndexSpecification } from "../../../service/lance/index-types.ts";
 import {
@@ -64,6 +65,13 @@ afterAll(async () => {
   await connection.close();
   await rm(home, { recursive: true, force: true });
 });
+
+/** The SDK's own method does not know the type of blobs. */
+interface NativeConnection {
+  createTable(name: string, file: Buffer, mode: string, namespace: string[], options: object): Promise<unknown>;
+}
+
+const blob = new Field("blob", new LargeBinary(), true, new Map([["lance-encoding:blob", "true"]]));
 
 function number(name: string, nullable = true): Field {
   return new Field(name, new Int64(), nullable);
@@ -144,6 +152,33 @@ const provocations: readonly [what: string, code: number, provoke: () => Promise
     13,
     () => index({ column: "text", type: "FTS", parameters: { baseTokenizer: "nope" } }),
     /base_tokenizer/,
+  ],
+  [
+    "an index that exists and is not to be replaced",
+    7,
+    async () => {
+      const many = { table: tableOf("many") };
+      const specification = { column: "vector", type: "IVF_FLAT", name: "kept", parameters: {} } as const;
+      await writes.createIndex(many, specification);
+      await writes.createIndex(many, { ...specification, replace: false });
+    },
+    /"kept" exists/,
+  ],
+  [
+    "blobs of the first kind in a table of the current format",
+    20,
+    () =>
+      native((to) => {
+        const file = Buffer.from(tableToIPC(new Table(new Schema([blob])), "file"));
+        return nativeOf<NativeConnection>(to).createTable("blobs", file, "create", [], {});
+      }),
+    /lance-encoding:blob/,
+  ],
+  [
+    "a column without values that must have some",
+    20,
+    () => writes.addEmptyColumns(plain, rowsOf(streamOf([], new Schema([number("n", false)])))),
+    /"n" has no values yet/,
   ],
   ["a merge on a column that does not exist", 12, () => merge(plainStream([1]), { on: ["nope"] }), /"nope"/],
   [

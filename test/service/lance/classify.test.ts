@@ -48,6 +48,16 @@ const provocations: readonly [what: string, code: number, provoke: () => unknown
     () => docs.countRows("regexp_like(text, '(.{1000}){999}')"),
     /too large/,
   ],
+  [
+    "a word that is too long for its fuzziness",
+    13,
+    () =>
+      docs
+        .query()
+        .fullTextSearch(new MatchQuery("abcdefghij".repeat(6), "text", { fuzziness: 2 }))
+        .toArray(),
+    /fuzziness/,
+  ],
   ["a missing column in a filter", 12, () => docs.query().where("nope > 1").explainPlan(), /"nope"/],
   ["a missing vector column", 12, () => docs.query().nearestTo(vector).column("nope").explainPlan(), /"nope"/],
   ["a missing column to sort by", 12, () => docs.query().orderBy({ columnName: "nope" }).explainPlan(), /"nope"/],

@@ -5,7 +5,7 @@ import { beyondSafe, type Fields, noLimit, refused, search, whole } from "./supp
 
 let service: TestService;
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({ environment: { LAKEHEAD_MAX_K: "1000" } });
 });
 afterAll(() => service.stop());
 
@@ -178,10 +178,16 @@ describe("bounds, after defaults", () => {
     ["k is 0: send 1 or more with a vector, full_text_query or order_by", { ...search, k: 0 }],
     ["k is 0: send 1 or more with a vector, full_text_query or order_by", { ...fts("hello"), k: 0 }],
     ["k is 0: send 1 or more with a vector, full_text_query or order_by", { k: 0, ...ordered }],
-    ["k is unlimited: send at most 10000 with a vector, full_text_query or order_by", { ...search, k: noLimit }],
-    ["k is unlimited: send at most 10000 with a vector, full_text_query or order_by", { ...fts("hello"), k: noLimit }],
-    [`k is 10001, at most 10000 is allowed: ${raise}`, { ...search, k: 10_001 }],
-    [`k is 10001, at most 10000 is allowed: ${raise}`, { k: 10_001, ...ordered }],
+    [
+      "k is unlimited: send at most 1000 with a vector, full_text_query or order_by of a table with more rows",
+      { ...search, k: noLimit },
+    ],
+    [
+      "k is unlimited: send at most 1000 with a vector, full_text_query or order_by of a table with more rows",
+      { ...fts("hello"), k: noLimit },
+    ],
+    [`k is 1001, at most 1000 is allowed: ${raise}`, { ...search, k: 1001 }],
+    [`k is 1001, at most 1000 is allowed: ${raise}`, { k: 1001, ...ordered }],
     ["refine_factor is 0: send 1 or more, or leave it out", { ...search, refine_factor: 0 }],
     [
       `(k + offset) times refine_factor times the number of vectors is 2000000, at most 1000000 is allowed: ${raise}`,
@@ -200,7 +206,7 @@ describe("bounds, after defaults", () => {
       { ...search, nprobes: 4, maximum_nprobes: 3 },
     ],
     [
-      "prefilter is false, but a full-text search always filters first: send true or leave it out",
+      "prefilter is false: a full-text search that filters what it found is two queries, which have no plan; send true or leave it out, or send the query to query",
       { ...fts("hello"), filter: "id < 5", prefilter: false },
     ],
     [
@@ -215,12 +221,12 @@ describe("bounds, after defaults", () => {
     expect(await refused(service, query)).toEqual([error, error]);
   });
 
-  test("a sort without a limit can be explained but not run", async () => {
+  test("a sort without a limit of a table with more rows can be explained but not run", async () => {
     const query = { k: noLimit, ...ordered };
     expect((await service.call("explain_plan", "docs", { query })).status).toBe(200);
     expect((await service.call("analyze_plan", "docs", query)).body).toMatchObject({
       code: 13,
-      error: "k is unlimited: send at most 10000 with a vector, full_text_query or order_by",
+      error: "k is unlimited: send at most 1000 with a vector, full_text_query or order_by of a table with more rows",
     });
   });
 

@@ -144,7 +144,11 @@ const provocations: Readonly<Record<number, Provoke>> = {
     await service.call("tags/create", "docs", { tag: "named", version: 1 });
     return ask({}, { ...(operation === "tags/update" ? { tag: "named" } : {}), version: 4711 })(operation);
   },
-  12: ask({}, { columns: ["no_such_column"], predicate: "no_such_column = 1" }),
+  12: (operation) =>
+    ask(
+      {},
+      operation === "count_rows" ? { predicate: "no_such_column = 1" } : { columns: ["no_such_column"] },
+    )(operation),
   13: ask({}, {}, { rawBody: "{", query: "?limit=0&delimiter=" }),
   15: ask({}, {}, { token: nothing }),
   16: ask({}, {}, { token: null }),
@@ -152,7 +156,8 @@ const provocations: Readonly<Record<number, Provoke>> = {
   18: (operation) =>
     operationOf(operation).target === "table" ? ask({ table: "plain" })(operation) : send(rootBroken, operation),
   // In a bucket: in a local directory, a list leaves the tag out and an update replaces it.
-  19: (operation) => send(stored.service, operation, {}, withFields(operation, { tag: "damaged" })),
+  19: (operation) =>
+    send(stored.service, operation, {}, withFields(operation, operation === "tags/list" ? {} : { tag: "damaged" })),
   21: provokeThrottling,
   22: ask({}, { branch: "no-such-branch" }),
 };

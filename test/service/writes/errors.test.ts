@@ -165,8 +165,7 @@ const onBranch: Provoke = (label) => {
       ? { query: "branch=no-such-branch" }
       : {
           fields: {
-            branch: "no-such-branch",
-            ...(label === "branches/create" ? { from_branch: "no-such-branch" } : {}),
+            [label === "branches/create" ? "from_branch" : "branch"]: "no-such-branch",
           },
         },
   );

@@ -20,18 +20,21 @@ export const plainStream = (ids: readonly number[], text?: string): Uint8Array<A
 export const streamOf = (rows: readonly Record<string, unknown>[], schema: Schema): Uint8Array<ArrayBuffer> =>
   new Uint8Array(
     tableToIPC(
-      new Table(
-        schema,
-        Object.fromEntries(
-          schema.fields.map(({ name, type }) => [
-            name,
-            vectorFromArray(
-              rows.map((row) => row[name] ?? null),
-              type,
+      // Of vectors without values, the library forgets whether they may be null.
+      rows.length === 0
+        ? new Table(schema)
+        : new Table(
+            schema,
+            Object.fromEntries(
+              schema.fields.map(({ name, type }) => [
+                name,
+                vectorFromArray(
+                  rows.map((row) => row[name] ?? null),
+                  type,
+                ),
+              ]),
             ),
-          ]),
-        ),
-      ),
+          ),
       "stream",
     ),
   );
