@@ -60,13 +60,17 @@ const verifySchema = (flat: DataView, schema: number): void => {
   visit(fieldAt(flat, schema, schemaFields.fields), 1);
 };
 
+/** Values of a batch that take no bytes, as those of the type null: more than a client sends by intent costs memory. */
+const maxFreeValues = 2 ** 20;
+
 /** The lengths of a batch and of its arrays. A value takes one bit or more, except null. */
 const verifyLengths = (metadata: DataView, batch: number, decodedBytes: number): void => {
   const lengths = structsAt(metadata, fieldAt(metadata, batch, batchFields.nodes), nodeBytes).map((at) =>
     longAt(metadata, at),
   );
   for (const length of [longAt(metadata, fieldAt(metadata, batch, batchFields.length)), ...lengths])
-    if (length < 0 || length > decodedBytes * 8) throw malformed("an array has more values than its buffers");
+    if (length < 0 || length > decodedBytes * 8 + maxFreeValues)
+      throw malformed("an array has more values than its buffers");
 };
 
 interface Size {
@@ -124,7 +128,11 @@ const readMessages = (bytes: Uint8Array): StreamOutline => {
   while (at < bytes.byteLength) {
     if (view.getUint32(at, true) !== continuation) throw malformed("a message does not start with its marker");
     const size = view.getInt32(at + 4, true);
-    if (size === 0) break;
+    if (size === 0) {
+      if (at + prefixBytes < bytes.byteLength)
+        throw malformed("bytes follow the end of the stream: send each stream in a request of its own");
+      break;
+    }
     const metadataBytes = prefixBytes + size;
     if (size < 0 || metadataBytes % 8 !== 0 || at + metadataBytes > bytes.byteLength)
       throw malformed("a message is longer than the body");

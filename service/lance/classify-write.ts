@@ -168,6 +168,16 @@ export const writeMeanings: readonly Meaning[] = [
     say: () => "IVF_RQ needs vectors whose number of dimensions is a multiple of 8: use another type of index",
   },
   {
+    pattern: /^Schema error: Ambiguous reference to unqualified field "?([^"]+?)"?$/,
+    code: 13,
+    say: (name) =>
+      named(
+        name,
+        "the column",
+        "is ambiguous: write target.column for the table's, or source.column for that of the rows",
+      ),
+  },
+  {
     pattern: /^(?:Schema(?! error: No field named)|LanceError\(Schema\))/,
     code: 20,
     say: () => "the schema of the rows is not supported",

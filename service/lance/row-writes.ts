@@ -6,7 +6,7 @@ import { blobsNeedTable, classifyWrite, outcomeUnknown } from "./classify-write.
 import { type Commits, isLost, nativeOf, noRows } from "./commits.ts";
 import { openDecodeCheck } from "./decode-check.ts";
 import { layersOf } from "./native-text.ts";
-import { faultOfSchema, faultOfValues, refuse, type SchemaLimits } from "./schema-sizes.ts";
+import { faultOfNames, faultOfSchema, faultOfValues, refuse, type SchemaLimits } from "./schema-sizes.ts";
 import type { CommitOfRows, CreateMode, RowCounts, RowData, WriteCalls } from "./write-calls.ts";
 
 /** Native calls that take Arrow data as it was sent. The SDK's own methods decode it and encode it again. */
@@ -84,7 +84,9 @@ const verifySize = (streams: readonly Stream[], { maxWriteBytes }: WriteLimits):
 /** @throws ServiceError code 13 for a schema that the service could not read. */
 const verifySchema = ({ outline }: Stream, { schemas }: WriteLimits): void => {
   refuse(faultOfSchema(outline.schema.bytes.byteLength, schemas));
-  refuse(faultOfValues(columnsOf(outline), schemas));
+  const columns = columnsOf(outline);
+  refuse(faultOfNames(columns));
+  refuse(faultOfValues(columns, schemas));
 };
 
 type OneOrMore<T> = readonly [T, ...T[]];

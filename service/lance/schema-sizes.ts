@@ -134,6 +134,14 @@ export const faultOfValues = (columns: readonly ColumnSize[], { maxValueBytes }:
     : undefined;
 };
 
+/** Undefined for columns that every later call can name. */
+export const faultOfNames = (columns: readonly Pick<ColumnSize, "name">[]): string | undefined => {
+  const wrong = columns.find(({ name }) => name === "" || /[`.]/.test(name));
+  return wrong === undefined
+    ? undefined
+    : `a column is named ${JSON.stringify(wrong.name.slice(0, 100))}: use a name that is not empty and has neither a backtick nor a full stop`;
+};
+
 /** Undefined for a schema within the limit. */
 export const faultOfSchema = (bytes: number, { maxSchemaBytes }: SchemaLimits): string | undefined =>
   bytes > maxSchemaBytes

@@ -112,9 +112,13 @@ export const toJsonSchema = (schema: ArrowSchema, vocabulary: Vocabulary): JsonS
   ...metadataOf(schema),
 });
 
+/** The SDK's own method fails on types that its Arrow library lacks. */
+export const readTableSchema = async (table: Table): Promise<ArrowSchema> =>
+  readArrowSchema(await nativeOf<{ schema(): Promise<Uint8Array> }>(table).schema());
+
 /** @throws ServiceError code 0 for a table with a type that has no name in the vocabulary. */
 export const readSchema = async (table: Table, vocabulary: Vocabulary): Promise<JsonSchema> =>
-  toJsonSchema(readArrowSchema(await nativeOf<{ schema(): Promise<Uint8Array> }>(table).schema()), vocabulary);
+  toJsonSchema(await readTableSchema(table), vocabulary);
 
 /** Words of the catalog's clients for types that the format names otherwise. */
 const lanceWords: Readonly<Record<string, string>> = {

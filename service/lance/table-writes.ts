@@ -1,12 +1,14 @@
 import type { Table } from "@lancedb/lancedb";
 import { ServiceError } from "../errors.ts";
+import { isEngineKey } from "../guard/engine-keys.ts";
+import { type ArrowField, kinds } from "./arrow-schema.ts";
 import { isGone } from "./classify.ts";
 import { classifyWrite, outcomeUnknown } from "./classify-write.ts";
 import { type Commits, isLost, nativeOf } from "./commits.ts";
 import { buildIndex } from "./index-types.ts";
 import { describeNamespace } from "./lists.ts";
 import type { RowWrites } from "./row-writes.ts";
-import { inLanceWords } from "./schema.ts";
+import { inLanceWords, readTableSchema } from "./schema.ts";
 import { faultOfSchema, faultOfValues, readSizes, refuse, type SchemaLimits, valueBytesOf } from "./schema-sizes.ts";
 import type { ColumnAlteration, FieldMetadata, WriteCalls, WriteTarget } from "./write-calls.ts";
 
@@ -54,6 +56,30 @@ export const openTableWrites = (
     );
   };
 
+  /** Of other vectors, the engine panics. @throws ServiceError code 20 */
+  const verifyHamming = async (table: Table, column: string): Promise<void> => {
+    const { fields } = await readTableSchema(table);
+    const [item] = fields.find(({ name }) => name === column)?.children ?? [];
+    if (item !== undefined && !(item.type.kind === kinds.int && item.type.bits === 8))
+      throw new ServiceError(20, {
+        message: "distance_type hamming compares vectors of uint8: choose l2, cosine or dot for this column",
+      });
+  };
+
+  /** By the path of a column, its metadata that a replacement must keep: without it, the table is unreadable. */
+  const engineMetadata = async (table: Table): Promise<(path: string) => Readonly<Record<string, string>>> => {
+    const { fields } = await readTableSchema(table);
+    const find = (path: string): ArrowField | undefined => {
+      let [level, found]: [readonly ArrowField[], ArrowField | undefined] = [fields, undefined];
+      for (const part of path.split(".")) {
+        found = level.find(({ name }) => name === part);
+        level = found?.children ?? [];
+      }
+      return found;
+    };
+    return (path) => Object.fromEntries((find(path)?.metadata ?? []).filter(([key]) => isEngineKey(key)));
+  };
+
   const hasIndex = async (target: WriteTarget, name: string): Promise<boolean> => {
     const table = await open(target);
     try {
@@ -87,14 +113,20 @@ export const openTableWrites = (
     updateFieldMetadata: (target, updates) =>
       plain(target, async (table) => {
         await verifyMetadata(table, updates);
+        const kept = updates.some(({ replace }) => replace) ? await engineMetadata(table) : () => ({});
         return table.updateFieldMetadata(
-          updates.map(({ path, metadata, replace }) => ({ path, metadata: { ...metadata }, replace })),
+          updates.map(({ path, metadata, replace }) => ({
+            path,
+            metadata: { ...(replace ? kept(path) : {}), ...metadata },
+            replace,
+          })),
         );
       }),
     restoreVersion: restore,
     createIndex: (target, specification) =>
       plain(target, async (table) => {
         const { column, name, replace } = specification;
+        if (specification.parameters.distanceType === "hamming") await verifyHamming(table, column);
         const config = buildIndex(specification);
         try {
           await table.createIndex(column, {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { columnName } from "../query/fields.ts";
+import { newColumnName } from "../query/fields.ts";
 import { listOf, maxSizes, passOn } from "../query/lists.ts";
 import { closed } from "../query/unknown-field.ts";
 import { defineOperation } from "./operation.ts";
@@ -7,7 +7,7 @@ import { branchField } from "./shared/common-fields.ts";
 import { authorizeSql, branchOf, branchParameters, committed, versionAnswer } from "./shared/write.ts";
 
 const column = closed({
-  name: columnName,
+  name: newColumnName,
   expression: z.string({
     error:
       "is missing: send an SQL expression, or the columns as an Arrow IPC stream; computed and virtual columns are not supported yet",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { columnName, optional } from "../query/fields.ts";
+import { newColumnName, optional } from "../query/fields.ts";
 import { jsonObject, listOf, maxSizes } from "../query/lists.ts";
 import { closed } from "../query/unknown-field.ts";
 import { defineOperation } from "./operation.ts";
@@ -8,7 +8,7 @@ import { branchOf, columnPath, committed, versionAnswer } from "./shared/write.t
 
 const alteration = closed({
   path: columnPath,
-  rename: optional(columnName),
+  rename: optional(newColumnName),
   nullable: optional(z.boolean()),
   data_type: optional(jsonObject('must be an object such as {"type": "float"}')),
 });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isEngineKey } from "../guard/engine-keys.ts";
 import { optional } from "../query/fields.ts";
 import { jsonObject, listOf, maxSizes } from "../query/lists.ts";
 import { closed } from "../query/unknown-field.ts";
@@ -10,9 +11,14 @@ const isText = (value: unknown): value is string | null => value === null || typ
 
 const entry = closed({
   path: columnPath,
-  metadata: jsonObject().refine((metadata) => Object.values(metadata).every(isText), {
-    error: "must map each key to a string, or to null to delete it",
-  }),
+  metadata: jsonObject()
+    .refine((metadata) => Object.values(metadata).every(isText), {
+      error: "must map each key to a string, or to null to delete it",
+    })
+    .refine((metadata) => !Object.keys(metadata).some(isEngineKey), {
+      error:
+        "has a key of the engine or of Arrow (lance-…, lance:…, ARROW:…), which say how values are stored: choose another key",
+    }),
   replace: optional(z.boolean()),
 });
 
@@ -34,7 +40,10 @@ export const updateFieldMetadata = defineOperation({
           properties: {
             path: { type: "string", minLength: 1 },
             metadata: { type: "object", additionalProperties: { type: ["string", "null"] } },
-            replace: { type: "boolean", description: "Remove the column's other metadata" },
+            replace: {
+              type: "boolean",
+              description: "Remove the column's other metadata, except that of the engine and of Arrow",
+            },
           },
           required: ["path", "metadata"],
         },

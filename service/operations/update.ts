@@ -18,6 +18,9 @@ export const update = defineOperation({
     predicate: optional(z.string()).describe("SQL predicate; absent for all rows"),
     updates: listOf(z.tuple([columnName, z.string()], { error: "must be [column, expression]" }), maxSizes.columns)
       .refine((updates) => updates.length > 0, { error: "is empty: name a column and its SQL expression" })
+      .refine((updates) => new Set(updates.map(([column]) => column)).size === updates.length, {
+        error: "names a column twice: send one expression for each column",
+      })
       .meta({ items: { type: "array", items: { type: "string" }, minItems: 2, maxItems: 2 }, minItems: 1 })
       .describe("Pairs of column and SQL expression"),
     branch: branchField,

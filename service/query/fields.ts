@@ -34,6 +34,9 @@ const maxFloat = 3.4028234663852886e38;
 /** A column name. The database fails with an internal error on an empty one. */
 export const columnName = z.string().min(1, { error: "must not be empty" });
 
+/** Of a column that does not exist yet: no expression could name it otherwise. */
+export const newColumnName = columnName.regex(/^[^`.]*$/, { error: "must have neither a backtick nor a full stop" });
+
 /** Pattern of tag and branch names for JSON Schema; `guard/ref-name.ts` checks the full rule. */
 export const refName = "[\\p{L}\\p{N}_-][\\p{L}\\p{N}._-]*";
 
