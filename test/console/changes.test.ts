@@ -70,16 +70,23 @@ const open = async (view: string, { to = service, token = testToken, theme = "li
   return { ...watched, sent };
 };
 
+/** The first finding is open already. */
+const openFinding = async (page: Page, title: string): Promise<void> => {
+  const finding = page.locator("details.finding", { hasText: title });
+  await finding.first().waitFor();
+  if ((await finding.first().getAttribute("open")) === null) await finding.first().locator("summary").click();
+};
+
 /** Analyzes a query that a scalar index would answer, and opens the finding. */
 const findMissingIndex = async (page: Page): Promise<void> => {
   await page.getByLabel("Filter", { exact: true }).fill("id = 5");
   await page.getByRole("button", { name: "Analyze", exact: true }).click();
-  await page.locator("summary", { hasText: "A scalar index would answer the filter" }).click();
+  await openFinding(page, "A scalar index would answer the filter");
 };
 
 const findSmallFragments = async (page: Page): Promise<void> => {
   await page.getByRole("button", { name: "Analyze", exact: true }).click();
-  await page.locator("summary", { hasText: "Many small fragments" }).click();
+  await openFinding(page, "Many small fragments");
 };
 
 const applyButton = (page: Page) => page.getByRole("button", { name: /^Apply the fix/ });
@@ -303,7 +310,8 @@ describe("hostile text", () => {
     await page.getByRole("button", { name: "Analyze", exact: true }).click();
     const summaries = page.locator(".finding summary");
     await summaries.nth(findings.length - 1).waitFor();
-    for (const summary of await summaries.all()) await summary.click();
+    const closed = page.locator("details.finding:not([open]) > summary");
+    while ((await closed.count()) > 0) await closed.first().click();
     await applyButton(page).waitFor();
     expect(await applyButton(page).count()).toBe(1);
     await applyButton(page).click();

@@ -5,7 +5,7 @@ import type { Connection } from "@lancedb/lancedb";
 import { Field, FixedSizeList, Float32, Int64, LargeBinary, Schema, Table, tableToIPC, Utf8 } from "apache-arrow";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { ServiceError } from "../../../service/errors.ts";
-import type { VerifiedExpression } from "../../../service/guard/expression/index.ts";
+import { uncheckedExpression, type VerifiedExpression } from "../../../service/guard/expression/index.ts";
 import { outlineOf, type Stream } from "../../../service/lance/arrow-stream.ts";
 import { findMeaning } from "../../../service/lance/classify.ts";
 import { classifyWrite, writeMeanings } from "../../../service/lance/classify-write.ts";
@@ -185,6 +185,12 @@ const provocations: readonly [what: string, code: number, provoke: () => Promise
     "a merge that changes nothing",
     13,
     () => merge(plainStream([1]), { updateMatched: false, insertNotMatched: false }),
+  ],
+  [
+    "a merge whose condition names a column of both sides",
+    13,
+    () => merge(plainStream([1]), { updateMatchedIf: uncheckedExpression("id > 0") }),
+    /"id" is ambiguous/,
   ],
   ["a merge with a key twice", 13, () => merge(plainStream([1, 1])), /each key once/],
   [
