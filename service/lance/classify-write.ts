@@ -4,6 +4,9 @@ import { classify, findMeaning, isExhausted, type Meaning, missingColumn, quotab
 const named = (name: string, before: string, after: string): string =>
   quotable.test(name) ? `${before} "${name}" ${after}` : `${before} ${after}`;
 
+const ambiguousColumn = (name: string): string =>
+  named(name, "the column", "is ambiguous: write target.column for the table's, or source.column for that of the rows");
+
 export const blobsNeedTable =
   "the table's file format has no blob columns of this kind (lance-encoding:blob): create a table with them";
 
@@ -167,15 +170,12 @@ export const writeMeanings: readonly Meaning[] = [
     code: 20,
     say: () => "IVF_RQ needs vectors whose number of dimensions is a multiple of 8: use another type of index",
   },
+  // The first is of a merge without an index on its key, the second of one with it.
+  { pattern: /^Schema error: Ambiguous reference to unqualified field "?([^"]+?)"?$/, code: 13, say: ambiguousColumn },
   {
-    pattern: /^Schema error: Ambiguous reference to unqualified field "?([^"]+?)"?$/,
+    pattern: /^Schema error: No field named "?(.+?)"?\. Valid fields are source, target\.$/,
     code: 13,
-    say: (name) =>
-      named(
-        name,
-        "the column",
-        "is ambiguous: write target.column for the table's, or source.column for that of the rows",
-      ),
+    say: ambiguousColumn,
   },
   {
     pattern: /^(?:Schema(?! error: No field named)|LanceError\(Schema\))/,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { newColumnName } from "../query/fields.ts";
 import { listOf, maxSizes, passOn } from "../query/lists.ts";
-import { closed } from "../query/unknown-field.ts";
+import { closed, unset } from "../query/unknown-field.ts";
 import { defineOperation } from "./operation.ts";
 import { branchField } from "./shared/common-fields.ts";
 import { authorizeSql, branchOf, branchParameters, committed, versionAnswer } from "./shared/write.ts";
@@ -22,6 +22,7 @@ const body = z.object({
         type: "object",
         properties: { name: { type: "string", minLength: 1 }, expression: { type: "string" } },
         required: ["name", "expression"],
+        additionalProperties: unset,
       },
       minItems: 1,
     })

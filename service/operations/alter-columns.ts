@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { newColumnName, optional } from "../query/fields.ts";
 import { jsonObject, listOf, maxSizes } from "../query/lists.ts";
-import { closed } from "../query/unknown-field.ts";
+import { closed, unset } from "../query/unknown-field.ts";
 import { defineOperation } from "./operation.ts";
 import { branchField } from "./shared/common-fields.ts";
 import { branchOf, columnPath, committed, versionAnswer } from "./shared/write.ts";
@@ -35,6 +35,7 @@ export const alterColumns = defineOperation({
             data_type: { type: "object" },
           },
           required: ["path"],
+          additionalProperties: unset,
         },
         minItems: 1,
       }),

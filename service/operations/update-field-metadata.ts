@@ -2,7 +2,7 @@ import { z } from "zod";
 import { isEngineKey } from "../guard/engine-keys.ts";
 import { optional } from "../query/fields.ts";
 import { jsonObject, listOf, maxSizes } from "../query/lists.ts";
-import { closed } from "../query/unknown-field.ts";
+import { closed, unset } from "../query/unknown-field.ts";
 import { defineOperation } from "./operation.ts";
 import { branchField } from "./shared/common-fields.ts";
 import { branchOf, columnPath, committed, versionAnswer } from "./shared/write.ts";
@@ -46,6 +46,7 @@ export const updateFieldMetadata = defineOperation({
             },
           },
           required: ["path", "metadata"],
+          additionalProperties: unset,
         },
         minItems: 1,
       }),

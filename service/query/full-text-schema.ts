@@ -1,4 +1,5 @@
 import { floatSchema } from "./fields.ts";
+import { unset } from "./unknown-field.ts";
 
 /**
  * JSON Schema of a full-text query for OpenAPI: it cannot be derived from `full-text.ts`, which parses by keys. Clauses
@@ -20,6 +21,7 @@ const clauses = { type: ["array", "null"], items: clause } as const;
 const object = (properties: JsonSchema, required: readonly string[] = []): JsonSchema => ({
   type: "object",
   properties,
+  additionalProperties: unset,
   ...(required.length > 0 ? { required } : {}),
 });
 
@@ -51,7 +53,7 @@ export const fullTextDefinitions: Readonly<Record<string, JsonSchema>> = {
       terms: text,
       column: { ...optionalColumn, description: "Absent: the one column with a full-text index" },
       boost: optionalWeight,
-      fuzziness: { type: ["integer", "null"], minimum: 0, maximum: 2, description: "Edit distance, default 0" },
+      fuzziness: { type: ["integer", "null"], minimum: 0, maximum: 3, description: "Edit distance, default 0" },
       max_expansions: count,
       operator,
       prefix_length: count,

@@ -43,10 +43,13 @@ export const unknownField = (
   return first === undefined ? undefined : { sent: first.slice(0, maxShown), message: notAField };
 };
 
+/** Values of unknown keys that are tolerated, in JSON Schema: see {@link isUnset}. */
+export const unset = { enum: [null, [], {}] };
+
 /** An object inside a body: a key that it does not know is refused like one of the body itself. */
 export const closed = <Shape extends z.core.$ZodLooseShape>(shape: Shape) => {
   const known = Object.keys(shape);
-  const object = z.object(shape);
+  const object = z.object(shape).meta({ additionalProperties: unset });
   const check = (wire: unknown, context: z.RefinementCtx): unknown => {
     const unknown = typeof wire === "object" && wire !== null ? unknownField(wire, known) : undefined;
     if (unknown !== undefined) context.addIssue({ code: "custom", path: [unknown.sent], message: unknown.message });

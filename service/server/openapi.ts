@@ -5,6 +5,7 @@ import { addressOf, errorsOf, isWrite, type Media, type Operation, type Targets 
 import { commonShape } from "../operations/shared/common-fields.ts";
 import { unlimited, unlimitedDigits } from "../query/fields.ts";
 import { fullTextDefinitions } from "../query/full-text-schema.ts";
+import { unset } from "../query/unknown-field.ts";
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -98,7 +99,9 @@ const requestBody = (operation: Operation, definitions: Definitions): JsonSchema
   const required = (own.required as readonly string[] | undefined) ?? [];
   // One client family sends null for an empty body.
   const schema =
-    required.length > 0 ? { type: "object", properties, required } : { type: ["object", "null"], properties };
+    required.length > 0
+      ? { type: "object", properties, required, additionalProperties: unset }
+      : { type: ["object", "null"], properties, additionalProperties: unset };
   return {
     required: required.length > 0,
     content: {

@@ -78,7 +78,8 @@ export const shapesOf = (schema: Schema, resolve: Resolve, required = true): Sha
           path,
         );
       if (alternative.items !== undefined) walk(`${place}[]`, alternative.items, true, path);
-      if (isSchema(alternative.additionalProperties))
+      // Unknown keys without a value are no field.
+      if (isSchema(alternative.additionalProperties) && alternative.additionalProperties.enum === undefined)
         walk(place === "" ? "*" : `${place}.*`, alternative.additionalProperties, true, path);
     }
   };

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { jsonObject, passOn } from "../../query/lists.ts";
-import { unknownField } from "../../query/unknown-field.ts";
+import { unknownField, unset } from "../../query/unknown-field.ts";
 import { type Query, query, queryShape } from "../../query/wire.ts";
 import { commonShape, nestingKeys } from "./common-fields.ts";
 
@@ -57,7 +57,7 @@ export const flatQuery = jsonObject().transform((body, context) => readQuery(bod
 export const documentedQuery = z.object(queryShape);
 
 /** The query object inside a body for OpenAPI: the specification gives it the common fields of a body too. */
-export const documentedNestedQuery = z.object({ ...queryShape, ...commonShape });
+export const documentedNestedQuery = z.object({ ...queryShape, ...commonShape }).meta({ additionalProperties: unset });
 
 /** A plan as a JSON string, the only form that all client families read. */
 export const planAnswer = z.string().describe("The plan, one node a line");

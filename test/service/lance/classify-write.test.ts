@@ -99,7 +99,8 @@ const vectors = (dimensions: number, value: number): Uint8Array => {
   );
 };
 
-const provocations: readonly [what: string, code: number, provoke: () => Promise<unknown>, says?: RegExp][] = [
+type Provocation = [what: string, code: number, provoke: () => Promise<unknown>, says?: RegExp];
+const provocations: readonly Provocation[] = [
   ["a table that exists", 5, () => writes.createTable(plain.table, one, "create")],
   ["a table in a namespace that does not exist", 1, () => writes.createTable(tableOf("nope", "t"), one, "create")],
   ["a namespace that exists", 2, () => writes.createNamespace({ key: "full", parts: ["full"] }, "create", {})],
@@ -186,12 +187,19 @@ const provocations: readonly [what: string, code: number, provoke: () => Promise
     13,
     () => merge(plainStream([1]), { updateMatched: false, insertNotMatched: false }),
   ],
-  [
-    "a merge whose condition names a column of both sides",
-    13,
-    () => merge(plainStream([1]), { updateMatchedIf: uncheckedExpression("id > 0") }),
-    /"id" is ambiguous/,
-  ],
+  ...(
+    [
+      ["with an index on its key", plain],
+      ["without one", { table: tableOf("full", "t") }],
+    ] as const
+  ).map(
+    ([which, target]): Provocation => [
+      `a merge ${which} whose condition names a column of both sides`,
+      13,
+      () => writes.mergeRows(target, one, { ...upsert, updateMatchedIf: uncheckedExpression("id > 0") }),
+      /"id" is ambiguous/,
+    ],
+  ),
   ["a merge with a key twice", 13, () => merge(plainStream([1, 1])), /each key once/],
   [
     "a merge of a column that the table lacks",
