@@ -258,7 +258,7 @@ public final class Client {
     check("explain_plan", "no SQL, no such column, too much", () -> {
       fails(400, 13, () -> explained(some(",\"filter\":\"id >\"")));
       fails(404, 12, () -> explained(some(",\"filter\":\"nope = 1\"")));
-      fails(400, 13, () -> explained(nearest(",\"k\":2000000000")));
+      fails(400, 13, () -> explained(nearest(",\"nprobes\":2000000000")));
     });
     check("analyze_plan", "a scan, also at a version, a vector", () -> {
       holds(analyzed(some(",\"version\":1")).contains("output_rows=4,"), "no measured scan");

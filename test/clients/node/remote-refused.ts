@@ -28,7 +28,6 @@ export const refused = ({
     () => table.setLsmWriteSpec({ specType: "bucket", column: "id", numBuckets: 1 }),
   ],
   ["unset_lsm_write_spec", "unsetLsmWriteSpec", () => table.unsetLsmWriteSpec()],
-  ["get_lsm_write_spec", "getLsmWriteSpec", () => table.getLsmWriteSpec()],
   ["get_lsm_stats", "getLsmStats", () => table.getLsmStats()],
   ["flush_lsm", "flushLsm", () => table.flushLsm()],
   ["flush_lsm", "checkpointLsm", () => table.checkpointLsm()],

@@ -117,6 +117,10 @@ await say("explain_plan", "a filter that is no SQL", () =>
   fails(badRequest, () => table.query().where("id >").explainPlan()),
 );
 
+await say("get_lsm_write_spec", "there is none", async () => {
+  assert.equal(await table.getLsmWriteSpec(), undefined);
+});
+
 await say("analyze_plan", "a scan at a version", async () => {
   const plan = await at(3, () => scored.query().analyzePlan());
   assert.match(plan, new RegExp(`^AnalyzeExec.*output_rows=${3 * plain.rowsPerVersion},`, "s"));

@@ -146,7 +146,7 @@ def queries(catalog: Catalog) -> None:
     def _() -> None:
         fails(faults.bad_input, lambda: explain(**some(filter="id >")))
         fails(faults.no_column, lambda: explain(**some(filter="nope = 1")))
-        fails(faults.bad_input, lambda: explain(**{**nearest(), "k": 2_000_000_000}))
+        fails(faults.bad_input, lambda: explain(**{**nearest(), "nprobes": 2_000_000_000}))
 
     @case("analyze_plan", "a scan at a version, a vector")
     def _() -> None:

@@ -147,7 +147,7 @@ async def run(remote: Remote, cases: Cases, db: Any) -> None:
         await fails(RuntimeError, lambda: query(docs).where("id >").explain_plan(), "400 Bad Request")
         await fails(RuntimeError, lambda: query(docs).where("nope = 1").explain_plan(), "column not found")
         await fails(
-            RuntimeError, lambda: query(docs, vector=DOCS["vector"]).limit(2**31 - 1).explain_plan(), "400 Bad Request"
+            RuntimeError, lambda: query(docs, vector=DOCS["vector"]).nprobes(2**31 - 1).explain_plan(), "400 Bad Request"
         )
 
     await case("explain_plan", "a scan, a vector, a text", plans)
@@ -166,6 +166,11 @@ async def run(remote: Remote, cases: Cases, db: Any) -> None:
 
     await case("analyze_plan", "a scan, also at a version, a vector", measured)
     await case("analyze_plan", "no SQL, a key without the scope", not_measured)
+
+    async def no_specification() -> None:
+        same(await done(docs.get_lsm_write_spec()), None)
+
+    await case("get_lsm_write_spec", "there is none", no_specification)
 
     async def stats() -> None:
         answer = await done(docs.stats())

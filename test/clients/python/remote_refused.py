@@ -63,7 +63,6 @@ def of_table(table: Any, branches: Any) -> Refused:
             lambda: table.set_lsm_write_spec(lancedb._lancedb.LsmWriteSpec.bucket("id", 1)),
         ),
         ("unset_lsm_write_spec", "unset_lsm_write_spec", lambda: table.unset_lsm_write_spec()),
-        ("get_lsm_write_spec", "get_lsm_write_spec", lambda: table.get_lsm_write_spec()),
         ("get_lsm_stats", "get_lsm_stats", lambda: table.get_lsm_stats()),
         ("flush_lsm", "flush_lsm", lambda: table.flush_lsm()),
         ("flush_lsm", "checkpoint_lsm", lambda: table.checkpoint_lsm()),

@@ -130,7 +130,7 @@ pub async fn run(world: &World) {
     case!("explain_plan", "no SQL, no such column, too much", {
         fails(explain(query(json!({ "filter": "id >" }))).await, 400, 13)?;
         fails(explain(query(json!({ "filter": "nope = 1" }))).await, 404, 12)?;
-        fails(explain(nearest(json!({ "k": 2_000_000_000 }))).await, 400, 13)
+        fails(explain(nearest(json!({ "nprobes": 2_000_000_000 }))).await, 400, 13)
     });
 
     let analyze = async |config, body: Value| table::analyze_table_query_plan(config, "docs", of(body), None).await;
