@@ -1,6 +1,6 @@
 import packageFile from "../package.json" with { type: "json" };
 import { type Config, readConfig } from "./config/config.ts";
-import { removeStrayOptions } from "./lance/environment.ts";
+import { removeStrayOptions } from "./lance/connection/environment.ts";
 import { type Service, startService } from "./start.ts";
 import { createLog, type Log } from "./telemetry/log.ts";
 import { startTracing } from "./telemetry/tracing.ts";

@@ -7,10 +7,10 @@ import { uncheckedExpression, verifyExpression } from "./guard/expression/index.
 import { requestLimits } from "./guard/limits.ts";
 import { verifyBranchName, verifyNewBranchName, verifyNewTagName, verifyTagName } from "./guard/ref-name.ts";
 import { uncheckedQuery, verifyQueryOfTable } from "./guard/verify-query.ts";
+import { StoreMonitor } from "./lance/connection/store-monitor.ts";
 import type { Database } from "./lance/database.ts";
-import { DueTables } from "./lance/due-tables.ts";
 import { openInProcess } from "./lance/in-process-database.ts";
-import { StoreMonitor } from "./lance/store-monitor.ts";
+import { DueTables } from "./lance/maintenance/due-tables.ts";
 import { MaintenanceOnRequest } from "./maintenance/on-request.ts";
 import { operations, readOperations } from "./operations/index.ts";
 import { type AdmissionClass, admissionClasses, type Tools } from "./operations/operation.ts";

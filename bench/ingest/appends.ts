@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { connect } from "@lancedb/lancedb";
-import { isConflict } from "../../service/lance/maintained-tables.ts";
+import { isConflict } from "../../service/lance/maintenance/maintained-tables.ts";
 import { figureTable } from "../report.ts";
 import { startServer } from "../servers.ts";
 import { encode, makeRows, openBare, write } from "./rows.ts";

@@ -12,7 +12,7 @@ import {
   Table,
   tableToIPC,
 } from "apache-arrow";
-import { outlineOf, toArrowFile } from "../../service/lance/arrow-stream.ts";
+import { outlineOf, toArrowFile } from "../../service/lance/arrow/stream.ts";
 import { type Server, token } from "../servers.ts";
 
 export const megabyte = 1_000_000;

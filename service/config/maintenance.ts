@@ -1,4 +1,4 @@
-import type { CacheSizes, DatabaseAddress } from "../lance/connection.ts";
+import type { CacheSizes, DatabaseAddress } from "../lance/connection/connection.ts";
 import type { MaintenanceRule } from "./maintenance-policy.ts";
 
 /** The database as a process opens it that may change the tables. */

@@ -1,5 +1,5 @@
-import { cleanUpOf } from "../lance/clean-up.ts";
-import { canRebuild, type TableState } from "../lance/maintained-tables.ts";
+import { cleanUpOf } from "../lance/maintenance/clean-up.ts";
+import { canRebuild, type TableState } from "../lance/maintenance/maintained-tables.ts";
 import { thresholds } from "../plan-doctor/thresholds.ts";
 import type { IndexFacts, StatisticsFacts } from "../plan-doctor/types.ts";
 import type { Limits } from "./policy.ts";

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import type { TableMaintenanceConfig } from "../config/maintenance.ts";
-import { describeFailure } from "../lance/maintained-tables.ts";
-import type { MaintenanceRecord, RecordRow } from "../lance/maintenance-record.ts";
+import { describeFailure } from "../lance/maintenance/maintained-tables.ts";
+import type { MaintenanceRecord, RecordRow } from "../lance/maintenance/maintenance-record.ts";
 import type { Limits } from "./policy.ts";
 import type { Figures, Step, WorkResult } from "./work.ts";
 import { workInProcess } from "./worker.ts";

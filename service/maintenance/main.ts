@@ -49,12 +49,12 @@ lowerPriority(0, "maintenance");
 // See service/main.ts.
 process.env.LANCEDB_LOG ??= "error";
 const { readMaintenanceConfig } = await import("../config/config.ts");
-const { removeStrayOptions } = await import("../lance/environment.ts");
+const { removeStrayOptions } = await import("../lance/connection/environment.ts");
 const { tableIdFromParts } = await import("../guard/table-id.ts");
 const { createLog } = await import("../telemetry/log.ts");
 const { logReporter, textReporter } = await import("./report.ts");
 const { runMaintenance } = await import("./run.ts");
-const { describeFailure } = await import("../lance/maintained-tables.ts");
+const { describeFailure } = await import("../lance/maintenance/maintained-tables.ts");
 
 /** Of `npm start`; see `service/quickstart/main.ts`. */
 const localDatabase = (home: string | undefined): { LAKEHEAD_DATABASE?: string } => {

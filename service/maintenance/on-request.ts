@@ -1,10 +1,10 @@
 import type { TableMaintenanceConfig } from "../config/maintenance.ts";
 import { ServiceError } from "../errors.ts";
 import type { TableId } from "../guard/table-id.ts";
-import { classifyAccess } from "../lance/classify.ts";
-import type { DatabaseAddress } from "../lance/connection.ts";
-import { describeFailure, isConflict } from "../lance/maintained-tables.ts";
-import { MaintenanceRecord, type RecordRow } from "../lance/maintenance-record.ts";
+import type { DatabaseAddress } from "../lance/connection/connection.ts";
+import { classifyAccess } from "../lance/errors/classify.ts";
+import { describeFailure, isConflict } from "../lance/maintenance/maintained-tables.ts";
+import { MaintenanceRecord, type RecordRow } from "../lance/maintenance/maintenance-record.ts";
 import { currentCall } from "../operations/shared/current-call.ts";
 import type { Maintenance, MaintenanceResult } from "../operations/shared/maintenance.ts";
 import type { Log } from "../telemetry/log.ts";

@@ -1,7 +1,7 @@
 import type { MaintenanceConfig } from "../config/maintenance.ts";
-import { classify } from "../lance/classify.ts";
-import { describeFailure, MaintainedTables, type TableState } from "../lance/maintained-tables.ts";
-import { MaintenanceRecord, type RecordRow } from "../lance/maintenance-record.ts";
+import { classify } from "../lance/errors/classify.ts";
+import { describeFailure, MaintainedTables, type TableState } from "../lance/maintenance/maintained-tables.ts";
+import { MaintenanceRecord, type RecordRow } from "../lance/maintenance/maintenance-record.ts";
 import { type Due, judge } from "./due.ts";
 import { isLeased, LeasedWork, newOwner } from "./leased-work.ts";
 import { compilePolicy, type Limits } from "./policy.ts";

@@ -1,6 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { describeFailure, isConflict, type MaintainedTables, type TableState } from "../lance/maintained-tables.ts";
-import type { SampleCost } from "../lance/sample-query.ts";
+import {
+  describeFailure,
+  isConflict,
+  type MaintainedTables,
+  type TableState,
+} from "../lance/maintenance/maintained-tables.ts";
+import type { SampleCost } from "../lance/maintenance/sample-query.ts";
 import { type Action, type Due, judge } from "./due.ts";
 import type { Limits } from "./policy.ts";
 

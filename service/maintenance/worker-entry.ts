@@ -1,8 +1,8 @@
 /** Entry point of the process that works on one table. Its run decides when it ends. */
 
 import type { MaintainedDatabase } from "../config/maintenance.ts";
-import { classify } from "../lance/classify.ts";
-import { describeFailure, MaintainedTables } from "../lance/maintained-tables.ts";
+import { classify } from "../lance/errors/classify.ts";
+import { describeFailure, MaintainedTables } from "../lance/maintenance/maintained-tables.ts";
 import { raiseOomScore } from "../workers/oom-score.ts";
 import { type Step, type WorkOptions, type WorkResult, workOn } from "./work.ts";
 

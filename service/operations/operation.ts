@@ -5,7 +5,7 @@ import type { VerifiedExpression } from "../guard/expression/index.ts";
 import type { NamespaceId, TableId } from "../guard/table-id.ts";
 import type { VerifiedQuery } from "../guard/verify-query.ts";
 import type { Database } from "../lance/database.ts";
-import type { Commit, CommitOfRows } from "../lance/write-calls.ts";
+import type { Commit, CommitOfRows } from "../lance/writes/write-calls.ts";
 import type { MinimumState } from "../query/model.ts";
 import type { Query } from "../query/wire.ts";
 import type { Maintenance } from "./shared/maintenance.ts";

@@ -12,7 +12,7 @@ import { welcome } from "./welcome.ts";
 
 // See service/main.ts.
 process.env.LANCEDB_LOG ??= "error";
-const { removeStrayOptions } = await import("../lance/environment.ts");
+const { removeStrayOptions } = await import("../lance/connection/environment.ts");
 removeStrayOptions(process.env);
 const { writeTables } = await import("../../tools/lance-tables.ts");
 const { serveUntilSignal } = await import("../process-lifecycle.ts");

@@ -19,7 +19,7 @@ import {
   readTableId,
   rootNamespace,
 } from "../guard/table-id.ts";
-import { maxPlanLength } from "../lance/plan-text.ts";
+import { maxPlanLength } from "../lance/reads/plan-text.ts";
 import {
   type AdmissionClass,
   isWrite,

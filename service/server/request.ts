@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { etag, RETAINED_304_HEADERS } from "hono/etag";
 import { ServiceError } from "../errors.ts";
-import type { Commit, CommitOfRows } from "../lance/write-calls.ts";
+import type { Commit, CommitOfRows } from "../lance/writes/write-calls.ts";
 
 /** Facts that the pipeline collects about a request, for its log line and span. */
 export interface RequestRecord {

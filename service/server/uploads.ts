@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { ServiceError } from "../errors.ts";
-import type { RowData } from "../lance/write-calls.ts";
+import type { RowData } from "../lance/writes/write-calls.ts";
 import type { ApiRequest } from "./api-request.ts";
 import { arriving } from "./arrival.ts";
 import { BodyFile, Gathered } from "./body-file.ts";

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { ServiceError } from "../errors.ts";
-import { outlineOf } from "../lance/arrow-stream.ts";
+import { outlineOf } from "../lance/arrow/stream.ts";
 import {
   type CommitOfInserts,
   mayShareCommit,
   type RowData,
   type WriteCalls,
   type WriteTarget,
-} from "../lance/write-calls.ts";
+} from "../lance/writes/write-calls.ts";
 import { currentCall } from "../operations/shared/current-call.ts";
 
 type Insert = WriteCalls["insertRows"];

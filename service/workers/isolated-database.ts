@@ -1,5 +1,11 @@
 import type { Database, DatabaseConfig, IsolatableCalls } from "../lance/database.ts";
-import { createInTurn, forgetAfter, mayShareCommit, type WriteCalls, writeMethods } from "../lance/write-calls.ts";
+import {
+  createInTurn,
+  forgetAfter,
+  mayShareCommit,
+  type WriteCalls,
+  writeMethods,
+} from "../lance/writes/write-calls.ts";
 import { groupAppends } from "./group-commit.ts";
 import { type ExitReport, Pool, type PoolConfig, type PoolReading } from "./pool.ts";
 import type { Call } from "./protocol.ts";

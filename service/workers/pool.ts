@@ -1,6 +1,6 @@
 import { ServiceError } from "../errors.ts";
-import { outcomeUnknown } from "../lance/classify-write.ts";
 import type { DatabaseConfig } from "../lance/database.ts";
+import { outcomeUnknown } from "../lance/errors/classify-write.ts";
 import { currentCall } from "../operations/shared/current-call.ts";
 import { Backoff } from "./backoff.ts";
 import { type ExitReason, exitToError, stopping, type WorkerLimits } from "./exit-reason.ts";

@@ -1,6 +1,6 @@
 import { type Dependency, type ErrorCode, ServiceError, type transportStatuses } from "../errors.ts";
 import type { DatabaseConfig, IsolatableCalls } from "../lance/database.ts";
-import type { WriteCalls } from "../lance/write-calls.ts";
+import type { WriteCalls } from "../lance/writes/write-calls.ts";
 
 /**
  * Messages between the service and a worker process, sent by structured clone. A worker gets the database's

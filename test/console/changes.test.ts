@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page, Request } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { MaintenanceRecord } from "../../service/lance/maintenance-record.ts";
+import { MaintenanceRecord } from "../../service/lance/maintenance/maintenance-record.ts";
 import { writeTables } from "../../tools/lance-tables.ts";
 import { testToken } from "../support/request.ts";
 import { type ServiceProcess, startReadyServiceProcess } from "../support/service-process.ts";

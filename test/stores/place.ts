@@ -1,4 +1,4 @@
-import { removeStrayOptions } from "../../service/lance/environment.ts";
+import { removeStrayOptions } from "../../service/lance/connection/environment.ts";
 import { makeTestDatabase } from "../../tools/parts/database.ts";
 import { type ServiceProcess, startServiceProcess } from "../support/service-process.ts";
 import { staticToken } from "../support/static-token.ts";

@@ -1,6 +1,6 @@
 import type { Connection } from "@lancedb/lancedb";
 import { expect } from "vitest";
-import { classify } from "../../service/lance/classify.ts";
+import { classify } from "../../service/lance/errors/classify.ts";
 import { asRows, plainStream } from "../service/writes/support.ts";
 import type { Answer } from "../support/request.ts";
 import type { ServiceProcess } from "../support/service-process.ts";

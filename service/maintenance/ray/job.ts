@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { stripVTControlCharacters } from "node:util";
 import type { RayConfig } from "../../config/maintenance.ts";
-import type { RebuiltIndex } from "../../lance/maintained-tables.ts";
+import type { RebuiltIndex } from "../../lance/maintenance/maintained-tables.ts";
 
 export interface RayWork {
   /** The table's id, joined by `$`. */

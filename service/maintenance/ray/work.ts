@@ -1,5 +1,5 @@
 import type { MaintenanceConfig, RayConfig } from "../../config/maintenance.ts";
-import type { MaintainedTables } from "../../lance/maintained-tables.ts";
+import type { MaintainedTables } from "../../lance/maintenance/maintained-tables.ts";
 import type { Facts } from "../../plan-doctor/types.ts";
 import { type Due, judge } from "../due.ts";
 import type { LeasedWorkOptions } from "../leased-work.ts";

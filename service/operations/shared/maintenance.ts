@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { TableId } from "../../guard/table-id.ts";
-import type { RecordRow } from "../../lance/maintenance-record.ts";
+import type { RecordRow } from "../../lance/maintenance/maintenance-record.ts";
 import type { Facts } from "../../plan-doctor/types.ts";
 
 const count = z.int().min(0);

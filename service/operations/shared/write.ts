@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { authorize } from "../../auth/index.ts";
 import type { TableId } from "../../guard/table-id.ts";
-import type { Commit, CommitOfRows, RowData } from "../../lance/write-calls.ts";
+import type { Commit, CommitOfRows, RowData } from "../../lance/writes/write-calls.ts";
 import { branchName, columnName, natural } from "../../query/fields.ts";
 import { type Call, OperationResponse, type Tools } from "../operation.ts";
 import { versionHeader } from "./headers.ts";

@@ -1,6 +1,6 @@
 import { zstdCompressSync } from "node:zlib";
 import { type DataType, Field, Int32, List, Schema, Struct } from "apache-arrow";
-import { fieldAt, follow, structsAt, viewOf } from "../../../service/lance/flatbuffer.ts";
+import { fieldAt, follow, structsAt, viewOf } from "../../../service/lance/arrow/flatbuffer.ts";
 import { dictionary, lz4, uncompressed, zstd } from "../../service/writes/streams.ts";
 import { streamOf } from "../../service/writes/support.ts";
 

@@ -22,7 +22,7 @@ import {
 } from "apache-arrow";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { joinArrowFiles } from "../../../service/lance/arrow-file.ts";
+import { joinArrowFiles } from "../../../service/lance/arrow/file.ts";
 
 const rows = (table: Table): string[] =>
   table.toArray().map((row) => JSON.stringify(row, (_, v) => (typeof v === "bigint" ? `${v}n` : v)));

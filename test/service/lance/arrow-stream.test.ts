@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { tableFromIPC } from "apache-arrow";
 import { describe, expect, test } from "vitest";
 import { ServiceError } from "../../../service/errors.ts";
-import { outlineOf, readStreamFile, type Stream, toArrowFile } from "../../../service/lance/arrow-stream.ts";
+import { outlineOf, readStreamFile, type Stream, toArrowFile } from "../../../service/lance/arrow/stream.ts";
 import { dictionary, lz4, uncompressed, zstd } from "../writes/streams.ts";
 import { plainSchema, plainStream, streamOf } from "../writes/support.ts";
 

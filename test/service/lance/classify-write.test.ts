@@ -6,20 +6,20 @@ import { Field, FixedSizeList, Float32, Int64, LargeBinary, Schema, Table, table
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { ServiceError } from "../../../service/errors.ts";
 import { uncheckedExpression, type VerifiedExpression } from "../../../service/guard/expression/index.ts";
-import { outlineOf, type Stream } from "../../../service/lance/arrow-stream.ts";
-import { findMeaning } from "../../../service/lance/classify.ts";
-import { classifyWrite, writeMeanings } from "../../../service/lance/classify-write.ts";
-import { nativeOf } from "../../../service/lance/commits.ts";
-import { LazyConnection } from "../../../service/lance/connection.ts";
-import type { IndexSpecification } from "../../../service/lance/index-types.ts";
+import { outlineOf, type Stream } from "../../../service/lance/arrow/stream.ts";
+import { LazyConnection } from "../../../service/lance/connection/connection.ts";
+import { findMeaning } from "../../../service/lance/errors/classify.ts";
+import { classifyWrite, writeMeanings } from "../../../service/lance/errors/classify-write.ts";
+import { nativeOf } from "../../../service/lance/writes/commits.ts";
+import type { IndexSpecification } from "../../../service/lance/writes/index-types.ts";
 import {
   createInTurn,
   type MergeClauses,
   type RowData,
   type WriteCalls,
   type WriteTarget,
-} from "../../../service/lance/write-calls.ts";
-import { openWrites } from "../../../service/lance/writes.ts";
+} from "../../../service/lance/writes/write-calls.ts";
+import { openWrites } from "../../../service/lance/writes/writes.ts";
 import { lz4 } from "../writes/streams.ts";
 import { plainSchema, plainStream, streamOf } from "../writes/support.ts";
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BooleanQuery, type Connection, connect, MatchQuery, Occur, type Table } from "@lancedb/lancedb";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { classify, isGone } from "../../../service/lance/classify.ts";
+import { classify, isGone } from "../../../service/lance/errors/classify.ts";
 import { dimensions } from "../../support/tables.ts";
 
 /** Each row provokes an error of the real database, so it fails if the SDK changes a text. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { removeStrayOptions } from "../../../service/lance/environment.ts";
+import { removeStrayOptions } from "../../../service/lance/connection/environment.ts";
 
 test("variables that are storage options by accident are removed, those of the clouds and all others are kept", () => {
   const kept = {

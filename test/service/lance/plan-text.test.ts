@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { presentPlan } from "../../../service/lance/plan-text.ts";
+import { presentPlan } from "../../../service/lance/reads/plan-text.ts";
 
 test("addresses in a plan are relative to the database's root", () => {
   const present = presentPlan("/srv/lake");

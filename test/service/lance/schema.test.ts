@@ -1,7 +1,7 @@
 import { Field, LargeBinary, Schema, Table, tableToIPC } from "apache-arrow";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { readArrowSchema } from "../../../service/lance/arrow-schema.ts";
-import { toJsonSchema } from "../../../service/lance/schema.ts";
+import { readArrowSchema } from "../../../service/lance/arrow/schema.ts";
+import { toJsonSchema } from "../../../service/lance/reads/schema.ts";
 import { arrowTypes, columnOf, typesStream } from "../../support/arrow-types.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
 import { asRows, writesOn } from "../writes/support.ts";

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { connect } from "@lancedb/lancedb";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { cleanUpOf, type History } from "../../../service/lance/clean-up.ts";
-import { MaintainedTables } from "../../../service/lance/maintained-tables.ts";
+import { cleanUpOf, type History } from "../../../service/lance/maintenance/clean-up.ts";
+import { MaintainedTables } from "../../../service/lance/maintenance/maintained-tables.ts";
 import { rowsFrom } from "./support.ts";
 
 const hour = 3_600_000;

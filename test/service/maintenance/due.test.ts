@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { TableState } from "../../../service/lance/maintained-tables.ts";
+import type { TableState } from "../../../service/lance/maintenance/maintained-tables.ts";
 import { judge } from "../../../service/maintenance/due.ts";
 import { compilePolicy, type Limits } from "../../../service/maintenance/policy.ts";
 import { thresholds } from "../../../service/plan-doctor/thresholds.ts";

@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { type Connection, connect, Index } from "@lancedb/lancedb";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { readMaintenanceConfig } from "../../../service/config/config.ts";
-import { MaintainedTables } from "../../../service/lance/maintained-tables.ts";
+import { MaintainedTables } from "../../../service/lance/maintenance/maintained-tables.ts";
 import { compilePolicy } from "../../../service/maintenance/policy.ts";
 import { workOnRay } from "../../../service/maintenance/ray/work.ts";
 import { finish, idsOf, openTable, outcomeOf, range, rowsFrom, runOnce, startRun } from "./support.ts";

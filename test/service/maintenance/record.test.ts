@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "@lancedb/lancedb";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { MaintenanceRecord } from "../../../service/lance/maintenance-record.ts";
+import { MaintenanceRecord } from "../../../service/lance/maintenance/maintenance-record.ts";
 import { startObjectStore } from "../../support/object-store.ts";
 import { Bucket } from "../../support/object-store-content.ts";
 import { respond } from "../../support/object-store-protocol.ts";

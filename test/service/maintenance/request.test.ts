@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Connection, connect } from "@lancedb/lancedb";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { MaintenanceRecord } from "../../../service/lance/maintenance-record.ts";
+import { MaintenanceRecord } from "../../../service/lance/maintenance/maintenance-record.ts";
 import { isolated, startTestService, type TestService } from "../../support/service.ts";
 import { staticToken } from "../../support/static-token.ts";
 import { writesOn } from "../writes/support.ts";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { z } from "zod";
 import { ServiceError } from "../../../service/errors.ts";
-import { buildClause } from "../../../service/lance/full-text.ts";
+import { buildClause } from "../../../service/lance/reads/full-text.ts";
 import { flatQuery, nestedQuery } from "../../../service/operations/shared/plan-body.ts";
 import { columns } from "../../../service/query/columns.ts";
 import { fullText } from "../../../service/query/full-text.ts";

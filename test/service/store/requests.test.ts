@@ -1,7 +1,7 @@
 import { connect, Session } from "@lancedb/lancedb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { rootNamespace } from "../../../service/guard/table-id.ts";
-import { LazyConnection } from "../../../service/lance/connection.ts";
+import { LazyConnection } from "../../../service/lance/connection/connection.ts";
 import { openInProcess } from "../../../service/lance/in-process-database.ts";
 import type { StoreRequest } from "../../support/object-store.ts";
 import { isolated } from "../../support/service.ts";

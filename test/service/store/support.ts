@@ -1,6 +1,6 @@
 import { type Connection, connect } from "@lancedb/lancedb";
 import { inject } from "vitest";
-import { removeStrayOptions } from "../../../service/lance/environment.ts";
+import { removeStrayOptions } from "../../../service/lance/connection/environment.ts";
 import {
   type ObjectStore,
   type ObjectStoreOptions,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { ServiceError } from "../../../service/errors.ts";
-import { outlineOf } from "../../../service/lance/arrow-stream.ts";
-import { outcomeUnknown } from "../../../service/lance/classify-write.ts";
-import type { CommitOfInserts, InsertMode, RowData, WriteTarget } from "../../../service/lance/write-calls.ts";
+import { outlineOf } from "../../../service/lance/arrow/stream.ts";
+import { outcomeUnknown } from "../../../service/lance/errors/classify-write.ts";
+import type { CommitOfInserts, InsertMode, RowData, WriteTarget } from "../../../service/lance/writes/write-calls.ts";
 import { groupAppends } from "../../../service/workers/group-commit.ts";
 import { dictionary } from "../writes/streams.ts";
 import { plainSchema, plainStream, streamOf } from "../writes/support.ts";

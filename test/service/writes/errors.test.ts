@@ -5,7 +5,7 @@ import { Field, Int64, Schema, Utf8 } from "apache-arrow";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { scopes } from "../../../service/auth/index.ts";
 import { type ErrorCode, errorKinds } from "../../../service/errors.ts";
-import { MaintenanceRecord } from "../../../service/lance/maintenance-record.ts";
+import { MaintenanceRecord } from "../../../service/lance/maintenance/maintenance-record.ts";
 import { writeOperations } from "../../../service/operations/index.ts";
 import { addressOf, type Operation } from "../../../service/operations/operation.ts";
 import { possible } from "../../support/matrix.ts";

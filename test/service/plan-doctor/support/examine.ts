@@ -1,10 +1,10 @@
 import type * as lancedb from "@lancedb/lancedb";
 import { uncheckedQuery } from "../../../../service/guard/verify-query.ts";
-import { listIndices } from "../../../../service/lance/indices.ts";
-import { readFacts } from "../../../../service/lance/plan-facts.ts";
-import { buildQuery } from "../../../../service/lance/query.ts";
-import { readSchema } from "../../../../service/lance/schema.ts";
-import { readStatistics } from "../../../../service/lance/statistics.ts";
+import { listIndices } from "../../../../service/lance/reads/indices.ts";
+import { readFacts } from "../../../../service/lance/reads/plan-facts.ts";
+import { buildQuery } from "../../../../service/lance/reads/query.ts";
+import { readSchema } from "../../../../service/lance/reads/schema.ts";
+import { readStatistics } from "../../../../service/lance/reads/statistics.ts";
 import { readsTable, rowsRead } from "../../../../service/plan-doctor/case.ts";
 import { diagnose } from "../../../../service/plan-doctor/diagnose.ts";
 import { metricValue, nodesOf } from "../../../../service/plan-doctor/parse.ts";

@@ -1,0 +1,187 @@
+import type { VerifiedExpression } from "../../guard/expression/index.ts";
+import type { NamespaceId, TableId } from "../../guard/table-id.ts";
+import type { IndexSpecification } from "./index-types.ts";
+
+/** What a write changes. */
+export interface WriteTarget {
+  readonly table: TableId;
+  /** Absent for main. */
+  readonly branch?: string | undefined;
+}
+
+/** Rows that a caller sent, as an Arrow IPC stream: few in memory, many in a file that only this service reads. */
+export type RowData =
+  | { readonly kind: "bytes"; readonly bytes: Uint8Array }
+  | { readonly kind: "file"; readonly path: string; readonly size: number };
+
+/** A committed write. */
+export interface Commit {
+  /** The version that the write replaced; absent for a new table. */
+  readonly before?: number;
+  readonly version: number;
+}
+
+/** Rows that a write inserted, updated or deleted. */
+export interface RowCounts {
+  readonly inserted: number;
+  readonly updated: number;
+  readonly deleted: number;
+}
+
+export type CommitOfRows = Commit & { readonly rows: RowCounts };
+
+/** `insertedBy`: rows of each of the inserted data. */
+export type CommitOfInserts = CommitOfRows & { readonly insertedBy: readonly number[] };
+
+export type CreateMode = "create" | "exist_ok" | "overwrite";
+export type InsertMode = "append" | "overwrite";
+
+/** A larger insert is a commit of its own. */
+const maxSharedBytes = 4 * 2 ** 20;
+
+/** Whether an insert may share its commit with others. */
+export const mayShareCommit = (data: RowData, mode: InsertMode): boolean =>
+  mode === "append" && (data.kind === "bytes" || data.size <= maxSharedBytes);
+
+export interface MergeClauses {
+  /** Columns that identify a row. */
+  readonly on: readonly string[];
+  readonly updateMatched: boolean;
+  /** Updates only matched rows for which it is true. */
+  readonly updateMatchedIf?: VerifiedExpression | undefined;
+  readonly insertNotMatched: boolean;
+  /** Deletes rows of the table that the new rows do not contain. */
+  readonly deleteNotMatchedBySource: boolean;
+  readonly deleteNotMatchedBySourceIf?: VerifiedExpression | undefined;
+  readonly useIndex: boolean;
+  /** Time after which the merge is given up, in milliseconds. */
+  readonly timeoutMs?: number | undefined;
+}
+
+export interface ColumnAlteration {
+  /** Path of the column. */
+  readonly path: string;
+  readonly rename?: string | undefined;
+  readonly nullable?: boolean | undefined;
+  /** A type in Lance's JSON notation, `{"type": "float"}`. */
+  readonly dataType?: object | undefined;
+}
+
+export interface FieldMetadata {
+  readonly path: string;
+  /** A null deletes its key. */
+  readonly metadata: Readonly<Record<string, string | null>>;
+  readonly replace: boolean;
+}
+
+/**
+ * Calls that change tables. Each is one commit: it happens completely or not at all. None of them can be cancelled. One
+ * whose process ends while it runs has an unknown outcome.
+ */
+export interface WriteCalls {
+  /** With rows, or with a schema alone. @throws ServiceError code 5 if the table exists and the mode is `create`. */
+  createTable(table: TableId, data: RowData, mode: CreateMode): Promise<CommitOfRows>;
+  /** @param data several are inserted in one commit. @throws ServiceError code 13 if they have different schemas. */
+  insertRows(target: WriteTarget, data: readonly [RowData, ...RowData[]], mode: InsertMode): Promise<CommitOfInserts>;
+  mergeRows(
+    target: WriteTarget,
+    data: RowData,
+    clauses: MergeClauses,
+  ): Promise<CommitOfRows & { readonly attempts: number }>;
+  /** @param updates pairs of column and expression. */
+  updateRows(
+    target: WriteTarget,
+    predicate: VerifiedExpression | undefined,
+    updates: readonly (readonly [column: string, value: VerifiedExpression])[],
+  ): Promise<CommitOfRows>;
+  deleteRows(target: WriteTarget, predicate: VerifiedExpression): Promise<CommitOfRows>;
+  /** @param columns pairs of name and expression. */
+  addColumns(
+    target: WriteTarget,
+    columns: readonly (readonly [name: string, value: VerifiedExpression])[],
+  ): Promise<Commit>;
+  /** The columns of a stream without rows, all null. @throws ServiceError code 13 for a stream with rows. */
+  addEmptyColumns(target: WriteTarget, data: RowData): Promise<Commit>;
+  alterColumns(target: WriteTarget, alterations: readonly ColumnAlteration[]): Promise<Commit>;
+  dropColumns(target: WriteTarget, columns: readonly string[]): Promise<Commit>;
+  updateFieldMetadata(target: WriteTarget, updates: readonly FieldMetadata[]): Promise<Commit>;
+  /** Makes the content of an old version the newest version. */
+  restoreVersion(target: WriteTarget, version: number): Promise<Commit>;
+  /** @throws ServiceError code 7 if an index of the name exists and is not to be replaced. */
+  createIndex(target: WriteTarget, index: IndexSpecification): Promise<Commit>;
+  dropIndex(target: WriteTarget, name: string): Promise<Commit>;
+  dropTable(table: TableId): Promise<void>;
+  /** @returns the properties of the namespace. */
+  createNamespace(
+    namespace: NamespaceId,
+    mode: CreateMode,
+    properties: Readonly<Record<string, string>>,
+  ): Promise<Readonly<Record<string, string>>>;
+  /** @param existing whether a namespace that does not exist is an error. */
+  dropNamespace(namespace: NamespaceId, existing: boolean): Promise<void>;
+  /** @param from branch and version that it starts from; default: the newest version of main. */
+  createBranch(
+    table: TableId,
+    name: string,
+    from: { readonly branch?: string; readonly version?: number },
+  ): Promise<void>;
+  deleteBranch(table: TableId, name: string): Promise<void>;
+}
+
+/** Calls `forget` with the key of the table after each write, also after one that failed: it may have been committed. */
+export const forgetAfter = (calls: WriteCalls, forget: (tableKey: string) => void): WriteCalls => {
+  const after = (call: (...values: never[]) => Promise<unknown>) => {
+    return async (first: WriteTarget | TableId | NamespaceId, ...rest: never[]): Promise<unknown> => {
+      try {
+        return await call(first as never, ...rest);
+      } finally {
+        forget("table" in first ? first.table.key : first.key);
+      }
+    };
+  };
+  return Object.fromEntries(Object.entries(calls).map(([name, call]) => [name, after(call)])) as unknown as WriteCalls;
+};
+
+/**
+ * Runs creations of one table one after another: of concurrent ones, the SDK commits several, and each replaces the rows of
+ * the one before it.
+ */
+export const createInTurn = (calls: WriteCalls): WriteCalls => {
+  const last = new Map<string, Promise<unknown>>();
+  return {
+    ...calls,
+    async createTable(table, data, mode) {
+      const before = last.get(table.key) ?? Promise.resolve();
+      const creation = before.then(() => calls.createTable(table, data, mode));
+      const settled = creation.catch(() => undefined);
+      last.set(table.key, settled);
+      try {
+        return await creation;
+      } finally {
+        if (last.get(table.key) === settled) last.delete(table.key);
+      }
+    },
+  };
+};
+
+/** All methods of {@link WriteCalls}. */
+export const writeMethods = Object.keys({
+  createTable: true,
+  insertRows: true,
+  mergeRows: true,
+  updateRows: true,
+  deleteRows: true,
+  addColumns: true,
+  addEmptyColumns: true,
+  alterColumns: true,
+  dropColumns: true,
+  updateFieldMetadata: true,
+  restoreVersion: true,
+  createIndex: true,
+  dropIndex: true,
+  dropTable: true,
+  createNamespace: true,
+  dropNamespace: true,
+  createBranch: true,
+  deleteBranch: true,
+} satisfies Record<keyof WriteCalls, true>) as readonly (keyof WriteCalls)[];

@@ -1,0 +1,99 @@
+import { z } from "zod";
+import { authorize } from "../../auth/index.ts";
+import { invalid } from "../../errors.ts";
+import type { TableId } from "../../guard/table-id.ts";
+import type { Database, Description } from "../../lance/database.ts";
+import { optional } from "../../query/fields.ts";
+import type { Snapshot } from "../../query/model.ts";
+import { type Call, defineOperation, type Tools } from "../operation.ts";
+import { tagField } from "../shared/common-fields.ts";
+import { description } from "../shared/describe-answer.ts";
+import { phalanxVersion } from "../shared/headers.ts";
+import { snapshotOf, snapshotShape } from "../shared/snapshot.ts";
+
+const flag = z.stringbool({ error: "must be true or false" }).optional();
+const bodyFlag = optional(z.boolean());
+
+const body = z.object({
+  ...snapshotShape,
+  tag: optional(tagField).describe("A tag, instead of version and branch"),
+  with_table_uri: bodyFlag,
+  load_detailed_metadata: bodyFlag,
+  check_declared: bodyFlag,
+  vend_credentials: bodyFlag.describe("Accepted and ignored: the service does not vend credentials of its storage"),
+});
+
+const parameters = z.object({
+  with_table_uri: flag.describe("Return table_uri, the location as a complete URI"),
+  load_detailed_metadata: flag.describe("Return stats and metadata, which reads the manifest of every version"),
+  check_declared: flag.describe("Return is_only_declared"),
+});
+
+type Body = z.output<typeof body>;
+type Parameters = z.output<typeof parameters>;
+
+const asks = (name: keyof Parameters, body: Body, parameters: Parameters): boolean =>
+  (parameters[name] ?? body[name]) === true;
+
+const wantedSnapshot = async (
+  tools: Tools,
+  table: TableId,
+  { tag, version, branch }: Body,
+  call: Pick<Call, "minimumState" | "principal">,
+): Promise<Snapshot> => {
+  if (tag === undefined) return snapshotOf(tools, { version, branch }, call);
+  // The version of a tag requires the scope of `tags/version`.
+  authorize(call.principal, "tags:read", table.parts);
+  if (version !== undefined || branch !== undefined) throw invalid("tag excludes version and branch: send one of them");
+  return tools.database.tagVersion(table, tools.verifyTag(tag));
+};
+
+const locationFields = ({ location }: Description, withUri: boolean) =>
+  location === undefined ? {} : { location: location.address, ...(withUri ? { table_uri: location.uri } : {}) };
+
+/** Facts of the manifest, which the SDK returns with the list of all versions only. */
+const details = async (database: Database, table: TableId, version: number, branch: string | undefined) => {
+  const found = (await database.versions(table, branch)).find((entry) => entry.version === version);
+  if (found === undefined) return {};
+  const { total_deletion_file_rows: deleted, total_fragments: fragments } = found.metadata;
+  return {
+    metadata: found.metadata,
+    ...(deleted === undefined || fragments === undefined
+      ? {}
+      : { stats: { num_deleted_rows: Number(deleted), num_fragments: Number(fragments) } }),
+  };
+};
+
+/** LanceDB's own client calls it before any other operation on a table. */
+export const describe = defineOperation({
+  name: "describe",
+  target: "table",
+  path: "describe",
+  methods: ["POST"],
+  scope: null,
+  // Detailed metadata costs as much as `version/list`.
+  admission: (wire, parameters) => (asks("load_detailed_metadata", wire, parameters) ? "analyze" : "metadata"),
+  errors: [0, 8, 11, 19, 22],
+  summary: "Returns the version, schema and location of a table (a tag requires the scope `tags:read`)",
+  body,
+  parameters,
+  answer: description,
+  headers: phalanxVersion,
+  handle: async (tools, table, wire, call) => {
+    const { dialect } = call;
+    const { database } = tools;
+    const wants = (name: keyof Parameters): boolean => asks(name, wire, call.parameters);
+    const snapshot = await wantedSnapshot(tools, table, wire, call);
+    const found = await database.describe(table, snapshot, dialect === "lancedb" ? "lance" : "arrow");
+    return {
+      table: table.name,
+      namespace: table.namespace,
+      version: found.version,
+      schema: found.schema,
+      ...locationFields(found, wants("with_table_uri")),
+      ...(wants("load_detailed_metadata") ? await details(database, table, found.version, snapshot.branch) : {}),
+      // A table that could be opened has data.
+      ...(wants("check_declared") || wants("load_detailed_metadata") ? { is_only_declared: false } : {}),
+    };
+  },
+});
