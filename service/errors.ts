@@ -56,8 +56,11 @@ export const transportStatuses = {
   mediaTypeNotSupported: { status: 415, code: 13 },
   requestTimeout: { status: 408, code: 13 },
   headersTooLarge: { status: 431, code: 13 },
-  // LanceDB's client recognizes a table that exists by this status and the words "already exists"; it retries 409.
+  // LanceDB's client retries 409, and recognizes a table that exists by this status and the words "already exists".
   tableExists: { status: 400, code: 5 },
+  indexExists: { status: 400, code: 7 },
+  tagExists: { status: 400, code: 9 },
+  branchExists: { status: 400, code: 23 },
   // LanceDB's client says "Table … was not found" of every 404.
   columnMissing: { status: 400, code: 12 },
   // LanceDB's client retries 409, 429 and 500 to 504 by itself, which could write the same rows twice.
@@ -67,7 +70,10 @@ export const transportStatuses = {
 /** The transport failures of codes whose status LanceDB's clients misread. */
 export const lancedbFailures: Readonly<Partial<Record<ErrorCode, keyof typeof transportStatuses>>> = {
   5: "tableExists",
+  7: "indexExists",
+  9: "tagExists",
   12: "columnMissing",
+  23: "branchExists",
 };
 
 /** What the service depends on while it handles a request, beyond its own process. */

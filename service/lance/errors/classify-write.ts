@@ -36,7 +36,7 @@ export const writeMeanings: readonly Meaning[] = [
   {
     pattern: /Index name '(.+?)' already exists, please specify a different name/,
     code: 7,
-    say: (name) => named(name, "an index", "exists: send replace: true, another name, or drop it first"),
+    say: (name) => named(name, "the index", "already exists: send replace: true, another name, or drop it first"),
   },
   {
     pattern: /^Index name '(.+?)' already exists with different fields/,

@@ -219,8 +219,8 @@ await say("tags/create", "a name for a version", async () => {
   await tags.create("v1", 1);
   assert.equal(await tags.getVersion("v1"), 1);
 });
-await say("tags/create", "a name that is taken: a conflict, after the client's retries", () =>
-  fails(/Hit retry limit.*409 Conflict/s, () => tags.create("v1", 2)),
+await say("tags/create", "a name that is taken, without a retry", () =>
+  fails(/400 Bad Request.*"code":9/s, () => tags.create("v1", 2)),
 );
 await say("tags/create", "a version that is not there", () => fails(/"code":11/, () => tags.create("late", 99)));
 await say("tags/create", "a name that cannot be", () => fails(badRequest, () => tags.create("../x", 1)));

@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 from lance_namespace import ListTablesRequest
-from lancedb.remote.errors import HttpError, RetryError
+from lancedb.remote.errors import HttpError
 from report import AWKWARD, DOCS, KEYS, NESTED, PLAIN, Report, failed_as, holds, same
 
 Check = Callable[[], Awaitable[None]]
@@ -232,8 +232,8 @@ async def run(remote: Remote, cases: Cases, db: Any) -> None:
         same(await done(tags.get_version("v1")), 1)
 
     async def conflict() -> None:
-        error = await fails(RetryError, lambda: tags.create("v1", 2))
-        same(error.status_code, 409)
+        error = await fails(HttpError, lambda: tags.create("v1", 2))
+        same(error.status_code, 400)
 
     async def not_tagged() -> None:
         await fails(ValueError, lambda: tags.create("late", 99), "not found")

@@ -94,11 +94,24 @@ test("create_index with replace false keeps the index that exists", async () => 
   expect([refused.status, refused.body.code, refused.body.error]).toEqual([
     409,
     7,
-    'an index "id_idx" exists: send replace: true, another name, or drop it first',
+    'the index "id_idx" already exists: send replace: true, another name, or drop it first',
   ]);
   expect((await embedded.listIndices())[0]?.indexUuid).toBe(before?.indexUuid);
   expect((await create({ replace: true })).status).toBe(200);
   expect((await embedded.listIndices())[0]?.indexUuid).not.toBe(before?.indexUuid);
+});
+
+describe("what exists is refused by 400 on LanceDB's paths, because its clients retry 409", () => {
+  test.each([
+    ["create_index", { column: "id", index_type: "BTREE", replace: false }, 7],
+    ["tags/create", { tag: "taken", version: 1 }, 9],
+    ["branches/create", { name: "taken" }, 23],
+  ])("%s", async (operation, body, code) => {
+    const [{ name }] = await makeTable(`exists_${code}`);
+    const ask = () => service.ask(`/v1/table/${name}/${operation}/`, body);
+    expect(await ask()).toMatchObject({ status: 200 });
+    expect(await ask()).toMatchObject({ status: 400, body: { code, error: expect.stringContaining("already exists") } });
+  });
 });
 
 describe("the timeout of a merge", () => {

@@ -163,7 +163,7 @@ const provocations: readonly Provocation[] = [
       await writes.createIndex(many, specification);
       await writes.createIndex(many, { ...specification, replace: false });
     },
-    /"kept" exists/,
+    /"kept" already exists/,
   ],
   [
     "blobs of the first kind in a table of the current format",
