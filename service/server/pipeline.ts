@@ -32,17 +32,31 @@ import {
 } from "../operations/operation.ts";
 import { commonBody, commonShape, nestedCommonBody, nestingKeys } from "../operations/shared/common-fields.ts";
 import { currentCall } from "../operations/shared/current-call.ts";
+import type { MinimumState } from "../query/model.ts";
 import { unknownField } from "../query/unknown-field.ts";
 import type { AdmissionLimit } from "./admission.ts";
 import type { ApiRequest } from "./api-request.ts";
 import { type BodyLimits, isArrow, mostBytesOf, readBody, readSmallBytes } from "./body.ts";
 import { type ByteBudget, Reservation, smallBytes } from "./byte-budget.ts";
-import { readMinimumState } from "./consistency-headers.ts";
 import { contextEntries } from "./context-entries.ts";
 import { parseInput } from "./parse-input.ts";
 import type { PrincipalLimit } from "./principal-limit.ts";
 import { answerHeaders, type Reply, type RequestRecord } from "./request.ts";
 import type { Uploads } from "./uploads.ts";
+
+/** Sent by LanceDB's clients: the last version that the client read, and a time if it requires consistency. */
+const versionHeader = "x-lancedb-min-read-version";
+const timeHeader = "x-lancedb-min-timestamp";
+
+/** The oldest state that a client accepts. A malformed header is ignored: it could only ask for fresher data. */
+const readMinimumState = (headers: HeaderSource): MinimumState | undefined => {
+  const [sentVersion, sentTime] = [headers.get(versionHeader), headers.get(timeHeader)];
+  if (typeof sentVersion !== "string" && typeof sentTime !== "string") return undefined;
+  const version = Number(sentVersion ?? Number.NaN);
+  const time = Date.parse(sentTime ?? "");
+  const known = { ...(Number.isSafeInteger(version) ? { version } : {}), ...(Number.isNaN(time) ? {} : { time }) };
+  return Object.keys(known).length === 0 ? undefined : known;
+};
 
 export interface PipelineParts {
   readonly tools: Tools;

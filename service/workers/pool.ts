@@ -2,12 +2,38 @@ import { ServiceError } from "../errors.ts";
 import type { DatabaseConfig } from "../lance/database.ts";
 import { outcomeUnknown } from "../lance/errors/classify-write.ts";
 import { currentCall } from "../operations/shared/current-call.ts";
-import { Backoff } from "./backoff.ts";
 import { type ExitReason, exitToError, stopping, type WorkerLimits } from "./exit-reason.ts";
 import type { Priority } from "./priority.ts";
 import { type Call, type CallOutcome, fromFailure, type Method, type Result } from "./protocol.ts";
 import { measureEveryMs } from "./resident-memory.ts";
 import { type WorkerExit, WorkerProcess } from "./worker-process.ts";
+
+const firstMs = 100;
+const maxMs = 30_000;
+
+/** Consecutive failed starts after which the pool is unavailable. */
+const exhaustedAfter = 3;
+
+/** The delay between failed starts: none after the first, then 100 ms, doubled after each failure up to 30 s. */
+class Backoff {
+  #failures = 0;
+
+  get milliseconds(): number {
+    return this.#failures < 2 ? 0 : Math.min(maxMs, firstMs * 2 ** (this.#failures - 2));
+  }
+
+  get exhausted(): boolean {
+    return this.#failures >= exhaustedAfter;
+  }
+
+  failed(): void {
+    this.#failures++;
+  }
+
+  succeeded(): void {
+    this.#failures = 0;
+  }
+}
 
 export interface PoolConfig extends WorkerLimits {
   /** Maximum number of worker processes. */

@@ -1,4 +1,7 @@
 /** What maintenance reads and changes of tables. Its handles are opened for one call each and never shared. */
+
+import { readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
 import { Index, type IndexConfig, type Table } from "@lancedb/lancedb";
 import type { Facts, IndexFacts } from "../../plan-doctor/types.ts";
 import { type CacheSizes, type DatabaseAddress, LazyConnection } from "../connection/connection.ts";
@@ -13,7 +16,26 @@ import { Tags } from "../refs/refs.ts";
 import { readVersions } from "../refs/versions.ts";
 import type { History } from "./clean-up.ts";
 import { type SampleCost, sampleCost } from "./sample-query.ts";
-import { deleteUnfinishedFiles } from "./unfinished-files.ts";
+
+/**
+ * How the SDK names a file in a directory until it is whole; then it renames it. A write that is killed leaves such a file,
+ * which the SDK's own clean-up does not know.
+ */
+const unfinished = /^\.tmp\w+$|#\d+$/;
+
+/** Deletes the files of a table in a local directory that writes began before a time and never ended. */
+const deleteUnfinishedFiles = async (table: string, before: number): Promise<void> => {
+  const entries = await readdir(table, { recursive: true, withFileTypes: true });
+  for (const { name, parentPath } of entries.filter((entry) => entry.isFile() && unfinished.test(entry.name))) {
+    const path = join(parentPath, name);
+    // Gone, if its write ended meanwhile.
+    const changedAt = await stat(path).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => undefined,
+    );
+    if (changedAt !== undefined && changedAt < before) await rm(path, { force: true });
+  }
+};
 
 export interface TableState {
   readonly facts: Facts;
