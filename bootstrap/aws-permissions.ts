@@ -3,7 +3,7 @@
  * test:schemas` compares it with the permissions that AWS's own schemas name for those types.
  */
 
-import { type PolicyDocument, policy, type Statement } from "../infra/clouds/aws/iam/policy.ts";
+import { type PolicyDocument, policy, type Statement } from "../infra/clouds/aws/identity/policy.ts";
 import { type Environment, issuer } from "./github.ts";
 
 export interface Account {

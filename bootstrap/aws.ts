@@ -1,8 +1,8 @@
 import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
-import { partitionOf } from "../infra/clouds/aws/iam/arn.ts";
-import { policy } from "../infra/clouds/aws/iam/policy.ts";
-import { tlsOnly } from "../infra/clouds/aws/iam/storage.ts";
+import { partitionOf } from "../infra/clouds/aws/identity/arn.ts";
+import { policy } from "../infra/clouds/aws/identity/policy.ts";
+import { tlsOnly } from "../infra/clouds/aws/identity/storage-policies.ts";
 import { type Account, deployerPolicy, readerPolicy, statePolicy, trust } from "./aws-permissions.ts";
 import { type AwsBootstrap, identityName } from "./config.ts";
 import { environmentsOf, issuer, type Made, type SetUp } from "./github.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { reservedBucketNames as reservedOnAws } from "../infra/clouds/aws/checks.ts";
-import { partitionOf } from "../infra/clouds/aws/iam/arn.ts";
+import { partitionOf } from "../infra/clouds/aws/identity/arn.ts";
 import { awsRegions } from "../infra/clouds/aws/regions.ts";
 import { reservedBucketNames as reservedOnGoogle } from "../infra/clouds/gcp/checks.ts";
 import { gcpRegions } from "../infra/clouds/gcp/regions.ts";

@@ -1,5 +1,6 @@
 /** `npm run preflight -- <stack>`: checks what `pulumi up` needs before anything is created. It only reads. */
 
+import { resolve4, resolveNs } from "node:dns/promises";
 import { resolve } from "node:path";
 import { attempt, type Line, type Outcome, renderLine, renderSummary } from "../check-line.ts";
 import { type Config, clusterModel, type SecretKey, stackDefinition } from "../clouds/schema.ts";
@@ -9,10 +10,32 @@ import { findPlaceholders } from "../config/placeholders.ts";
 import { ConfigError } from "../config/report.ts";
 import { buildsServiceImage, servicePlatform } from "../model/service-image.ts";
 import { ProjectError, readProject, readStackConfig } from "../offline-plan/project.ts";
+import type { DnsFacts } from "./checks.ts";
 import { checkAddress, checkBuilder, checkDns, checkImage, requiredImages } from "./checks.ts";
-import { readDns } from "./dns.ts";
 import { readPlatforms } from "./docker.ts";
 import { readRegistryImage } from "./registry.ts";
+
+/** No records, by the codes of c-ares. Any other error says nothing about the name. */
+async function records(read: () => Promise<string[]>): Promise<string[]> {
+  try {
+    return await read();
+  } catch (error) {
+    if (["ENOTFOUND", "ENODATA"].includes((error as NodeJS.ErrnoException).code ?? "")) return [];
+    throw error;
+  }
+}
+
+/** The host's addresses, or the closest parent domain with name servers below the top-level domain. */
+function readDns(host: string): Promise<Outcome<DnsFacts>> {
+  return attempt(async () => {
+    const addresses = await records(() => resolve4(host));
+    const labels = host.split(".");
+    const parents = labels.slice(0, -1).map((_, index) => labels.slice(index).join("."));
+    for (const zone of addresses.length > 0 ? [] : parents)
+      if ((await records(() => resolveNs(zone))).length > 0) return { addresses, zone };
+    return { addresses, zone: undefined };
+  });
+}
 
 const usage = `usage: npm run preflight -- <stack> [options]
 

@@ -6,8 +6,8 @@
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { promisify } from "node:util";
-import { parse, parseDocument } from "yaml";
+import { isDeepStrictEqual, promisify } from "node:util";
+import { type Document, parse, parseDocument } from "yaml";
 import { attempt, type Line, ok, renderLine, unknown } from "../check-line.ts";
 import { type CloudName, stackDefinition } from "../clouds/schema.ts";
 import type { Answers, CloudSetup, Field, Keys } from "../clouds/setup.ts";
@@ -16,7 +16,40 @@ import { parseConfig, rawConfig } from "../config/parse.ts";
 import { findPlaceholders } from "../config/placeholders.ts";
 import { ConfigError, describeFinding } from "../config/report.ts";
 import { flattenConfig, ProjectError, readProject, stackNames } from "../offline-plan/project.ts";
-import { type Change, readKey, withKeys } from "./file.ts";
+
+/** A change of a stack's file, whose comments stay. */
+interface Change {
+  readonly key: string;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+/** `lakehead`, `bucket.name` → `config`, `lakehead:bucket`, `name`. */
+const pathOf = (namespace: string, key: string): string[] => {
+  const [first, ...rest] = key.split(".");
+  return ["config", `${namespace}:${first}`, ...rest];
+};
+
+const readKey = (file: Document, namespace: string, key: string): unknown => {
+  const value = file.getIn(pathOf(namespace, key));
+  return typeof value === "object" && value !== null && "toJSON" in value && typeof value.toJSON === "function"
+    ? value.toJSON()
+    : value;
+};
+
+/** The file's text with the keys, and what that changes. */
+function withKeys(text: string, namespace: string, keys: Keys): { text: string; changes: readonly Change[] } {
+  const file = parseDocument(text);
+  const changes = Object.entries(keys)
+    .map(([key, after]): Change => ({ key, before: readKey(file, namespace, key), after }))
+    .filter(({ before, after }) => !isDeepStrictEqual(before, after));
+  for (const { key, after } of changes) {
+    const path = pathOf(namespace, key);
+    if (after === undefined) file.deleteIn(path);
+    else file.setIn(path, file.createNode(after, { flow: true }));
+  }
+  return { text: changes.length === 0 ? text : file.toString({ lineWidth: 0 }), changes };
+}
 
 const usage = `usage: npm run setup -- <stack> [options]
 

@@ -1,8 +1,10 @@
+import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { storageAddress } from "../../service/contract.ts";
 import type { Cloud } from "../clouds/cloud.ts";
 import type { Config, Secrets } from "../clouds/schema.ts";
 import { runsMaintenance } from "../config/maintenance.ts";
+import { managedBy } from "../kubernetes/labels.ts";
 import { clientParameters } from "../model/client-parameters.ts";
 import { clientRequirements } from "../model/client-requirements.ts";
 import { clientSnippet } from "../model/client-snippet.ts";
@@ -18,7 +20,6 @@ import { NetworkPolicies } from "./network-policies.ts";
 import { type NetworkPolicyRequest, networkPolicySpecs } from "./network-policy-specs.ts";
 import { OrphanCleanup } from "./orphan-cleanup/orphan-cleanup.ts";
 import { Quota, RayClusterQuota } from "./quota.ts";
-import { RayCluster } from "./ray-cluster.ts";
 import { RuntimeAccount } from "./runtime-account.ts";
 import { TableService, tableServiceSelector } from "./table-service/table-service.ts";
 
@@ -196,4 +197,33 @@ function policyRequest(config: Config, cloud: Cloud): NetworkPolicyRequest {
       ? { name: maintenanceAccount, calls: stores, ray: maintainsOnRay(config, cloud) }
       : undefined,
   };
+}
+
+export interface RayClusterArgs {
+  readonly name: string;
+  readonly namespace: pulumi.Input<string>;
+  /** The `spec` of a `ray.io/v1` RayCluster, from `infra/model/ray-cluster.ts`. */
+  readonly spec: object;
+}
+
+/** The stack's own RayCluster. The runtime's client creates others on demand. */
+export class RayCluster extends pulumi.ComponentResource {
+  /** Address of Ray's client port inside the Kubernetes cluster. */
+  readonly address: pulumi.Output<string>;
+
+  constructor(name: string, args: RayClusterArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("lakehead:kubernetes:RayCluster", name, {}, opts);
+    const cluster = new kubernetes.apiextensions.CustomResource(
+      name,
+      {
+        apiVersion: "ray.io/v1",
+        kind: "RayCluster",
+        metadata: { name: args.name, namespace: args.namespace, labels: managedBy },
+        spec: args.spec,
+      },
+      { parent: this },
+    );
+    this.address = pulumi.interpolate`ray://${cluster.metadata.name}-head-svc.${args.namespace}.svc.cluster.local:10001`;
+    this.registerOutputs({ address: this.address });
+  }
 }

@@ -95,9 +95,9 @@ const from = (file: string): string => JSON.stringify(new URL(`../../infra/cloud
 /** A part of the stack, and a secret in its state. */
 const program = `import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
-import { Bucket } from ${from("bucket.ts")};
-import { serviceTrust } from ${from("iam/policy.ts")};
-import { Role } from ${from("role.ts")};
+import { Bucket } from ${from("storage/bucket.ts")};
+import { serviceTrust } from ${from("identity/policy.ts")};
+import { Role } from ${from("identity/role.ts")};
 
 class Part extends pulumi.ComponentResource {
   constructor() {

@@ -1,6 +1,6 @@
 /** What the project's tables say of machines, regions and networks, against lists that others keep. */
 import { join } from "node:path";
-import { awsMachines, otherAccelerators } from "../../infra/clouds/aws/machines.ts";
+import { awsMachines, otherAccelerators } from "../../infra/clouds/aws/nodes/machines.ts";
 import { awsRegions } from "../../infra/clouds/aws/regions.ts";
 import { gcpRegions } from "../../infra/clouds/gcp/regions.ts";
 import { notOnTheInternet } from "../../infra/config/checks/networks.ts";

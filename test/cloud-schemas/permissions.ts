@@ -4,7 +4,7 @@
  */
 
 import { deployerPolicy, readerPolicy } from "../../bootstrap/aws-permissions.ts";
-import type { PolicyDocument } from "../../infra/clouds/aws/iam/policy.ts";
+import type { PolicyDocument } from "../../infra/clouds/aws/identity/policy.ts";
 import { runStack } from "../support/infra/stacks.ts";
 import { toTemplate } from "./cloudformation.ts";
 import type { Finding } from "./waits.ts";

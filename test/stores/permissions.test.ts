@@ -1,7 +1,7 @@
 import { connect } from "@lancedb/lancedb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { tableServicePolicy } from "../../infra/clouds/aws/iam/cluster.ts";
-import type { PolicyDocument } from "../../infra/clouds/aws/iam/policy.ts";
+import { tableServicePolicy } from "../../infra/clouds/aws/identity/cluster-policies.ts";
+import type { PolicyDocument } from "../../infra/clouds/aws/identity/policy.ts";
 import { bucketName } from "../support/object-store.ts";
 import type { ServiceProcess } from "../support/service-process.ts";
 import { sendTo } from "./forward.ts";

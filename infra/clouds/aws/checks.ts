@@ -8,15 +8,17 @@ import { errorIf, type Finding, warningIf } from "../../config/report.ts";
 import { parseCidr, size } from "../../model/cidr.ts";
 import { defaultRoleOptions, nodeRoles, roleLabelKey } from "../../model/roles.ts";
 import { eks } from "../../versions.ts";
-import { accessLogsBucket } from "./access-logs-bucket.ts";
-import { anyAccount } from "./account.ts";
-import { autoscalerLabelTag } from "./autoscaler-tags.ts";
-import { dockerHubPrefix, longestPrefix } from "./docker-hub-names.ts";
-import { partitionOf } from "./iam/arn.ts";
-import { otherAccelerators } from "./machines.ts";
+import { accessLogsBucket } from "./exposure/exposure.ts";
+import { partitionOf } from "./identity/arn.ts";
+import { dockerHubPrefix, longestPrefix } from "./images/docker-hub-names.ts";
+import { layOutSubnets } from "./network/subnets.ts";
+import { autoscalerLabelTag } from "./nodes/autoscaler-tags.ts";
+import { otherAccelerators } from "./nodes/machines.ts";
 import { awsRegions } from "./regions.ts";
 import type { AwsConfig } from "./schema.ts";
-import { layOutSubnets } from "./subnets.ts";
+
+/** Stands for an account whose id is invalid, so that the other keys are still checked. AWS gives it to none. */
+export const anyAccount = "000000000000";
 
 type Network<Mode> = Extract<AwsConfig["network"], { mode: Mode }>;
 

@@ -1,10 +1,9 @@
 import { type ClusterModel, createdCluster } from "../../model/cluster.ts";
 import { operatorVersion } from "../../model/operator.ts";
 import type { CloudDecisions } from "../cloud.ts";
-import { anyAccount } from "./account.ts";
-import { check } from "./checks.ts";
-import { dockerHubCache } from "./docker-hub-names.ts";
-import { awsMachines } from "./machines.ts";
+import { anyAccount, check } from "./checks.ts";
+import { dockerHubCache } from "./images/docker-hub-names.ts";
+import { awsMachines } from "./nodes/machines.ts";
 import type { AwsConfig } from "./schema.ts";
 import { verification } from "./verify.ts";
 

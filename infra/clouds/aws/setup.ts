@@ -6,7 +6,7 @@ import { STSClient } from "@aws-sdk/client-sts";
 import { attempt, type Line, ok, unknown, wrong } from "../../check-line.ts";
 import { clusterModel } from "../schema.ts";
 import { type Answers, bootstrapFields, type CloudSetup, listOf, tokenFields, tokenKeys } from "../setup.ts";
-import { partitionOf } from "./iam/arn.ts";
+import { partitionOf } from "./identity/arn.ts";
 import { quotaLines, readCaller, settings } from "./preflight.ts";
 import { assumedRole } from "./preflight-checks.ts";
 

@@ -6,9 +6,8 @@ import { operatorVersion } from "../../model/operator.ts";
 import { parseMemory } from "../../model/quantity.ts";
 import { nodeRoles, roleFacts } from "../../model/roles.ts";
 import { buildsServiceImage } from "../../model/service-image.ts";
-import type { CloudDecisions } from "../cloud.ts";
+import type { CloudDecisions, VerificationFacts } from "../cloud.ts";
 import type { ExistingConfig } from "./schema.ts";
-import { verification } from "./verify.ts";
 
 export const existingDecisions: CloudDecisions<ExistingConfig> = {
   placeholders: {},
@@ -85,4 +84,16 @@ function check({ database, tableService }: ExistingConfig): Finding[] {
         )
       : []),
   ];
+}
+
+function verification({ kubeconfigPath, context }: ExistingConfig): VerificationFacts {
+  return {
+    ownKubeconfig: { path: kubeconfigPath, context },
+    ownsNodes: false,
+    identityOutput: undefined,
+    clientSubject: () => undefined,
+    gpuRemedy:
+      "the device plugin is missing or fails: kubectl -n kube-system get pods -l app.kubernetes.io/name=nvidia-device-plugin",
+    ownNamespaces: undefined,
+  };
 }

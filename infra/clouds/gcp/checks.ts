@@ -8,7 +8,7 @@ import { errorIf, type Finding } from "../../config/report.ts";
 import { overlappingPairs, parseCidr, size } from "../../model/cidr.ts";
 import { compareVersions } from "../../model/semver.ts";
 import { gke, gkeRayAddon } from "../../versions.ts";
-import { acceleratorOf, attachableGpus, gcpMachines, hyperdiskOnly } from "./machines.ts";
+import { acceleratorOf, attachableGpus, gcpMachines, hyperdiskOnly } from "./nodes/machines.ts";
 import { gcpRegions } from "./regions.ts";
 import type { GcpConfig } from "./schema.ts";
 

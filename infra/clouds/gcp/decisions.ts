@@ -1,12 +1,11 @@
 import { type ClusterModel, createdCluster } from "../../model/cluster.ts";
 import { operatorVersion } from "../../model/operator.ts";
 import { gkeRayAddon } from "../../versions.ts";
-import type { CloudDecisions } from "../cloud.ts";
+import type { CloudDecisions, VerificationFacts } from "../cloud.ts";
 import { check } from "./checks.ts";
-import { type Accelerator, gcpMachines } from "./machines.ts";
-import { dockerHubCache } from "./registry-names.ts";
+import { dockerHubCache } from "./images/registry-names.ts";
+import { type Accelerator, gcpMachines } from "./nodes/machines.ts";
 import type { GcpConfig } from "./schema.ts";
-import { verification } from "./verify.ts";
 
 export const gcpDecisions: CloudDecisions<GcpConfig> = {
   placeholders: { region: "xx-placeholder1", project: "placeholder", bucket: { name: "placeholder" } },
@@ -28,4 +27,18 @@ function clusterModel(config: GcpConfig): ClusterModel {
     // GKE installs its own, and two plugins conflict.
     devicePlugin: undefined,
   });
+}
+
+function verification(): VerificationFacts {
+  return {
+    ownKubeconfig: undefined,
+    ownsNodes: true,
+    identityOutput: "runtimeServiceAccount",
+    clientSubject: ({ clientServiceAccount }) =>
+      typeof clientServiceAccount === "string"
+        ? { user: clientServiceAccount, groups: ["system:authenticated"] }
+        : undefined,
+    gpuRemedy: "GKE installs the driver: kubectl -n kube-system get pods -l k8s-app=nvidia-gpu-device-plugin",
+    ownNamespaces: /^(kube-system|gmp-.+|gke-.+)$/,
+  };
 }

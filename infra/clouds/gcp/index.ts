@@ -10,23 +10,23 @@ import type { PoolRole } from "../../model/roles.ts";
 import { buildsServiceImage, servicePlatform } from "../../model/service-image.ts";
 import type { Cloud, Exposure } from "../cloud.ts";
 import { imageBuilder } from "../service-image.ts";
-import { Bucket } from "./bucket.ts";
-import { clientCredentials } from "./client-credentials.ts";
-import { ClientIdentity } from "./client-identity.ts";
-import { Cluster } from "./cluster.ts";
+import { Cluster } from "./cluster/cluster.ts";
+import { gkeKubeconfig } from "./cluster/kubeconfig.ts";
+import { SecretsKey } from "./cluster/secrets-key.ts";
 import { gcpDecisions } from "./decisions.ts";
-import { DockerHubCache } from "./docker-hub-cache.ts";
-import { gkeKubeconfig } from "./kubeconfig.ts";
+import { googleProbeSources, PublicEndpoint } from "./exposure/public-endpoint.ts";
+import { clientCredentials } from "./identity/client-credentials.ts";
+import { ClientIdentity } from "./identity/client-identity.ts";
+import { WorkloadIdentity } from "./identity/workload-identity.ts";
+import { DockerHubCache } from "./images/docker-hub-cache.ts";
+import { ServiceImage } from "./images/service-image.ts";
 import { labelValue } from "./labels.ts";
 import { Network } from "./network.ts";
-import { NodeIdentity } from "./node-identity.ts";
-import { NodePool } from "./node-pool.ts";
-import { googleProbeSources, PublicEndpoint } from "./public-endpoint.ts";
+import { NodeIdentity } from "./nodes/node-identity.ts";
+import { NodePool } from "./nodes/node-pool.ts";
 import type { GcpConfig } from "./schema.ts";
-import { SecretsKey } from "./secrets-key.ts";
-import { ServiceImage } from "./service-image.ts";
 import { Services } from "./services.ts";
-import { WorkloadIdentity } from "./workload-identity.ts";
+import { Bucket } from "./storage/bucket.ts";
 
 /** A GKE cluster with its network, identities and bucket. */
 export function createGcp(config: GcpConfig, secrets: SecretValues<"dockerHubToken">): Cloud {

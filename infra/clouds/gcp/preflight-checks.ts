@@ -2,8 +2,8 @@
 
 import { type Line, type Outcome, ok, unknown, wrong } from "../../check-line.ts";
 import type { ClusterModel } from "../../model/cluster.ts";
-import { acceleratorOf } from "./machines.ts";
-import type { ManagedZone } from "./managed-zone.ts";
+import type { ManagedZone } from "./exposure/managed-zone.ts";
+import { acceleratorOf } from "./nodes/machines.ts";
 import { requiredServices } from "./required-services.ts";
 import type { GcpConfig } from "./schema.ts";
 

@@ -7,7 +7,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { attempt, type Line, type Outcome, ok, wrong } from "../../check-line.ts";
 import type { ClusterModel } from "../../model/cluster.ts";
-import { type ManagedZone, parseZone } from "./managed-zone.ts";
+import { type ManagedZone, parseZone } from "./exposure/managed-zone.ts";
 import {
   checkPermissions,
   checkQuota,

@@ -4,7 +4,6 @@ import { type Amount, describeAmount, podsPerNode } from "../../model/fit.ts";
 import { describeMemory, parseMemory } from "../../model/quantity.ts";
 import { rayGroups, withSidecar } from "../../model/ray-groups.ts";
 import { gpuResource, nodeLabels, nodeTaints, type PoolRole, poolRoles, systemPool } from "../../model/roles.ts";
-import { cpuQuantity } from "../cpus.ts";
 import { isReady, type NodeFact } from "../facts.ts";
 
 /** Nodes of each role: the minimum number is ready, with the planned taints, and large enough for the role's pods. */
@@ -103,4 +102,10 @@ function taints(config: Config, role: PoolRole, nodes: readonly NodeFact[]): Lin
       ),
     );
   });
+}
+
+/** CPUs of a Kubernetes quantity, such as `7910m` or `8`. Any other text is 0. */
+function cpuQuantity(text: string): number {
+  const match = /^(?<number>\d+(?:\.\d+)?)(?<milli>m?)$/.exec(text)?.groups;
+  return match === undefined ? 0 : Number(match.number) / (match.milli === "m" ? 1000 : 1);
 }

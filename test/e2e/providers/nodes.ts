@@ -1,7 +1,7 @@
 /** The nodes of a node group or pool, with the size of its machine and its labels and taints. */
 
-import { awsMachines } from "../../../infra/clouds/aws/machines.ts";
-import { gcpMachines } from "../../../infra/clouds/gcp/machines.ts";
+import { awsMachines } from "../../../infra/clouds/aws/nodes/machines.ts";
+import { gcpMachines } from "../../../infra/clouds/gcp/nodes/machines.ts";
 import type { MachineCatalogue } from "../../../infra/model/machines.ts";
 import type { Wire } from "../../../infra/offline-plan/recorder.ts";
 import type { Api } from "../support/api.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { dnsSuffixOf, partitionOf } from "../../../infra/clouds/aws/iam/arn.ts";
+import { dnsSuffixOf, partitionOf } from "../../../infra/clouds/aws/identity/arn.ts";
 import {
   autoscalerPolicy,
   clientPolicy,
@@ -8,8 +8,8 @@ import {
   flowLogsPolicy,
   runtimePolicy,
   tableServicePolicy,
-} from "../../../infra/clouds/aws/iam/cluster.ts";
-import { loadBalancerControllerPolicy } from "../../../infra/clouds/aws/iam/load-balancer-controller.ts";
+} from "../../../infra/clouds/aws/identity/cluster-policies.ts";
+import { loadBalancerControllerPolicy } from "../../../infra/clouds/aws/identity/load-balancer-policy.ts";
 import {
   clientTrust,
   type Place,
@@ -17,8 +17,8 @@ import {
   policy,
   type Statement,
   serviceAccountTrust,
-} from "../../../infra/clouds/aws/iam/policy.ts";
-import { type BucketScope, tlsOnly } from "../../../infra/clouds/aws/iam/storage.ts";
+} from "../../../infra/clouds/aws/identity/policy.ts";
+import { type BucketScope, tlsOnly } from "../../../infra/clouds/aws/identity/storage-policies.ts";
 import { wildcardViolations } from "../support/wildcards.ts";
 
 const place: Place = { partition: "aws", region: "eu-central-1", account: "111122223333", cluster: "lancedb" };

@@ -1,6 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { interfaceEndpointServices, layOutSubnets, natZone, serviceCidr } from "../../../infra/clouds/aws/subnets.ts";
+import {
+  interfaceEndpointServices,
+  layOutSubnets,
+  natZone,
+  serviceCidr,
+} from "../../../infra/clouds/aws/network/subnets.ts";
 import { formatCidr, overlappingPairs, overlaps } from "../../../infra/model/cidr.ts";
 import { contains, network, parsed } from "../support/networks.ts";
 

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { internalAnnotations, publicAttributes } from "../../../infra/clouds/aws/exposure.ts";
+import { internalAnnotations, publicAttributes } from "../../../infra/clouds/aws/exposure/exposure.ts";
 import type { Capture, PlannedResource } from "../../../infra/offline-plan/capture.ts";
 import { readProject } from "../../../infra/offline-plan/project.ts";
 import { plaintext } from "../../../infra/offline-plan/values.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { nodeGroups } from "../../../infra/clouds/aws/node-group-settings.ts";
+import { nodeGroups } from "../../../infra/clouds/aws/nodes/node-group-settings.ts";
 import type { AwsConfig } from "../../../infra/clouds/schema.ts";
 import type { ClusterModel } from "../../../infra/model/cluster.ts";
 import { podsPerNode } from "../../../infra/model/fit.ts";

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { gkeKubeconfig } from "../../../infra/clouds/gcp/kubeconfig.ts";
+import { gkeKubeconfig } from "../../../infra/clouds/gcp/cluster/kubeconfig.ts";
+import { allowRules } from "../../../infra/clouds/gcp/exposure/public-endpoint.ts";
 import { labelValue } from "../../../infra/clouds/gcp/labels.ts";
-import { nodeAccountId } from "../../../infra/clouds/gcp/node-identity.ts";
-import { initialNodesPerZone, poolAccelerator } from "../../../infra/clouds/gcp/node-pool-settings.ts";
-import { allowRules } from "../../../infra/clouds/gcp/public-endpoint.ts";
+import { nodeAccountId } from "../../../infra/clouds/gcp/nodes/node-identity.ts";
+import { initialNodesPerZone, poolAccelerator } from "../../../infra/clouds/gcp/nodes/node-pool-settings.ts";
 import type { Pool } from "../../../infra/model/cluster.ts";
 import { configOf } from "../config/minimal.ts";
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { tableGrants } from "../../../infra/clouds/gcp/bucket-access.ts";
-import { nodeRoles } from "../../../infra/clouds/gcp/node-identity.ts";
+import { nodeRoles } from "../../../infra/clouds/gcp/nodes/node-identity.ts";
+import { tableGrants } from "../../../infra/clouds/gcp/storage/bucket-access.ts";
 import type { Capture, PlannedResource } from "../../../infra/offline-plan/capture.ts";
 import { plaintext } from "../../../infra/offline-plan/values.ts";
 import { DependencyGraph, ofType } from "../../support/infra/graph.ts";

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { clientCredentials as awsCredentials } from "../../../infra/clouds/aws/client-credentials.ts";
-import { clientCredentials as gcpCredentials } from "../../../infra/clouds/gcp/client-credentials.ts";
+import { clientCredentials as awsCredentials } from "../../../infra/clouds/aws/identity/client-credentials.ts";
+import { clientCredentials as gcpCredentials } from "../../../infra/clouds/gcp/identity/client-credentials.ts";
 import {
   type ClientIdentity,
   clientParameters,

@@ -1,8 +1,8 @@
 import { _InstanceType } from "@aws-sdk/client-ec2";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { awsMachines } from "../../../infra/clouds/aws/machines.ts";
-import { acceleratorOf, gcpMachines } from "../../../infra/clouds/gcp/machines.ts";
+import { awsMachines } from "../../../infra/clouds/aws/nodes/machines.ts";
+import { acceleratorOf, gcpMachines } from "../../../infra/clouds/gcp/nodes/machines.ts";
 import { smallestMachine } from "../../../infra/model/cluster.ts";
 import { type Amount, podsPerNode } from "../../../infra/model/fit.ts";
 import { formatMemory, GiB, parseMemory } from "../../../infra/model/quantity.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { nodeGroups } from "../../../infra/clouds/aws/node-group-settings.ts";
+import { nodeGroups } from "../../../infra/clouds/aws/nodes/node-group-settings.ts";
 import {
   defaultRoleOptions,
   labelValue,

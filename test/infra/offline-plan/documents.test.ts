@@ -70,9 +70,9 @@ describe("a changed policy that holds an unknown identifier", () => {
     for (const name of ["infra", "service", "package.json", "Pulumi.yaml", "Pulumi.aws-prod.yaml"])
       cpSync(join(root, name), join(folder, name), { recursive: true });
     symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
-    edit("infra/clouds/aws/iam/storage.ts", '"s3:GetObject",', '"s3:GetObject",\n        "s3:*",');
+    edit("infra/clouds/aws/identity/storage-policies.ts", '"s3:GetObject",', '"s3:GetObject",\n        "s3:*",');
     edit(
-      "infra/clouds/aws/iam/policy.ts",
+      "infra/clouds/aws/identity/policy.ts",
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a source file
       "StringEquals: {\n        [`${issuer}:aud`]",
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a source file

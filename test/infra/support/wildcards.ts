@@ -1,4 +1,4 @@
-import type { PolicyDocument, Statement } from "../../../infra/clouds/aws/iam/policy.ts";
+import type { PolicyDocument, Statement } from "../../../infra/clouds/aws/identity/policy.ts";
 
 /**
  * Every wildcard that an Allow statement of this project may contain. What is not listed is a violation, which a

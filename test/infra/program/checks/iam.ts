@@ -1,6 +1,6 @@
 /** What identities may do: no wildcard beyond the list below, and every trust bound to one subject and audience. */
 
-import type { PolicyDocument } from "../../../../infra/clouds/aws/iam/policy.ts";
+import type { PolicyDocument } from "../../../../infra/clouds/aws/identity/policy.ts";
 import type { Capture, PlannedResource } from "../../../../infra/offline-plan/capture.ts";
 import { describe } from "../../../support/infra/graph.ts";
 import { wildcardViolations } from "../../support/wildcards.ts";

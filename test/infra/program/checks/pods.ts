@@ -1,7 +1,7 @@
 /** Whether the pods of a stack can run on its nodes: selectors, taints, sizes. Judged from what the stack asks for. */
 
-import { awsMachines } from "../../../../infra/clouds/aws/machines.ts";
-import { gcpMachines } from "../../../../infra/clouds/gcp/machines.ts";
+import { awsMachines } from "../../../../infra/clouds/aws/nodes/machines.ts";
+import { gcpMachines } from "../../../../infra/clouds/gcp/nodes/machines.ts";
 import { podsPerNode } from "../../../../infra/model/fit.ts";
 import type { MachineCatalogue } from "../../../../infra/model/machines.ts";
 import { parseMemory } from "../../../../infra/model/quantity.ts";

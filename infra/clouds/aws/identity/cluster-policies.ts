@@ -1,0 +1,111 @@
+import { clusterArn, type Place, type PolicyDocument, policy, roleArn, type Statement } from "./policy.ts";
+import { type BucketScope, tableStorage } from "./storage-policies.ts";
+
+const describeCluster = (place: Place): Statement => ({
+  Sid: "DescribeCluster",
+  Effect: "Allow",
+  Action: ["eks:DescribeCluster"],
+  Resource: [clusterArn(place)],
+});
+
+/** The name of the log group that EKS writes a control plane's logs to. */
+export const controlPlaneLogs = (cluster: string): string => `/aws/eks/${cluster}/cluster`;
+
+/**
+ * The control plane must not create its log group. EKS writes logs after the cluster's deletion, and would create the
+ * group again without a retention limit, so that the next `up` finds a group of that name.
+ * Source: terraform-aws-modules/terraform-aws-eks#920
+ */
+export function controlPlanePolicy({ partition, region, account, cluster }: Place): PolicyDocument {
+  const group = `arn:${partition}:logs:${region}:${account}:log-group:${controlPlaneLogs(cluster)}`;
+  return policy({
+    Sid: "LeaveLogGroupDeleted",
+    Effect: "Deny",
+    Action: ["logs:CreateLogGroup"],
+    // With and without the suffix that CloudWatch Logs adds to the ARNs of groups.
+    Resource: [group, `${group}:*`],
+  });
+}
+
+/** Permissions of VPC flow logs: write to this group. Not to create it, or it would return after its deletion. */
+export function flowLogsPolicy({ partition, region, account }: Place, group: string): PolicyDocument {
+  const arn = `arn:${partition}:logs:${region}:${account}:log-group:${group}`;
+  return policy(
+    {
+      Sid: "WriteLogs",
+      Effect: "Allow",
+      Action: ["logs:CreateLogStream", "logs:PutLogEvents", "logs:DescribeLogStreams"],
+      Resource: [arn, `${arn}:*`],
+    },
+    { Sid: "FindGroup", Effect: "Allow", Action: ["logs:DescribeLogGroups"], Resource: ["*"] },
+  );
+}
+
+/** Permissions of the Ray pods: describe the cluster, use the tables. */
+export function runtimePolicy(place: Place, scope: BucketScope): PolicyDocument {
+  return policy(describeCluster(place), ...tableStorage(place, scope, "read-write"));
+}
+
+/** Permissions of the table service: only the tables. Without writes it changes only tags. */
+export function tableServicePolicy(place: Place, scope: BucketScope, writes: boolean): PolicyDocument {
+  return policy(...tableStorage(place, scope, writes ? "read-write" : "read-and-tag"));
+}
+
+/** Permissions of the maintenance: only the tables. */
+export function maintenancePolicy(place: Place, scope: BucketScope): PolicyDocument {
+  return policy(...tableStorage(place, scope, "read-write"));
+}
+
+/**
+ * Permissions of the runtime's client in AWS. The console needs `eks:AccessKubernetesApi` to show the cluster's
+ * objects; the access entry gives access to Kubernetes itself. Assuming itself needs this policy beside the trust.
+ */
+export function clientPolicy(place: Place, scope: BucketScope, roleName: string): PolicyDocument {
+  return policy(
+    describeCluster(place),
+    {
+      Sid: "ViewInConsole",
+      Effect: "Allow",
+      Action: ["eks:AccessKubernetesApi"],
+      Resource: [clusterArn(place)],
+    },
+    { Sid: "Itself", Effect: "Allow", Action: ["sts:AssumeRole"], Resource: [roleArn(place, roleName)] },
+    ...tableStorage(place, scope, "read-write"),
+  );
+}
+
+/** Permissions of the cluster autoscaler: read everything, change the groups with this cluster's tag. */
+export function autoscalerPolicy(place: Place): PolicyDocument {
+  const { partition, region, account, cluster } = place;
+  return policy(
+    {
+      Sid: "Look",
+      Effect: "Allow",
+      Action: [
+        "autoscaling:DescribeAutoScalingGroups",
+        "autoscaling:DescribeAutoScalingInstances",
+        "autoscaling:DescribeLaunchConfigurations",
+        "autoscaling:DescribeScalingActivities",
+        "autoscaling:DescribeTags",
+        "ec2:DescribeImages",
+        "ec2:DescribeInstanceTypes",
+        "ec2:DescribeLaunchTemplateVersions",
+        "ec2:GetInstanceTypesFromInstanceRequirements",
+      ],
+      Resource: ["*"],
+    },
+    {
+      Sid: "DescribeNodeGroups",
+      Effect: "Allow",
+      Action: ["eks:DescribeNodegroup"],
+      Resource: [`arn:${partition}:eks:${region}:${account}:nodegroup/${cluster}/*/*`],
+    },
+    {
+      Sid: "Scale",
+      Effect: "Allow",
+      Action: ["autoscaling:SetDesiredCapacity", "autoscaling:TerminateInstanceInAutoScalingGroup"],
+      Resource: [`arn:${partition}:autoscaling:${region}:${account}:autoScalingGroup:*:autoScalingGroupName/eks-*`],
+      Condition: { StringEquals: { [`aws:ResourceTag/k8s.io/cluster-autoscaler/${cluster}`]: "owned" } },
+    },
+  );
+}

@@ -1,0 +1,90 @@
+import * as pulumi from "@pulumi/pulumi";
+import { runsMaintenance } from "../../../config/maintenance.ts";
+import { maintenanceAccount, tableServiceAccount } from "../../../model/names.ts";
+import type { AwsConfig } from "../schema.ts";
+import { clientGroup } from "../verify.ts";
+import { Access } from "./access.ts";
+import { clientPolicy, maintenancePolicy, runtimePolicy, tableServicePolicy } from "./cluster-policies.ts";
+import { clientTrust, type Place, type PolicyDocument } from "./policy.ts";
+import { Role, trustServiceAccount } from "./role.ts";
+import type { BucketScope } from "./storage-policies.ts";
+
+export interface IdentitiesArgs {
+  readonly config: AwsConfig;
+  readonly place: Place;
+  readonly clusterName: pulumi.Output<string>;
+  readonly oidcProviderArn: pulumi.Output<string>;
+  readonly scope: pulumi.Output<BucketScope>;
+}
+
+/** One role for each identity that reaches the tables: Ray pods, table service, maintenance and the runtime's client. */
+export class Identities extends pulumi.ComponentResource {
+  readonly runtime: Role;
+  readonly tableService: Role | undefined;
+  readonly maintenance: Role | undefined;
+  readonly client: Role;
+
+  constructor(name: string, args: IdentitiesArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("lakehead:aws:Identities", name, {}, opts);
+    const { config, place, oidcProviderArn } = args;
+    const child = { parent: this };
+    const document = (decide: (at: Place, scope: BucketScope) => PolicyDocument) =>
+      args.scope.apply((scope) => JSON.stringify(decide(place, scope)));
+
+    this.runtime = new Role(
+      `${name}-runtime`,
+      {
+        description: `Ray pods of ${place.cluster}`,
+        trust: trustServiceAccount(oidcProviderArn, config.namespace, config.serviceAccount),
+        policies: { tables: document(runtimePolicy) },
+      },
+      child,
+    );
+    this.tableService = config.tableService.enabled
+      ? new Role(
+          `${name}-table-service`,
+          {
+            description: `Table service of ${place.cluster}`,
+            trust: trustServiceAccount(oidcProviderArn, config.namespace, tableServiceAccount),
+            policies: { tables: document((at, scope) => tableServicePolicy(at, scope, config.tableService.writes)) },
+          },
+          child,
+        )
+      : undefined;
+    this.maintenance = runsMaintenance(config)
+      ? new Role(
+          `${name}-maintenance`,
+          {
+            description: `Maintenance of the tables of ${place.cluster}`,
+            trust: trustServiceAccount(oidcProviderArn, config.namespace, maintenanceAccount),
+            policies: { tables: document(maintenancePolicy) },
+          },
+          child,
+        )
+      : undefined;
+
+    const { principals, roleName, access } = config.client;
+    this.client = new Role(
+      `${name}-client`,
+      {
+        roleName,
+        description: `Clients of the runtime in ${place.cluster}`,
+        trust: clientTrust(principals.length > 0 ? principals : [config.deployerArn], place, roleName),
+        policies: { tables: document((at, scope) => clientPolicy(at, scope, roleName)) },
+      },
+      child,
+    );
+    new Access(
+      `${name}-client-access`,
+      {
+        clusterName: args.clusterName,
+        principalArn: this.client.arn,
+        ...(access === "cluster-admin"
+          ? { policy: { partition: place.partition, name: "AmazonEKSClusterAdminPolicy" } }
+          : { groups: [clientGroup] }),
+      },
+      child,
+    );
+    this.registerOutputs({});
+  }
+}

@@ -1,0 +1,93 @@
+import * as aws from "@pulumi/aws";
+import * as pulumi from "@pulumi/pulumi";
+import { type PoolRole, systemPool, type TaintEffect } from "../../../model/roles.ts";
+import type { ClusterNetwork } from "../network/network.ts";
+import type { NodeGroupSettings } from "./node-group-settings.ts";
+
+export interface NodeGroupArgs {
+  readonly clusterName: pulumi.Input<string>;
+  readonly cluster: string;
+  readonly kubernetesVersion: string;
+  readonly settings: NodeGroupSettings;
+  readonly nodeRoleArn: pulumi.Input<string>;
+  readonly subnets: ClusterNetwork["privateSubnets"];
+  readonly tags: Readonly<Record<string, string>>;
+  /** What the nodes need before they join; the launch template does not depend on it. */
+  readonly after: readonly pulumi.Resource[];
+}
+
+const taintEffects: Readonly<Record<TaintEffect, string>> = {
+  NoSchedule: "NO_SCHEDULE",
+  PreferNoSchedule: "PREFER_NO_SCHEDULE",
+  NoExecute: "NO_EXECUTE",
+};
+
+/** Roles whose nodes are replaced one at a time; of workers, a third at a time. */
+const oneByOne: ReadonlySet<PoolRole> = new Set([systemPool, "ray-head"]);
+
+/** One managed node group with its launch template and the tags that let it grow from zero. */
+export class NodeGroup extends pulumi.ComponentResource {
+  constructor(name: string, args: NodeGroupArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("lakehead:aws:NodeGroup", name, {}, opts);
+    const { settings } = args;
+    const nodeTags = { ...args.tags, Name: `${args.cluster}-${settings.name}` };
+
+    const template = new aws.ec2.LaunchTemplate(
+      name,
+      {
+        namePrefix: `${args.cluster}-${settings.name}-`,
+        updateDefaultVersion: true,
+        // One hop: a pod outside the host network cannot use the node's role.
+        metadataOptions: { httpEndpoint: "enabled", httpTokens: "required", httpPutResponseHopLimit: 1 },
+        blockDeviceMappings: [
+          {
+            deviceName: "/dev/xvda",
+            ebs: { volumeType: "gp3", volumeSize: settings.diskGiB, encrypted: "true", deleteOnTermination: "true" },
+          },
+        ],
+        tagSpecifications: ["instance", "volume", "network-interface"].map((resourceType) => ({
+          resourceType,
+          tags: nodeTags,
+        })),
+      },
+      { parent: this },
+    );
+    const group = new aws.eks.NodeGroup(
+      name,
+      {
+        clusterName: args.clusterName,
+        nodeGroupNamePrefix: `${settings.name}-`,
+        version: args.kubernetesVersion,
+        nodeRoleArn: args.nodeRoleArn,
+        subnetIds: args.subnets
+          .filter(({ zone }) => settings.zones === undefined || (zone !== undefined && settings.zones.includes(zone)))
+          .map(({ id }) => id),
+        amiType: settings.amiType,
+        capacityType: settings.capacityType,
+        instanceTypes: [...settings.instanceTypes],
+        launchTemplate: { id: template.id, version: pulumi.interpolate`${template.latestVersion}` },
+        labels: { ...settings.labels },
+        taints: settings.taints.map(({ key, value, effect }) => ({ key, value, effect: taintEffects[effect] })),
+        scalingConfig: { minSize: settings.min, maxSize: settings.max, desiredSize: settings.min },
+        updateConfig: oneByOne.has(settings.role) ? { maxUnavailable: 1 } : { maxUnavailablePercentage: 33 },
+      },
+      {
+        parent: this,
+        dependsOn: [...args.after],
+        // The autoscaler owns the size.
+        ignoreChanges: ["scalingConfig.desiredSize"],
+        // A node has fifteen minutes to drain, and a large group is replaced in several rounds.
+        customTimeouts: { create: "45m", update: "120m", delete: "60m" },
+      },
+    );
+    const autoscalingGroupName = group.resources.apply((resources) => resources[0]?.autoscalingGroups?.[0]?.name ?? "");
+    for (const [key, value] of Object.entries(settings.autoscalerTags)) {
+      new aws.autoscaling.Tag(
+        `${name}-${key}`,
+        { autoscalingGroupName, tag: { key, value, propagateAtLaunch: false } },
+        { parent: this },
+      );
+    }
+    this.registerOutputs({});
+  }
+}

@@ -1,0 +1,44 @@
+import * as gcp from "@pulumi/gcp";
+import * as pulumi from "@pulumi/pulumi";
+import type { Bucket } from "../storage/bucket.ts";
+import { BucketAccess } from "../storage/bucket-access.ts";
+
+export interface ClientIdentityArgs {
+  readonly project: string;
+  readonly accountId: string;
+  /** IAM members that may act as the client. */
+  readonly members: readonly string[];
+  readonly bucket: Bucket;
+}
+
+/** The Google service account that the runtime's client acts as, outside the cluster. */
+export class ClientIdentity extends pulumi.ComponentResource {
+  readonly email: pulumi.Output<string>;
+
+  constructor(name: string, args: ClientIdentityArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("lakehead:gcp:ClientIdentity", name, {}, opts);
+    const parent = { parent: this };
+    const account = new gcp.serviceaccount.Account(
+      name,
+      { project: args.project, accountId: args.accountId, displayName: "Client of the feature-engineering runtime" },
+      parent,
+    );
+    const member = pulumi.interpolate`serviceAccount:${account.email}`;
+    // On this account: the same role on the project would give access to every account in it.
+    for (const person of args.members) {
+      new gcp.serviceaccount.IAMMember(
+        `${name}-${person}`,
+        { serviceAccountId: account.name, role: "roles/iam.serviceAccountTokenCreator", member: person },
+        parent,
+      );
+    }
+    new gcp.projects.IAMMember(
+      `${name}-cluster-viewer`,
+      { project: args.project, role: "roles/container.clusterViewer", member },
+      parent,
+    );
+    new BucketAccess(`${name}-bucket`, { bucket: args.bucket, member, access: "administer" }, parent);
+    this.email = account.email;
+    this.registerOutputs({ email: this.email });
+  }
+}

@@ -1,0 +1,97 @@
+import * as gcp from "@pulumi/gcp";
+import * as pulumi from "@pulumi/pulumi";
+import type { Pool } from "../../../model/cluster.ts";
+import { nodeLabels, nodeTaints, type RoleOptions } from "../../../model/roles.ts";
+import type { GcpConfig } from "../schema.ts";
+import { gkeTaintEffects, initialNodesPerZone, poolAccelerator } from "./node-pool-settings.ts";
+
+export interface NodePoolArgs {
+  readonly config: GcpConfig;
+  readonly roles: RoleOptions;
+  readonly pool: Pool;
+  readonly clusterName: pulumi.Input<string>;
+  readonly nodeEmail: pulumi.Input<string>;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** The network tag of all nodes, for firewall rules. */
+export function nodeTag(clusterName: string): string {
+  return `${clusterName}-node`;
+}
+
+/** The nodes of one role. */
+export class NodePool extends pulumi.ComponentResource {
+  readonly resource: gcp.container.NodePool;
+
+  constructor(name: string, args: NodePoolArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("lakehead:gcp:NodePool", name, {}, opts);
+    this.resource = new gcp.container.NodePool(name, nodePoolInputs(args), {
+      parent: this,
+      ignoreChanges: ["initialNodeCount"],
+      customTimeouts: { create: "45m", update: "60m", delete: "45m" },
+    });
+    this.registerOutputs({});
+  }
+}
+
+function nodePoolInputs({
+  config,
+  roles,
+  pool,
+  clusterName,
+  nodeEmail,
+  labels,
+}: NodePoolArgs): gcp.container.NodePoolArgs {
+  const isGpu = pool.key === "gpu";
+  const settings = config.nodes[pool.key];
+  return {
+    project: config.project,
+    location: config.region,
+    cluster: clusterName,
+    ...(pool.zones === undefined ? {} : { nodeLocations: [...pool.zones] }),
+    initialNodeCount: initialNodesPerZone(pool),
+    autoscaling: {
+      totalMinNodeCount: pool.min,
+      totalMaxNodeCount: pool.max,
+      // Scarce capacity is used in any zone that has it.
+      locationPolicy: pool.spot || isGpu ? "ANY" : "BALANCED",
+    },
+    management: { autoRepair: true, autoUpgrade: true },
+    // A surge node needs more GPU quota than most projects have.
+    upgradeSettings: isGpu ? { maxSurge: 0, maxUnavailable: 1 } : { maxSurge: 1, maxUnavailable: 0 },
+    networkConfig: { enablePrivateNodes: true },
+    nodeConfig: {
+      machineType: settings.machineType,
+      imageType: "COS_CONTAINERD",
+      spot: pool.spot,
+      diskSizeGb: pool.diskGiB,
+      diskType: settings.diskType,
+      serviceAccount: nodeEmail,
+      oauthScopes: ["https://www.googleapis.com/auth/cloud-platform"],
+      labels: nodeLabels(pool.role, roles),
+      taints: nodeTaints(pool.role, roles).map(({ key, value, effect }) => ({
+        key,
+        value,
+        effect: gkeTaintEffects[effect],
+      })),
+      ...(isGpu
+        ? {
+            guestAccelerators: [
+              {
+                ...poolAccelerator(config),
+                gpuDriverInstallationConfig: { gpuDriverVersion: config.nodes.gpu.driver },
+              },
+            ],
+          }
+        : {}),
+      // Pods get the identity of their own service account, not the node's.
+      workloadMetadataConfig: { mode: "GKE_METADATA" },
+      metadata: { "disable-legacy-endpoints": "true" },
+      shieldedInstanceConfig: { enableSecureBoot: true, enableIntegrityMonitoring: true },
+      kubeletConfig: { insecureKubeletReadonlyPortEnabled: "FALSE" },
+      gvnic: { enabled: true },
+      tags: [nodeTag(config.clusterName)],
+      resourceLabels: { ...labels, role: pool.role },
+    },
+  };
+}
