@@ -111,9 +111,18 @@ const requestBody = (operation: Operation, definitions: Definitions): JsonSchema
   };
 };
 
-const idDescriptions: Readonly<Record<keyof Targets, string | undefined>> = {
-  table: "Namespaces and table name, joined by the delimiter",
-  namespace: "Names of the namespace, joined by the delimiter; the delimiter alone is the root namespace",
+const namespaceRule = "a namespace has no slash, backslash, $ or control character";
+
+/** The id's path parameter for each target. Its rules for single parts depend on the delimiter, so the text has them. */
+const ids: Readonly<Record<keyof Targets, JsonSchema | undefined>> = {
+  table: {
+    schema: { type: "string", minLength: 1, pattern: "[A-Za-z0-9_.-]$" },
+    description: `Namespaces and table name, joined by the delimiter. A table's name has letters, digits, _ - and . alone; ${namespaceRule}`,
+  },
+  namespace: {
+    schema: { type: "string", minLength: 1 },
+    description: `Names of the namespace, joined by the delimiter; the delimiter alone is the root namespace. The name of ${namespaceRule}`,
+  },
   root: undefined,
 };
 
@@ -141,9 +150,12 @@ const ownParameters = (operation: Operation, definitions: Definitions): readonly
 };
 
 const parameters = (operation: Operation, definitions: Definitions): readonly JsonSchema[] => {
-  const description = idDescriptions[operation.target];
-  const id = { name: "id", in: "path", required: true, schema: { type: "string", minLength: 1 }, description };
-  return [...(description === undefined ? [] : [id]), delimiter, ...ownParameters(operation, definitions)];
+  const id = ids[operation.target];
+  return [
+    ...(id === undefined ? [] : [{ name: "id", in: "path", required: true, ...id }]),
+    delimiter,
+    ...ownParameters(operation, definitions),
+  ];
 };
 
 const content = ({ media = "json", answer, alternative }: Operation, definitions: Definitions): JsonSchema => {

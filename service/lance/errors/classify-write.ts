@@ -130,6 +130,11 @@ export const writeMeanings: readonly Meaning[] = [
     say: (rows) => `the table has too few rows for this index: it needs ${rows}; until then use IVF_FLAT, or no index`,
   },
   {
+    pattern: /Cannot create \d+ IVF partitions: k-means could only form (\d+)/,
+    code: 13,
+    say: (formed) => `the vectors differ too little for so many partitions: set num_partitions to ${formed} or less`,
+  },
+  {
     pattern: /^Unprocessable: KMeans cannot train/,
     code: 13,
     say: () => "num_partitions is larger than the number of rows: reduce it, or leave it out",

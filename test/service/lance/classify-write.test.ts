@@ -136,6 +136,22 @@ const provocations: readonly Provocation[] = [
     () => index({ type: "IVF_FLAT", parameters: { numPartitions: 4711 } }),
     /num_partitions/,
   ],
+  [
+    "more partitions than different vectors",
+    13,
+    async () => {
+      const type = new FixedSizeList(8, new Field("item", new Float32(), true));
+      const rows = Array.from({ length: 1000 }, (_, row) => ({
+        vector: Array.from({ length: 8 }, (_, column) => Number(row % 5 === column)),
+      }));
+      const stream = streamOf(rows, new Schema([new Field("vector", type, true)]));
+      const table = tableOf("alike");
+      await writes.createTable(table, rowsOf(stream), "create");
+      const parameters = { numPartitions: 300, distanceType: "dot", maxIterations: 10 } as const;
+      await writes.createIndex({ table }, { column: "vector", type: "IVF_FLAT", parameters });
+    },
+    /num_partitions to \d+ or less/,
+  ],
   ["a number of bits that does not exist", 13, () => index({ parameters: { numBits: 3 } }), /num_bits/],
   [
     "a number of sub-vectors that does not divide",
