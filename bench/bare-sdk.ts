@@ -1,4 +1,4 @@
-/** The bare SDK in a process of its own, as the baseline. Argument: the database's directory. */
+/** The bare SDK in a process of its own, as the baseline. Arguments: the database's address, storage options as JSON. */
 import { connect, Session, type Table } from "@lancedb/lancedb";
 import { closedLoop, type Round, type Task } from "./measure.ts";
 import { serveTasks } from "./task-process.ts";
@@ -6,9 +6,13 @@ import { createWorkloads } from "./workloads.ts";
 
 export type DirectRound = Round & { readonly cpuSeconds: number };
 
-const [directory = ""] = process.argv.slice(2);
+const [address = "", storageOptions = "{}"] = process.argv.slice(2);
 const workloads = createWorkloads("direct");
-const connection = await connect(directory, { readConsistencyInterval: 1, session: new Session(2n ** 30n, 2n ** 28n) });
+const connection = await connect(address, {
+  readConsistencyInterval: 1,
+  storageOptions: JSON.parse(storageOptions),
+  session: new Session(2n ** 30n, 2n ** 28n),
+});
 const handles = new Map<string, Table>();
 
 const handleOf = async (name: string): Promise<Table> => {

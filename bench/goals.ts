@@ -19,9 +19,6 @@ const throughput: Readonly<Record<string, number>> = {
   stats: 0.25,
 };
 
-/** Minimum share of the raw server's throughput at concurrency 16 (G6). */
-const besideRaw = (workload: string): number => (workload === "stats" ? 0.65 : 0.8);
-
 /** Maximum by which the median may exceed the bare SDK's at concurrency 1, in milliseconds (G7). */
 const addedMedian: Readonly<Record<string, number>> = {
   stats: 0.2,
@@ -46,16 +43,13 @@ const atMost = (name: string, added: number, wanted: number): Goal => ({
   reached: added <= wanted,
 });
 
-const goalsOf = ({ workload, concurrency, ratio, raw, added }: Result): Goal[] => {
+const goalsOf = ({ workload, concurrency, ratio, added }: Result): Goal[] => {
   const share = throughput[workload];
   const median = addedMedian[workload];
   if (concurrency === 1) return median === undefined ? [] : [atMost(`G7 median at 1, ${workload}`, added.p50, median)];
   if (concurrency !== 16) return [];
   return [
     ...(share === undefined ? [] : [atLeast(`G5 against the bare SDK at 16, ${workload}`, ratio[0], share)]),
-    ...(raw === undefined
-      ? []
-      : [atLeast(`G6 against a raw server at 16, ${workload}`, raw.ratio[0], besideRaw(workload))]),
     atMost(`G7 99th percentile at 16, ${workload}`, added.p99, addedTail),
   ];
 };

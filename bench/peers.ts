@@ -1,20 +1,19 @@
 /**
  * Measures the service against the Rust reference server (pylance's RestAdapter over its directory namespace) on the same
- * data, machine and load, in alternating rounds, with each request in the form that the server accepts. Prints Markdown. Needs Python 3.
+ * data, machine and load, on an object store or in local directories,
+ * in alternating rounds, with each request in the form that the server accepts. Prints Markdown. Needs Python 3.
  */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { availableParallelism, loadavg, tmpdir } from "node:os";
-import { join } from "node:path";
+import { availableParallelism, loadavg } from "node:os";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { pythonWith } from "../tools/parts/python.ts";
 import { writeData } from "./data.ts";
+import { environmentOf, type Home, openHome, placeOf } from "./home.ts";
 import { closeConnections } from "./ingest/rows.ts";
 import { median, type Round, type Task } from "./measure.ts";
 import { readOptions } from "./options.ts";
-import { directoryHome, type Home, storeHome } from "./peers/homes.ts";
 import { type Ask, asks, type Form } from "./peers/requests.ts";
 import { writeTable } from "./peers/writes.ts";
 import { cpuSecondsOf, family, residentBytesOf } from "./processes.ts";
@@ -53,7 +52,7 @@ const sideOf = (name: SideName, server: { port: number; pid: number; stop(): Pro
 
 const startService = async (
   name: SideName,
-  { address, storageOptions }: Home,
+  home: Home,
   consistencySeconds: number,
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Side> =>
@@ -62,8 +61,7 @@ const startService = async (
     await startServer("../service/main.ts", {
       ...environment,
       LAKEHEAD_MEMORY_LIMIT_BYTES: String((plan.gibibytes || podGibibytes) * 2 ** 30),
-      LAKEHEAD_DATABASE: address,
-      LAKEHEAD_STORAGE_OPTIONS: JSON.stringify(storageOptions),
+      ...environmentOf(home),
       LAKEHEAD_CONSISTENCY_SECONDS: String(consistencySeconds),
     }),
   );
@@ -107,10 +105,7 @@ const plan = readOptions("bench:peers", {
     help: "memory limit of the service; 0 for that of a pod by default, 2 without writes and 4 with them",
   },
   versions: { default: 0, help: "with --writes: inserts into each table before it is measured" },
-  store: {
-    default: 0,
-    help: "with --writes: milliseconds until an object store with the tables answers; 0 for tables in directories",
-  },
+  directory: { default: false, help: "tables in local directories instead of object stores" },
   writes: { default: false, help: "the writes that both servers answer instead" },
 });
 const podGibibytes = plan.writes ? 4 : 2;
@@ -137,14 +132,14 @@ const measure = async (sides: readonly Side[], ask: Ask, concurrency: number): P
       const form = side.name === "peer" ? ask.peer : ask.service;
       // Both services send the same form: without an offset they would create the same tags.
       const offset = side.name === "strict" ? 1e9 : 0;
-      const requests = ask.perRound === undefined ? {} : { requests: ask.perRound };
+      const requests = ask.isNumbered === true ? { requests: 8 * concurrency } : {};
       const task = { workload: ask.name, concurrency, seconds: plan.seconds, from: from + offset, form, ...requests };
       const before = cpuSecondsOf(family(side.pid));
       const round = await side.load.run(task);
       const cpuSeconds = cpuSecondsOf(family(side.pid)) - before;
       if (turn >= 0) rounds[side.name].push({ ...round, cpuSeconds });
     }
-    counted.set(ask.name, from + (ask.perRound ?? 1_000_000));
+    counted.set(ask.name, from + (ask.isNumbered === true ? 8 * concurrency : 1_000_000));
   }
   return rounds;
 };
@@ -180,13 +175,10 @@ const rowOf = (ask: Ask, concurrency: number, { service, strict, peer }: Rounds)
 };
 
 const [loadBefore = 0] = loadavg();
-const home = await mkdtemp(join(tmpdir(), "lakehead-peers-"));
 const sides: Side[] = [];
 const homes: Home[] = [];
 const measureWrites = async (): Promise<void> => {
-  const makeHome = (name: string): Promise<Home> =>
-    plan.store > 0 ? storeHome(plan.store) : directoryHome(join(home, name));
-  homes.push(await makeHome("service"), await makeHome("peer"));
+  for (const _ of ["service", "peer"]) homes.push(await openHome(plan.directory));
   const [ours, theirs] = homes as [Home, Home];
   const service = await startService("service", ours, 1, { LAKEHEAD_WRITES: "on" });
   sides.push(service);
@@ -195,17 +187,17 @@ const measureWrites = async (): Promise<void> => {
   const ports = { service: service.port, peer: peer.port };
   const table = await writeTable(ports, plan, say);
   process.stdout.write(
-    `The service against pylance's RestAdapter: Node ${process.version}, ${availableParallelism()} CPUs shared by both servers and the load, load average ${loadBefore.toFixed(1)} before the run; tables in ${plan.store > 0 ? `object stores that answer after ${plan.store} ms` : "directories"}; medians of ${plan.rounds} rounds, ratios (service/peer) within a round.\n\n${table}\n`,
+    `The service against pylance's RestAdapter: Node ${process.version}, ${availableParallelism()} CPUs shared by both servers and the load, load average ${loadBefore.toFixed(1)} before the run; ${placeOf(plan.directory)}; medians of ${plan.rounds} rounds, ratios (service/peer) within a round.\n\n${table}\n`,
   );
 };
 
 const measureReads = async (): Promise<void> => {
   say("writing the tables …");
-  await writeData(home);
-  const directory = await directoryHome(home);
-  sides.push(await startService("service", directory, 1));
-  sides.push(await startService("strict", directory, 0));
-  sides.push(await startPeer(found.python, directory));
+  const home = await openHome(plan.directory, writeData);
+  homes.push(home);
+  sides.push(await startService("service", home, 1));
+  sides.push(await startService("strict", home, 0));
+  sides.push(await startPeer(found.python, home));
   const [service, , peer] = sides as [Side, Side, Side];
   const idle = [service, peer].map(({ pid }) => mebibytes(pid));
   const clients = { service: await byClient(found.python, service), peer: await byClient(found.python, peer) };
@@ -219,7 +211,7 @@ const measureReads = async (): Promise<void> => {
   const answered = (fault: string | null | undefined): string => (fault === null ? "yes" : `**no**: ${fault}`);
   process.stdout.write(
     `${[
-      `The service against pylance's RestAdapter: Node ${process.version}, ${availableParallelism()} CPUs shared by both servers and the load, load average ${loadBefore.toFixed(1)} before the run; medians of ${plan.rounds} rounds of ${plan.seconds} s, ratios (service/peer) within a round. More requests and fewer milliseconds are better.`,
+      `The service against pylance's RestAdapter: Node ${process.version}, ${availableParallelism()} CPUs shared by both servers and the load, load average ${loadBefore.toFixed(1)} before the run; ${placeOf(plan.directory)}; medians of ${plan.rounds} rounds of ${plan.seconds} s, ratios (service/peer) within a round. More requests and fewer milliseconds are better.`,
       figureTable(
         [
           "operation",
@@ -262,5 +254,4 @@ try {
   closeConnections();
   for (const side of sides) await side.stop();
   for (const { close } of homes) await close();
-  await rm(home, { recursive: true, force: true });
 }

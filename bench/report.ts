@@ -1,7 +1,6 @@
 import { markdownTable } from "../tools/markdown-table.ts";
 import type { Goal } from "./goals.ts";
-import type { Ratio, Result } from "./rounds.ts";
-import { type StoreCost, storeLatencyMs } from "./store-requests.ts";
+import type { Ratio, Result, StoreCost } from "./rounds.ts";
 
 /** A table of figures: the first column names them, the others are numbers. */
 export const figureTable = (titles: readonly string[], rows: readonly (readonly string[])[]): string =>
@@ -45,41 +44,11 @@ export const speedTable = (results: readonly Result[]): string =>
     ]),
   );
 
-/** The service against the same operations behind a raw server. */
-export const rawTable = (results: readonly Result[]): string =>
+export const storeTable = (costs: readonly StoreCost[]): string =>
   figureTable(
-    ["operation", "concurrent", "requests/s", "raw", "service/raw", "minimum CPU µs", "raw"],
-    results.flatMap(({ workload, concurrency, figures: { service }, raw }) =>
-      raw === undefined
-        ? []
-        : [
-            [
-              workload,
-              String(concurrency),
-              whole(service.perSecond),
-              whole(raw.figures.perSecond),
-              share(raw.ratio),
-              whole(service.cpu),
-              whole(raw.figures.cpu),
-            ],
-          ],
-    ),
+    ["operation", "within the staleness bound", "with a bound of 0"],
+    costs.map(({ workload, bounded, strong }) => [workload, bounded, strong]),
   );
-
-/** Requests to the store, with bounded staleness and with strong consistency. */
-export const storeTable = (bounded: readonly StoreCost[], strong: readonly StoreCost[]): string =>
-  figureTable(
-    ["operation", "bounded: store requests", "p50 ms", "strong: store requests", "p50 ms"],
-    bounded.map(({ workload, requests, p50 }, index) => [
-      workload,
-      requests,
-      ms(p50),
-      strong[index]?.requests ?? "",
-      ms(strong[index]?.p50 ?? Number.NaN),
-    ]),
-  );
-
-export const storeTitle = `Store requests of one warm request, object store with ${storeLatencyMs} ms of latency`;
 
 export const goalTable = (goals: readonly Goal[]): string =>
   figureTable(

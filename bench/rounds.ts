@@ -1,4 +1,5 @@
 import type { DirectRound } from "./bare-sdk.ts";
+import { environmentOf, type Home } from "./home.ts";
 import { median, type Round, type Task } from "./measure.ts";
 import { type Server, startServer, token } from "./servers.ts";
 import { startWorker, type Worker } from "./task-process.ts";
@@ -10,10 +11,7 @@ interface Side {
   stop(): Promise<void>;
 }
 
-export type SideName = "service" | "direct" | "raw";
-
-/** The raw server is only a baseline, so it runs at one concurrency. */
-export const rawConcurrency = 16;
+export type SideName = "service" | "direct";
 
 /** Time in which V8 compiles the code of a workload; these requests do not count. */
 const warmUpSeconds = 1;
@@ -34,10 +32,8 @@ export type Ratio = readonly [number, number, number];
 export interface Result {
   readonly workload: string;
   readonly concurrency: number;
-  readonly figures: Readonly<Record<"service" | "direct", Figures>>;
+  readonly figures: Readonly<Record<SideName, Figures>>;
   readonly ratio: Ratio;
-  /** Measured at one concurrency only. */
-  readonly raw?: { readonly figures: Figures; readonly ratio: Ratio };
   /** Milliseconds that the service adds to the direct call: medians of the rounds' differences. */
   readonly added: { readonly p50: number; readonly p99: number };
 }
@@ -45,11 +41,18 @@ export interface Result {
 export interface Plan {
   readonly rounds: number;
   readonly seconds: number;
-  readonly concurrencies: readonly number[];
+  readonly concurrency: readonly number[];
 }
 
-const serverSide = async (name: SideName, module: string, environment: Readonly<Record<string, string>>) => {
-  const server: Server = await startServer(module, environment);
+/** Requests to the store of one warm request, by kind, for instance `2 HEAD, 1 GET`; within the staleness bound, and with 0. */
+export interface StoreCost {
+  readonly workload: string;
+  readonly bounded: string;
+  readonly strong: string;
+}
+
+const serverSide = async (name: string, environment: Readonly<Record<string, string>>) => {
+  const server: Server = await startServer("../service/main.ts", environment);
   const load: Worker<Task, Round> = startWorker(new URL("load.ts", import.meta.url), [
     String(server.port),
     token,
@@ -68,8 +71,11 @@ const serverSide = async (name: SideName, module: string, environment: Readonly<
   } satisfies Side;
 };
 
-const directSide = (directory: string): Side => {
-  const worker: Worker<Task, DirectRound> = startWorker(new URL("bare-sdk.ts", import.meta.url), [directory]);
+const directSide = ({ address, storageOptions }: Home): Side => {
+  const worker: Worker<Task, DirectRound> = startWorker(new URL("bare-sdk.ts", import.meta.url), [
+    address,
+    JSON.stringify(storageOptions),
+  ]);
   return { run: (task) => worker.run(task), stop: async () => worker.stop() };
 };
 
@@ -96,7 +102,7 @@ const concluded = (
   concurrency: number,
   rounds: Readonly<Record<SideName, readonly DirectRound[]>>,
 ): Result => {
-  const { service, direct, raw } = rounds;
+  const { service, direct } = rounds;
   const more = (figure: "p50" | "p99"): number =>
     median(service.map((round, index) => round[figure] - (direct[index]?.[figure] ?? Number.NaN)));
   return {
@@ -104,44 +110,77 @@ const concluded = (
     concurrency,
     figures: { service: figuresOf(service), direct: figuresOf(direct) },
     ratio: ratios(service, direct),
-    ...(raw.length === 0 ? {} : { raw: { figures: figuresOf(raw), ratio: ratios(service, raw) } }),
     added: { p50: more("p50"), p99: more("p99") },
   };
 };
 
+/** Requests whose store requests are counted. */
+const countedCalls = 10;
+
+/** Counts what one caller's requests send to the store. */
+const countRequests = async (home: Home, name: string, consistencySeconds: number): Promise<Map<string, string>> => {
+  const side = await serverSide(name, {
+    ...environmentOf(home),
+    LAKEHEAD_CONSISTENCY_SECONDS: String(consistencySeconds),
+  });
+  const counts = new Map<string, string>();
+  try {
+    for (const { name: workload } of createWorkloads("")) {
+      const task = { workload, concurrency: 1, seconds: 0, requests: countedCalls };
+      await side.run({ ...task, from: 0 });
+      home.take();
+      await side.run({ ...task, from: countedCalls });
+      const kinds = Map.groupBy(home.take(), ({ kind }) => kind);
+      const shares = [...kinds].map(
+        ([kind, { length }]) => `${Math.round((length / countedCalls) * 100) / 100} ${kind}`,
+      );
+      counts.set(workload, shares.join(", ") || "none");
+    }
+    return counts;
+  } finally {
+    await side.stop();
+  }
+};
+
 /**
- * Runs every workload at every concurrency against the service, the bare SDK and the operations behind a raw server, in
- * alternating rounds: other load on the machine affects all sides alike, and ratios are taken within a round.
+ * Runs every workload at every concurrency against the service and the bare SDK, in alternating rounds: other load on the
+ * machine affects both sides alike, and ratios are taken within a round.
  */
 export const runRounds = async (
-  directory: string,
-  { rounds, seconds, concurrencies }: Plan,
+  home: Home,
+  { rounds, seconds, concurrency: concurrencies }: Plan,
   onResult: (result: Result) => void,
-): Promise<Result[]> => {
-  const environment = { LAKEHEAD_DATABASE: directory };
+): Promise<{ readonly results: readonly Result[]; readonly costs: readonly StoreCost[] }> => {
+  // With a long bound, no check for a newer version is counted.
+  const bounded = await countRequests(home, "bounded", 60);
+  const strong = await countRequests(home, "strong", 0);
+  const costs = [...bounded].map(([workload, requests]) => ({
+    workload,
+    bounded: requests,
+    strong: strong.get(workload) ?? "",
+  }));
   const sides: Readonly<Record<SideName, Side>> = {
-    service: await serverSide("service", "../service/main.ts", environment),
-    direct: directSide(directory),
-    raw: await serverSide("raw", "raw-server.ts", environment),
+    service: await serverSide("service", environmentOf(home)),
+    direct: directSide(home),
   };
-  const all = Object.keys(sides) as SideName[];
+  const names = Object.keys(sides) as SideName[];
   const results: Result[] = [];
   // Request numbers by workload. Creating and deleting tags use the same numbers, so that each created tag is deleted.
   const from = new Map<string, number>();
-  const round = async (names: readonly SideName[], task: Omit<Task, "from">) => {
+  const round = async (order: readonly SideName[], task: Omit<Task, "from">) => {
     const begin = from.get(task.workload) ?? 0;
     from.set(task.workload, begin + (task.requests ?? 1_000_000));
     const done = {} as Record<SideName, DirectRound>;
-    for (const name of names) done[name] = await sides[name].run({ ...task, from: begin });
+    for (const name of order) done[name] = await sides[name].run({ ...task, from: begin });
     return done;
   };
   try {
     for (const concurrency of concurrencies)
-      for (const { name: workload, perRound } of createWorkloads("")) {
-        const task = { workload, concurrency, seconds, ...(perRound === undefined ? {} : { requests: perRound }) };
-        const names = all.filter((name) => name !== "raw" || concurrency === rawConcurrency);
+      for (const { name: workload, isNumbered } of createWorkloads("")) {
+        const requests = isNumbered === true ? { requests: 8 * concurrency } : {};
+        const task = { workload, concurrency, seconds, ...requests };
         await round(names, { ...task, seconds: Math.max(seconds, warmUpSeconds) });
-        const measured: Record<SideName, DirectRound[]> = { service: [], direct: [], raw: [] };
+        const measured: Record<SideName, DirectRound[]> = { service: [], direct: [] };
         for (let turn = 0; turn < rounds; turn++) {
           const done = await round(turn % 2 === 0 ? names : names.toReversed(), task);
           for (const name of names) measured[name].push(done[name]);
@@ -150,8 +189,8 @@ export const runRounds = async (
         results.push(result);
         onResult(result);
       }
-    return results;
+    return { results, costs };
   } finally {
-    for (const name of all) await sides[name].stop();
+    for (const name of names) await sides[name].stop();
   }
 };

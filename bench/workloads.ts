@@ -9,8 +9,8 @@ export interface Workload {
   /** The request's JSON; `index` counts up and never repeats within a run. */
   body(index: number): string;
   direct(table: Table, index: number): Promise<unknown>;
-  /** Requests of a round, for workloads where each request needs a unique name. */
-  readonly perRound?: number;
+  /** Each request needs a unique name, so a round has a fixed number of them. */
+  readonly isNumbered?: true;
 }
 
 export const tables = {
@@ -67,7 +67,7 @@ export const createWorkloads = (side: string): readonly Workload[] => [
     operation: "tags/create",
     body: (index) => JSON.stringify({ tag: `${side}-${index}`, version: 1 }),
     direct: async (table, index) => (await table.tags()).create(`${side}-${index}`, 1),
-    perRound: 400,
+    isNumbered: true,
   },
   // Runs after tags/create and deletes its tags: both count from the same number.
   {
@@ -76,6 +76,6 @@ export const createWorkloads = (side: string): readonly Workload[] => [
     operation: "tags/delete",
     body: (index) => JSON.stringify({ tag: `${side}-${index}` }),
     direct: async (table, index) => (await table.tags()).delete(`${side}-${index}`),
-    perRound: 400,
+    isNumbered: true,
   },
 ];

@@ -17,8 +17,8 @@ export interface Ask {
   readonly client?: string;
   readonly service: Form;
   readonly peer: Form;
-  /** Requests of a round, if each needs a unique name. */
-  readonly perRound?: number;
+  /** Each needs a unique name, so a round has a fixed number of them. */
+  readonly isNumbered?: true;
 }
 
 const { narrow, wide } = tables;
@@ -59,14 +59,14 @@ export const asks: readonly Ask[] = [
     name: "tags/create",
     service: post(onTable("tags/create"), { tag: tag("service"), version: 1 }),
     peer: post(onTable("tags/create"), { tag: tag("peer"), version: 1 }, 201),
-    perRound: 200,
+    isNumbered: true,
   },
   // Runs after tags/create and deletes its tags: both count from the same number.
   {
     name: "tags/delete",
     service: post(onTable("tags/delete"), { tag: tag("service") }),
     peer: post(onTable("tags/delete"), { tag: tag("peer") }),
-    perRound: 200,
+    isNumbered: true,
   },
   both("tags/list", get(onTable("tags/list"))),
   // Without it the peer returns the table's location and does not open the table.

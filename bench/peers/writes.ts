@@ -51,10 +51,10 @@ const roundOf = async (
   port: number,
   table: string,
   write: Write,
-  { callers, versions, store }: WriteOptions & { readonly callers: number },
+  { callers, versions, directory }: WriteOptions & { readonly callers: number },
 ): Promise<Round> => {
   if (write.creates !== true) await prepare(port, table, versions);
-  const count = store > 0 && callers === 1 ? write.count / 8 : write.count;
+  const count = !directory && callers === 1 ? write.count / 8 : write.count;
   let next = 0;
   let done = 0;
   const begin = performance.now();
@@ -75,8 +75,8 @@ export interface WriteOptions {
   readonly concurrency: readonly number[];
   /** Inserts into each table before it is measured. */
   readonly versions: number;
-  /** Milliseconds until an object store with the tables answers; 0 for tables in directories. */
-  readonly store: number;
+  /** Whether the tables are in directories, and not in object stores. */
+  readonly directory: boolean;
 }
 
 /** The service's writes against the peer's, each with tables of its own, in alternating rounds. */

@@ -13,6 +13,8 @@ export interface StoreRequest {
 export interface Weather {
   /** Milliseconds before each response. */
   latencyMs: number;
+  /** The same for requests that write; absent, as for others. */
+  writeLatencyMs: number | undefined;
   /** Share of requests answered 503 SlowDown, 0 to 1; spread evenly, so that a run repeats. */
   unavailable: number;
   /** Share of requests whose connection is cut instead of answered, 0 to 1; spread evenly. */
@@ -27,6 +29,7 @@ export interface Weather {
 
 export const fairWeather: Readonly<Weather> = {
   latencyMs: 0,
+  writeLatencyMs: undefined,
   unavailable: 0,
   dropped: 0,
   unanswered: 0,

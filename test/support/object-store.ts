@@ -104,7 +104,9 @@ export const startObjectStore = async (options: ObjectStoreOptions = {}): Promis
     const kind = kindOf(method, query);
     traffic.add({ kind, key: kind === "LIST" ? (query.get("prefix") ?? "") : key });
     const body = await readBody(request);
-    if (weather.latencyMs > 0) await sleep(weather.latencyMs);
+    const { latencyMs, writeLatencyMs = latencyMs } = weather;
+    const waitMs = kind === "LIST" || kind === "GET" || kind === "HEAD" ? latencyMs : writeLatencyMs;
+    if (waitMs > 0) await sleep(waitMs);
     if (weather.presence === "silent") return;
     const spared = weather.only !== undefined && weather.only !== kind;
     const happens = (due: (share: number) => boolean, share: number): boolean => !spared && due(share);

@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, it } from "vitest";
+import { allowedFunctions } from "../../../../service/guard/expression/functions.ts";
 import { defaultExpressionLimits, verifyExpression } from "../../../../service/guard/expression/index.ts";
 import { Engine, type Outcome } from "./support/engine.ts";
-import { randomTree, render, seeded } from "./support/random-expression.ts";
+import { allForms, mutated, randomTree, render, seeded, type Tree } from "./support/random-expression.ts";
 
 const engine = new Engine();
 afterAll(() => engine.close());
@@ -59,20 +60,30 @@ describe("the engine process survives what the guard accepts", () => {
     expect(await engine.try({ expression, as: "filter" })).not.toMatchObject({ kind: "died" });
   });
 
-  it("of random expressions up to the limits", async () => {
+  it("of random expressions up to the limits, and of their neighbours", async () => {
     const outcomes: Outcome["kind"][] = [];
+    let last: Tree | undefined;
     for (let seed = 0; seed < 300; seed++) {
       const random = seeded(seed);
-      const filter = random() < 0.5;
-      const type = filter ? "boolean" : random() < 0.5 ? "number" : "text";
-      const expression = render(randomTree(random, type, 3 + Math.floor(random() * 60), 2 + Math.floor(random() * 6)));
+      const type = random() < 0.5 ? "boolean" : random() < 0.5 ? "number" : "text";
+      const tree: Tree =
+        last !== undefined && random() < 0.5
+          ? mutated(random, last)
+          : randomTree(random, type, 3 + Math.floor(random() * 60), 2 + Math.floor(random() * 6));
+      const expression = render(tree);
       if (!passes(expression)) continue;
-      const outcome = await engine.try({ expression, as: filter ? "filter" : "alias" });
+      last = tree;
+      const outcome = await engine.try({ expression, as: tree.type === "boolean" ? "filter" : "alias" });
       expect(outcome, `seed ${seed}: ${expression}`).not.toMatchObject({ kind: "died" });
       outcomes.push(outcome.kind);
     }
     // If the engine refuses most of them, the test shows nothing.
     expect(outcomes.filter((kind) => kind === "accepted").length).toBeGreaterThan(100);
+  });
+
+  it("and the random expressions have a form for each allowed function", () => {
+    const missing = [...allowedFunctions.keys()].filter((name) => !allForms.some((form) => form.includes(`${name}(`)));
+    expect(missing).toEqual([]);
   });
 
   it("and ends at an expression that the guard refuses, so that the test can detect an end", async () => {
