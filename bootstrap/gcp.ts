@@ -2,6 +2,7 @@ import * as gcp from "@pulumi/gcp";
 import * as pulumi from "@pulumi/pulumi";
 import { labelValue } from "../infra/clouds/gcp/labels.ts";
 import { requiredServices } from "../infra/clouds/gcp/required-services.ts";
+import { awaitService } from "../infra/clouds/gcp/services.ts";
 import { type GcpBootstrap, identityName } from "./config.ts";
 import {
   bearer,
@@ -27,7 +28,7 @@ export function bootstrapGcp(config: GcpBootstrap): pulumi.Output<Made> {
         { provider },
       ),
   );
-  const opts = { provider, dependsOn: services };
+  const opts = { provider, dependsOn: services, hooks: { onError: [awaitService()] } };
 
   const bucket = new gcp.storage.Bucket(
     "state",

@@ -53,7 +53,7 @@ const across: Readonly<Record<string, readonly string[]>> = {
   // The rules of maintenance are one schema for the service's variable and the stack's key.
   infra: ["service/contract.ts", "service/config/maintenance-policy.ts", "tools/markdown-table.ts"],
   service: ["tools/lance-tables.ts"],
-  // The reader of configurations and the decisions of a cloud that both programs share, and no component.
+  // The reader of configurations, the decisions of a cloud that both programs share, and the wait for an API of Google.
   bootstrap: [
     "infra/config/load.ts",
     "infra/config/parse.ts",
@@ -69,6 +69,7 @@ const across: Readonly<Record<string, readonly string[]>> = {
     "infra/clouds/gcp/labels.ts",
     "infra/clouds/gcp/regions.ts",
     "infra/clouds/gcp/required-services.ts",
+    "infra/clouds/gcp/services.ts",
   ],
 };
 

@@ -33,6 +33,7 @@ const features = [
   feature.RESOURCE_MONITOR_FEATURE_TRANSFORMS,
   feature.RESOURCE_MONITOR_FEATURE_PARAMETERIZATION,
   feature.RESOURCE_MONITOR_FEATURE_RESOURCE_HOOKS,
+  feature.RESOURCE_MONITOR_FEATURE_ERROR_HOOKS,
 ];
 
 // Ray's largest CustomResourceDefinition has 0.9 MB; gRPC's default limit is 4 MB for a message.

@@ -25,7 +25,7 @@ import { Network } from "./network.ts";
 import { NodeIdentity } from "./nodes/node-identity.ts";
 import { NodePool } from "./nodes/node-pool.ts";
 import type { GcpConfig } from "./schema.ts";
-import { Services } from "./services.ts";
+import { awaitServices, Services } from "./services.ts";
 import { Bucket } from "./storage/bucket.ts";
 
 /** A GKE cluster with its network, identities and bucket. */
@@ -34,7 +34,7 @@ export function createGcp(config: GcpConfig, secrets: SecretValues<"dockerHubTok
   const { project, region, clusterName, protect } = config;
   const labels = { ...config.tags, project: "lakehead", stack: labelValue(pulumi.getStack()), "managed-by": "pulumi" };
   const google = new gcp.Provider("google", { project, region, defaultLabels: labels });
-  const root = new GcpRoot("platform", { providers: [google] });
+  const root = new GcpRoot("platform", { providers: [google], transforms: [awaitServices()] });
 
   const services = new Services("services", { project }, { parent: root });
   const within = (...dependsOn: pulumi.Resource[]) => ({ parent: root, dependsOn: [services, ...dependsOn] });

@@ -82,17 +82,19 @@ export function factsOf(stack: CloudStack): CloudFacts {
   };
 }
 
-/**
- * Own values in place of the placeholders, the operator version that runs here, and its definitions from a folder, because they
- * cannot be fetched.
- */
-export async function offline(stack: CloudStack): Promise<Record<string, unknown>> {
+/** Own values in place of the placeholders. */
+export function ownValues(stack: CloudStack): Record<string, unknown> {
   const examples = readStackConfig(readProject(root), stack).values;
   const own = Object.entries(values(stack))
     .filter(([key, text]) => text !== examples[key])
     .map(([key, text]): [string, unknown] => [key, /^[[{]/.test(text) ? JSON.parse(text) : text]);
+  return Object.fromEntries(own);
+}
+
+/** Own values, the operator version that runs here, and its definitions from a folder, because they cannot be fetched. */
+export async function offline(stack: CloudStack): Promise<Record<string, unknown>> {
   return {
-    ...Object.fromEntries(own),
+    ...ownValues(stack),
     ...changed(stack, "operator", { version: operatorVersion, crds: await kuberayCrdBase() }),
   };
 }

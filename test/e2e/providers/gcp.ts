@@ -1,6 +1,7 @@
 /** What Google Cloud refuses, and who holds whom, for the types that the stacks use. */
 
 import { type Cloud, type Reference, type Refusal, record, text, valuesAt } from "./cloud.ts";
+import type { Settings } from "./settings.ts";
 
 const network = "gcp:compute/network:Network";
 const subnetwork = "gcp:compute/subnetwork:Subnetwork";
@@ -48,14 +49,17 @@ const apis: Readonly<Record<string, string>> = {
   storage: "storage.googleapis.com",
 };
 
-const apiEnabled: Refusal = ({ type, inputs }, world) => {
-  const module = /^gcp:(?<module>\w+)\//.exec(type)?.groups?.module ?? "";
-  const api = type === grant ? "cloudresourcemanager.googleapis.com" : apis[module];
-  if (api === undefined) return undefined;
-  return world.of(service).some((item) => item.inputs.service === api)
-    ? undefined
-    : `SERVICE_DISABLED: ${api} has not been used in project ${inputs.project ?? ""} before or it is disabled`;
-};
+/** An API answers some time after it was enabled. */
+const apiEnabled =
+  (delay: number): Refusal =>
+  ({ type, inputs }, world) => {
+    const module = /^gcp:(?<module>\w+)\//.exec(type)?.groups?.module ?? "";
+    const api = type === grant ? "cloudresourcemanager.googleapis.com" : apis[module];
+    if (api === undefined) return undefined;
+    return world.of(service).some((item) => item.inputs.service === api && item.since + delay <= Date.now())
+      ? undefined
+      : `SERVICE_DISABLED: ${api} has not been used in project ${inputs.project ?? ""} before or it is disabled`;
+  };
 
 /** A grant names a service account, and the project's identity pool exists only beside a cluster that uses it. */
 const memberExists: Refusal = ({ inputs }, world) => {
@@ -97,9 +101,10 @@ const nameIsFree: Refusal = ({ type, inputs }, world) => {
   return taken === undefined ? undefined : `alreadyExists: ${inputs[taken]} already exists`;
 };
 
-/** @param project - The project that the caller's credentials may use. */
-export function gcpCloud(project: string): Cloud {
-  const everywhere = [apiEnabled, nameIsFree];
+/** `account` is the project that the caller's credentials may use. */
+export function gcpCloud({ account: project, apiDelay = 0 }: Pick<Settings, "account" | "apiDelay">): Cloud {
+  const enabled = apiEnabled(apiDelay);
+  const everywhere = [enabled, nameIsFree];
   return {
     sdk: "@pulumi/gcp",
     references,
@@ -114,10 +119,10 @@ export function gcpCloud(project: string): Cloud {
       // The first pool, which is removed at once, has to come up as well.
       [cluster]: [...everywhere, nodesCanRegister],
       [pool]: [...everywhere, nodesCanRegister],
-      [grant]: [apiEnabled, memberExists],
-      "gcp:serviceaccount/iAMMember:IAMMember": [apiEnabled, memberExists],
-      "gcp:storage/managedFolderIamMember:ManagedFolderIamMember": [apiEnabled, memberExists],
-      "gcp:storage/bucketIAMMember:BucketIAMMember": [apiEnabled, memberExists],
+      [grant]: [enabled, memberExists],
+      "gcp:serviceaccount/iAMMember:IAMMember": [enabled, memberExists],
+      "gcp:storage/managedFolderIamMember:ManagedFolderIamMember": [enabled, memberExists],
+      "gcp:storage/bucketIAMMember:BucketIAMMember": [enabled, memberExists],
     },
     refusedUpdates: {},
     keeps: {
@@ -132,7 +137,8 @@ export function gcpCloud(project: string): Cloud {
         typeof configuration.defaultLabels === "string"
           ? JSON.parse(configuration.defaultLabels)
           : configuration.defaultLabels;
-      const labels = { ...record(defaults), ...record(inputs.labels ?? inputs.resourceLabels) };
+      const own = record(inputs.labels ?? inputs.resourceLabels);
+      const labels = { ...record(defaults), ...own, "goog-pulumi-provisioned": "true" };
       return { effectiveLabels: labels, pulumiLabels: labels };
     },
     refuseConfiguration: (configuration) =>

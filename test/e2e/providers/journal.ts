@@ -24,6 +24,8 @@ export interface Entry {
 
 /** Something that exists in the cloud. */
 export interface Item {
+  /** When its creation was done, in milliseconds since the epoch. */
+  readonly since: number;
   readonly type: string;
   readonly urn: string;
   readonly id: string;
@@ -66,11 +68,11 @@ export class Journal {
 
 export function itemsOf(entries: readonly Entry[]): Item[] {
   const items = new Map<string, Item>();
-  for (const { operation, phase, type, urn, id, inputs = {}, outputs = {} } of entries) {
+  for (const { at, operation, phase, type, urn, id, inputs = {}, outputs = {} } of entries) {
     if (phase !== "done" || id === undefined) continue;
     const key = `${type} ${id}`;
     if (operation === "delete") items.delete(key);
-    else items.set(key, { type, urn, id, inputs, outputs });
+    else items.set(key, { since: items.get(key)?.since ?? at, type, urn, id, inputs, outputs });
   }
   return [...items.values()];
 }

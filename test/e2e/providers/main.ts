@@ -10,17 +10,17 @@ import { Journal } from "./journal.ts";
 import { joinNode, leaveNode, nodesOf } from "./nodes.ts";
 import { StandIn } from "./provider.ts";
 import { serve } from "./server.ts";
-import { journalPath, type ProviderName, providerNames, readSettings } from "./settings.ts";
+import { journalPath, noApiServer, type ProviderName, providerNames, readSettings, type Settings } from "./settings.ts";
 
-const clouds: Readonly<Record<ProviderName, (account: string) => Cloud>> = {
-  aws: awsCloud,
+const clouds: Readonly<Record<ProviderName, (settings: Settings) => Cloud>> = {
+  aws: ({ account }) => awsCloud(account),
   gcp: gcpCloud,
   "docker-build": imageBuilder,
 };
 const kind = providerNames.find((name) => name === process.argv[2]);
 if (kind === undefined) throw new Error(`a stand-in for ${providerNames.join(", ")}, not for ${process.argv[2]}`);
 const settings = readSettings(process.env);
-const cloud = clouds[kind](settings.account);
+const cloud = clouds[kind](settings);
 const journal = new Journal(journalPath(settings.folder, kind));
 const api = new Api({
   server: new URL(`https://${settings.apiHost}`),
@@ -31,6 +31,7 @@ const api = new Api({
 });
 const standIn = new StandIn(cloud, journal, settings, {
   created: async ({ type, inputs, id }) => {
+    if (settings.apiHost === noApiServer) return;
     for (const node of nodesOf(type, inputs, id)) await joinNode(api, node);
   },
   // A group is made as large as the update says, whatever runs there.

@@ -19,7 +19,12 @@ export interface Settings {
   readonly minute: number;
   /** The operation that fails, as `<operation> <type> <resource name>`, such as `create aws:eks/nodeGroup:NodeGroup nodes-system`. */
   readonly fail: string | undefined;
+  /** Milliseconds for which Google refuses requests to an API that was enabled; default 0. */
+  readonly apiDelay?: number;
 }
+
+/** As `apiHost`, for suites that have none. */
+export const noApiServer = "none.invalid";
 
 const names = {
   folder: "LAKEHEAD_E2E_CLOUD",
@@ -30,6 +35,7 @@ const names = {
   principal: "LAKEHEAD_E2E_PRINCIPAL",
   minute: "LAKEHEAD_E2E_MINUTE",
   fail: "LAKEHEAD_E2E_FAIL",
+  apiDelay: "LAKEHEAD_E2E_API_DELAY",
 } as const satisfies Record<keyof Settings, string>;
 
 /** @throws Error that names a variable which must be set and is not. */
@@ -48,6 +54,7 @@ export function readSettings(environment: NodeJS.ProcessEnv): Settings {
     principal: environment[names.principal] ?? "",
     minute: Number(environment[names.minute] ?? "0"),
     fail: environment[names.fail],
+    apiDelay: Number(environment[names.apiDelay] ?? "0"),
   };
 }
 

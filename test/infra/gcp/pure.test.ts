@@ -6,6 +6,7 @@ import { allowRules } from "../../../infra/clouds/gcp/exposure/public-endpoint.t
 import { labelValue } from "../../../infra/clouds/gcp/labels.ts";
 import { nodeAccountId } from "../../../infra/clouds/gcp/nodes/node-identity.ts";
 import { initialNodesPerZone, poolAccelerator } from "../../../infra/clouds/gcp/nodes/node-pool-settings.ts";
+import { repeats } from "../../../infra/clouds/gcp/services.ts";
 import type { Pool } from "../../../infra/model/cluster.ts";
 import { configOf } from "../config/minimal.ts";
 
@@ -24,6 +25,26 @@ describe("GPUs of a machine type", () => {
   test("a configured accelerator overrides the built-in one", () => {
     const accelerator = { type: "nvidia-tesla-t4", count: 2 };
     expect(poolAccelerator(gcpConfig({ machineType: "n1-standard-16", accelerator }))).toEqual(accelerator);
+  });
+});
+
+describe("an operation that Google refuses", () => {
+  const disabled =
+    "Error 403: Compute Engine API has not been used in project 12 before or it is disabled. Enable it by …";
+
+  test.each([disabled, '403: … "reason": "SERVICE_DISABLED"', "Error 403: …, accessNotConfigured"])(
+    "is repeated while the API was enabled just now: %s",
+    (error) => expect(repeats([error])).toBe(true),
+  );
+
+  test.each(["Error 403: Permission 'iam.serviceAccounts.create' denied", "Error 409: already exists"])(
+    "is not repeated for another reason: %s",
+    (error) => expect(repeats([error, disabled])).toBe(false),
+  );
+
+  test("is not repeated for longer than five minutes", () => {
+    expect(repeats(Array(60).fill(disabled))).toBe(true);
+    expect(repeats(Array(61).fill(disabled))).toBe(false);
   });
 });
 

@@ -13,11 +13,12 @@ const folderOf = (packageName: string): string => dirname(require.resolve(`${pac
 
 /** The declaration file of a resource type in its Pulumi SDK. @throws Error when the SDK has no such type. */
 export function declarationOf(type: string): string {
-  const [pkg = "", module = ""] = type.split(":");
-  const [area = "", file = ""] = module.split("/");
+  const [pkg = "", module = "", name = ""] = type.split(":");
+  // A package without modules has its resources at the top: docker-build:index:Image.
+  const [area = "", file = ""] = module === "index" ? [".", name] : module.split("/");
   const folder = join(folderOf(`@pulumi/${pkg}`), area);
   // Some files spell abbreviations differently: iAMMember is declared in iammember.d.ts.
-  const found = readdirSync(folder).find((name) => name.toLowerCase() === `${file}.d.ts`.toLowerCase());
+  const found = readdirSync(folder).find((path) => path.toLowerCase() === `${file}.d.ts`.toLowerCase());
   if (found === undefined) throw new Error(`@pulumi/${pkg} has no resource ${type}`);
   return readFileSync(join(folder, found), "utf8");
 }
