@@ -5,7 +5,7 @@
 
 interface ErrorKind {
   readonly name: string;
-  readonly status: 400 | 401 | 403 | 404 | 405 | 406 | 408 | 409 | 413 | 415 | 424 | 429 | 431 | 500 | 503;
+  readonly status: 400 | 401 | 403 | 404 | 405 | 406 | 408 | 409 | 413 | 415 | 416 | 424 | 429 | 431 | 500 | 503;
   /** Default message. */
   readonly message: string;
 }
@@ -55,6 +55,7 @@ export const transportStatuses = {
   bodyTooLarge: { status: 413, code: 13 },
   mediaTypeNotSupported: { status: 415, code: 13 },
   requestTimeout: { status: 408, code: 13 },
+  rangeNotSatisfiable: { status: 416, code: 13 },
   headersTooLarge: { status: 431, code: 13 },
   // LanceDB's client retries 409, and recognizes a table that exists by this status and the words "already exists".
   tableExists: { status: 400, code: 5 },

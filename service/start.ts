@@ -39,7 +39,7 @@ export interface Service {
 const createTools = (
   database: Database,
   maintenance: Tools["maintenance"],
-  { guard, deadlineSeconds, ...config }: Config,
+  { guard, deadlineSeconds, blobWindowBytes, ...config }: Config,
 ): Tools => {
   const limits = requestLimits(config.limits);
   return {
@@ -57,6 +57,7 @@ const createTools = (
     verifyBranch: (branch) => verifyBranchName(branch, limits.maxTagLength),
     verifyNewBranch: (branch) => verifyNewBranchName(branch, limits.maxTagLength),
     deadlineSeconds,
+    blobWindowBytes,
     maintenance,
   };
 };

@@ -26,6 +26,8 @@ export interface Config extends Readonly<Omit<Values["server"], "otlpEndpoint">>
   readonly maxInFlightPerPrincipal: number;
   /** Bytes that requests may keep in the main process. */
   readonly budgets: { readonly responses: BudgetLimits; readonly bodies: BudgetLimits };
+  /** Bytes of a blob that are read at once. */
+  readonly blobWindowBytes: number;
   /** Milliseconds that a request waits for them. */
   readonly maxWaitMs: number;
   readonly writes: Values["writes"]["mode"];
@@ -139,6 +141,9 @@ const toAnalyzePool = (
   };
 };
 
+/** Processes that read blobs in windows, and the calls that each runs at a time. */
+const blobPool = { workers: 1, workersApart: 2, callsPerWorker: 8 } as const;
+
 const toIsolation = (values: Values): IsolationConfig | undefined => {
   const { isolation, admission, load, database, writes } = values;
   if (isolation.mode === "off") return undefined;
@@ -164,6 +169,7 @@ const toIsolation = (values: Values): IsolationConfig | undefined => {
   return {
     database: toDatabase(database, memoryBytes * workerCacheShare, maxWriteBytesOf(values, memoryBytes)),
     analyze: { ...toAnalyzePool(values, shares, memoryBytes), maxWaitMs },
+    blob: { ...common, ...blobPool, deadlineSeconds: isolation.analyzeDeadlineSeconds },
     ...(planWorkers > 0 && {
       plan: {
         ...common,
@@ -218,6 +224,13 @@ const toTableMaintenance = (values: Values, memoryBytes: number): TableMaintenan
     memoryBytes,
   };
 };
+
+/** Streams of one caller at a time, each with a window that is sent and one that is read ahead. */
+const streamsOfCaller = 16;
+const maxBlobWindowBytes = 4 * 2 ** 20;
+
+const toBlobWindow = ({ callerBytes }: BudgetLimits): number =>
+  Math.min(maxBlobWindowBytes, Math.floor(callerBytes / streamsOfCaller / 2));
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -291,6 +304,7 @@ export const readConfig = (environment: Environment): Config => {
   const memory = memoryOf(load);
   const isolation = toIsolation(values);
   const stallMs = load.bodyStallSeconds * 1000;
+  const budgets = toBudgets(values);
   const maxWriteBytes = isolation?.database.maxWriteBytes ?? maxWriteBytesOf(values, memory);
   return Object.freeze({
     ...server,
@@ -300,7 +314,8 @@ export const readConfig = (environment: Environment): Config => {
       ...toDatabase(database, isolation === undefined ? memory : memory * (1 - workersShare), maxWriteBytes),
       opened: database.schemas,
     },
-    budgets: toBudgets(values),
+    budgets,
+    blobWindowBytes: toBlobWindow(budgets.responses),
     maxWaitMs: load.queueSeconds * 1000,
     writes: writes.mode,
     // A caller may hold as many bytes as it leaves free: one can send two of the largest bodies, and then another one more.

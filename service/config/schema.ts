@@ -73,6 +73,14 @@ const storageOptions = z
     storageFaults(options).forEach((message) => void context.addIssue({ code: "custom", message })),
   );
 
+/** With a slash at its end, so that no longer name begins with it. */
+const blobPrefix = text.refine(
+  (value) =>
+    /^(?:(?:s3|gs|az):\/\/[^/]+|file:\/\/\/[^/]+)\/(?:.*\/)?$/.test(value) &&
+    !/[%?#\\]|\/\.{0,2}\//.test(value.slice(value.indexOf("://") + 3)),
+  { error: "must be an s3://, gs://, az:// or file:/// address of a directory that ends with /, without .., % or ?" },
+);
+
 const database = z.object({
   uri: variable(
     "LAKEHEAD_DATABASE",
@@ -118,6 +126,12 @@ const database = z.object({
     "LAKEHEAD_MAX_RESULT_BYTES",
     "Maximum bytes of a response, of every operation; the rows of a query take up to four times as much memory in their worker process and twice as much in the main process",
     integer(1024, 512 * mebibyte).default(32 * mebibyte),
+  ),
+  blobPrefixes: variable(
+    "LAKEHEAD_BLOB_PREFIXES",
+    "Prefixes, separated by commas, below which blobs outside of the database are read, for instance s3://photos/public/; a row of a table can name any address, which is read with the identity of the service. Absent: none",
+    list(blobPrefix).default([]),
+    { defaultText: "" },
   ),
   maxResponseBytes: variable(
     "LAKEHEAD_MAX_RESPONSE_BYTES",

@@ -7,6 +7,7 @@ import type { CacheSizes, DatabaseAddress } from "./connection/connection.ts";
 import type { Freshness } from "./connection/handles.ts";
 import type { Location } from "./connection/location.ts";
 import type { MemoizerCounts } from "./memoizer.ts";
+import type { BlobSizes, BlobSlice } from "./reads/blobs.ts";
 import type { IndexRecord, IndexStatisticsRecord } from "./reads/indices.ts";
 import type { Names } from "./reads/lists.ts";
 import type { LsmWriteSpec } from "./reads/lsm.ts";
@@ -38,6 +39,15 @@ export interface IsolatableCalls {
   count(table: TableId, snapshot: Snapshot, predicate: VerifiedExpression | undefined): Promise<RowCount>;
   /** All versions, the oldest first. Reads the manifest of each. */
   versions(table: TableId, branch: string | undefined): Promise<readonly VersionRecord[]>;
+  /** The sizes of the blobs of rows. @param column path of a blob column. */
+  blobSizes(table: TableId, snapshot: Snapshot, column: string, rowIds: readonly bigint[]): Promise<BlobSizes>;
+  /** The bytes of parts of blobs, one after another. */
+  readBlobs(
+    table: TableId,
+    snapshot: Snapshot & { readonly version: number },
+    column: string,
+    slices: readonly BlobSlice[],
+  ): Promise<Uint8Array>;
   /** All branches but main, in the order of their names. Reads every version of each. */
   branches(table: TableId): Promise<Readonly<Record<string, BranchRecord>>>;
 }
@@ -87,6 +97,8 @@ export interface Database extends IsolatableCalls, WriteCalls {
 
 export interface DatabaseConfig extends DatabaseAddress, Freshness, WriteLimits {
   readonly caches: CacheSizes;
+  /** Prefixes of the addresses outside of the database at which blobs may be read. */
+  readonly blobPrefixes: readonly string[];
   /** Maximum size of the rows of one query, in bytes. */
   readonly maxResultBytes: number;
   /** Whether descriptions include the location of a table. */

@@ -9,6 +9,7 @@ import type { Database, DatabaseConfig } from "./database.ts";
 import { classifyAccess } from "./errors/classify.ts";
 import { Memoizer } from "./memoizer.ts";
 import { analyze } from "./reads/analyze.ts";
+import { Blobs } from "./reads/blobs.ts";
 import { indexStatistics, listIndices } from "./reads/indices.ts";
 import { describeNamespace, listNamespaces, listTables, type Names } from "./reads/lists.ts";
 import { readLsmWriteSpec } from "./reads/lsm.ts";
@@ -85,6 +86,7 @@ export const openInProcess = (
     refuse(await valueFaults.get(table, async () => faultOfValues((await readSizes(table)).columns(), limits)));
   };
   const present = presentPlan(config.uri);
+  const blobs = new Blobs(config.blobPrefixes);
   const connected = () =>
     connection.get().catch((error: unknown) => {
       throw classifyAccess(error, 18);
@@ -144,6 +146,17 @@ export const openInProcess = (
           readFoundRows(pinned, query, config.maxResultBytes),
         );
       }),
+    blobSizes: (id, { branch, ...snapshot }, column, rowIds) =>
+      handles.use(id, { ...snapshot, ...onBranch(branch) }, async (table) => {
+        const version = snapshot.version ?? (await table.version());
+        // A blob is checked and read at one version, also while others write.
+        return handles.use(id, { ...onBranch(branch), version }, async (pinned) => ({
+          version,
+          sizes: await blobs.sizes(pinned, column, rowIds),
+        }));
+      }),
+    readBlobs: (id, snapshot, column, slices) =>
+      handles.use(id, snapshot, (table) => blobs.read(table, column, slices)),
     count: (id, snapshot, predicate) => handles.use(id, snapshot, (table) => countRows(table, predicate)),
     tables: shareLists(async (namespace) => listTables(await connected(), namespace)),
     namespaces: shareLists(async (namespace) => listNamespaces(await connected(), namespace)),

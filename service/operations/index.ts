@@ -1,3 +1,5 @@
+import { blobBytes } from "./blobs/blob-bytes.ts";
+import { fetchBlobs } from "./blobs/fetch-blobs.ts";
 import { createBranch } from "./branches/create-branch.ts";
 import { deleteBranch } from "./branches/delete-branch.ts";
 import { listBranches } from "./branches/list-branches.ts";
@@ -47,6 +49,8 @@ export const readOperations: readonly Operation[] = [
   explainPlan,
   analyzePlan,
   query,
+  fetchBlobs,
+  blobBytes,
   countRows,
   stats,
   createTag,

@@ -25,6 +25,8 @@ export interface Tools {
   readonly verifyNewBranch: (branch: string) => string;
   /** Seconds after which an operation that calls the store repeatedly gives up. */
   readonly deadlineSeconds: number;
+  /** Bytes of a blob that are read at once. */
+  readonly blobWindowBytes: number;
   readonly maintenance: Maintenance;
 }
 
@@ -58,8 +60,8 @@ const targetErrors: Readonly<Record<keyof Targets, readonly ErrorCode[]>> = { ta
  */
 export type Dialect = "lancedb" | "catalog";
 
-/** Content of a successful response: JSON, an Arrow IPC file, or none. */
-export type Media = "json" | "arrow" | "empty";
+/** Content of a successful response: JSON, an Arrow IPC file, none; as a {@link ByteStream} an Arrow IPC stream, or bytes. */
+export type Media = "json" | "arrow" | "empty" | "arrowStream" | "bytes";
 
 /** What a request carries besides its target and its body. */
 export interface Call<Parameters = unknown> {
@@ -74,6 +76,8 @@ export interface Call<Parameters = unknown> {
   readonly timeoutMs?: number | undefined;
   /** The oldest state that the client accepts. */
   readonly minimumState?: MinimumState | undefined;
+  /** The header `Range`; absent beside `If-Range`, because no response has a validator. */
+  readonly range?: string | undefined;
 }
 
 /** Another form of a successful response, sent to a request whose `Accept` names its media type. */
@@ -83,17 +87,41 @@ export interface Alternative {
   readonly example: unknown;
 }
 
+/** Bytes that are read while they are sent. */
+export class ByteStream {
+  readonly bytes: number;
+  /** Bytes that are in memory at once. */
+  readonly heldBytes: number;
+  /** Begins to read when the first bytes are taken. */
+  readonly read: () => AsyncGenerator<Uint8Array, void>;
+
+  constructor(bytes: number, heldBytes: number, read: () => AsyncGenerator<Uint8Array, void>) {
+    this.bytes = bytes;
+    this.heldBytes = heldBytes;
+    this.read = read;
+  }
+}
+
+/** Statuses of responses that are no failures. */
+export type Success = 200 | 204 | 206;
+
 /** A response with headers of its own. Any other value that a handler returns is the response's content. */
 export class OperationResponse {
   readonly content: unknown;
   readonly headers: Readonly<Record<string, string>>;
   /** The commit of a write, for the log. */
   readonly commit: Commit | CommitOfRows | undefined;
+  readonly status: Success;
 
-  constructor(content: unknown, headers: Readonly<Record<string, string>>, commit?: Commit | CommitOfRows) {
+  constructor(
+    content: unknown,
+    headers: Readonly<Record<string, string>>,
+    { commit, status = 200 }: { readonly commit?: Commit | CommitOfRows; readonly status?: Success } = {},
+  ) {
     this.content = content;
     this.headers = headers;
     this.commit = commit;
+    this.status = status;
   }
 }
 
@@ -145,6 +173,8 @@ export interface Operation<
   readonly repeatable?: readonly string[];
   /** Default: JSON. */
   readonly media?: Media;
+  /** Statuses of its responses that are no failures; default: 200. */
+  readonly successes?: readonly Success[];
   /** Schema of a JSON response, for OpenAPI and the tests that validate every response. */
   readonly answer: z.ZodType;
   readonly alternative?: Alternative;

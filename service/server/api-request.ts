@@ -22,19 +22,27 @@ export interface ApiRequest {
   readonly signal: AbortSignal;
   /** Calls back once a response of so many bytes is with the system, or its connection is closed. */
   whenSent(bytes: number, done: () => void): void;
+  /** Calls back once the response is sent, or its connection is closed. */
+  whenClosed(done: () => void): void;
+  /** Ends the connection of a client that does not take its response. */
+  disconnect(): void;
 }
 
 /** A response must be taken at this rate, after some time to begin: until then, it occupies memory. */
 const bytesPerMs = 256;
 const beginMs = 30_000;
 
+/** Milliseconds in which a client must take so many bytes. */
+export const takenWithinMs = (bytes: number): number => beginMs + bytes / bytesPerMs;
+
+const whenClosed = (outgoing: ServerResponse, done: () => void): void => {
+  if (outgoing.destroyed || outgoing.closed) done();
+  else outgoing.once("close", done);
+};
+
 const whenSent = (outgoing: ServerResponse, bytes: number, done: () => void): void => {
-  if (outgoing.destroyed || outgoing.closed) {
-    done();
-    return;
-  }
-  const late = setTimeout(() => outgoing.destroy(), beginMs + bytes / bytesPerMs);
-  outgoing.once("close", () => {
+  const late = setTimeout(() => outgoing.destroy(), takenWithinMs(bytes));
+  whenClosed(outgoing, () => {
     clearTimeout(late);
     done();
   });
@@ -84,6 +92,14 @@ export class NodeRequest implements ApiRequest {
     whenSent(this.#outgoing, bytes, done);
   }
 
+  whenClosed(done: () => void): void {
+    whenClosed(this.#outgoing, done);
+  }
+
+  disconnect(): void {
+    this.#outgoing.destroy();
+  }
+
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       const controller = new AbortController();
@@ -121,10 +137,21 @@ export class RoutedRequest implements ApiRequest {
     return this.#context.req.queries(name);
   }
 
+  get #outgoing(): ServerResponse | undefined {
+    return ((this.#context.env ?? {}) as { readonly outgoing?: ServerResponse }).outgoing;
+  }
+
   whenSent(bytes: number, done: () => void): void {
-    const { outgoing } = (this.#context.env ?? {}) as { readonly outgoing?: ServerResponse };
-    if (outgoing === undefined) done();
-    else whenSent(outgoing, bytes, done);
+    if (this.#outgoing === undefined) done();
+    else whenSent(this.#outgoing, bytes, done);
+  }
+
+  whenClosed(done: () => void): void {
+    if (this.#outgoing !== undefined) whenClosed(this.#outgoing, done);
+  }
+
+  disconnect(): void {
+    this.#outgoing?.destroy();
   }
 
   get signal(): AbortSignal {

@@ -1,4 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import type { Operation } from "../operations/operation.ts";
 import { NodeRequest, readHeaders } from "./api-request.ts";
 import type { BodyLimits } from "./body.ts";
@@ -22,7 +24,18 @@ const hasPlainBody = (method: string, headers: ReadonlyMap<string, string>, maxB
   return method === "GET" ? declared === undefined : declared !== undefined && Number(declared) <= maxBytes;
 };
 
+/** Writes a stream as fast as its client takes it. A failure, of which the client has read a part, closes the connection. */
+const sendStream = async (outgoing: ServerResponse, body: ReadableStream<Uint8Array>): Promise<void> => {
+  const readable = Readable.fromWeb(body as never, { highWaterMark: 0 });
+  await pipeline(readable, outgoing).catch(() => undefined);
+};
+
 const send = (outgoing: ServerResponse, { status, headers, body }: Reply): void => {
+  if (body instanceof ReadableStream) {
+    outgoing.writeHead(status, headers);
+    void sendStream(outgoing, body);
+    return;
+  }
   const length = body === null ? 0 : typeof body === "string" ? Buffer.byteLength(body) : body.byteLength;
   outgoing.writeHead(status, { ...headers, "content-length": length });
   outgoing.end(body);

@@ -1,7 +1,15 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { errorKinds, lancedbFailures, transportStatuses } from "../errors.ts";
-import { addressOf, errorsOf, isWrite, type Media, type Operation, type Targets } from "../operations/operation.ts";
+import {
+  addressOf,
+  errorsOf,
+  isWrite,
+  type Media,
+  type Operation,
+  type Success,
+  type Targets,
+} from "../operations/operation.ts";
 import { commonShape } from "../operations/shared/common-fields.ts";
 import { unlimited, unlimitedDigits } from "../query/fields.ts";
 import { fullTextDefinitions } from "../query/full-text-schema.ts";
@@ -46,6 +54,7 @@ const errorHeaders: Readonly<Record<string, JsonSchema>> = {
   401: { "www-authenticate": header("The authentication scheme, and the fault of the credentials") },
   403: { "www-authenticate": header("The missing scope") },
   405: { allow: header("The allowed methods") },
+  416: { "content-range": header("The size, as bytes */<size>") },
   429: { "retry-after": header("Seconds") },
   503: { "retry-after": header("Seconds") },
 };
@@ -61,6 +70,7 @@ const transportOf = (operation: Operation, method: string): readonly (keyof type
   ...(["methodNotAllowed", "requestTimeout", "headersTooLarge"] as const),
   ...(method === "GET" ? [] : (["bodyTooLarge", "mediaTypeNotSupported"] as const)),
   ...(isWrite(operation) ? (["outcomeUnknown"] as const) : []),
+  ...((operation.successes ?? []).includes(206) ? (["rangeNotSatisfiable"] as const) : []),
   ...operation.errors.flatMap((code) => lancedbFailures[code] ?? []),
 ];
 
@@ -175,10 +185,32 @@ const content = ({ media = "json", answer, alternative }: Operation, definitions
     arrow: () => ({
       content: { "application/vnd.apache.arrow.file": { schema: { type: "string", format: "binary" } } },
     }),
+    arrowStream: () => ({
+      content: { "application/vnd.apache.arrow.stream": { schema: { type: "string", format: "binary" } } },
+    }),
+    bytes: () => ({ content: { "application/octet-stream": { schema: { type: "string", format: "binary" } } } }),
     empty: () => ({}),
   };
   return contents[media]();
 };
+
+const successes: Readonly<Record<Success, string>> = {
+  200: "Success",
+  204: "The value is null",
+  206: "The range that was asked for",
+};
+
+const success = (operation: Operation, status: Success, definitions: Definitions): JsonSchema => ({
+  description: successes[status],
+  headers: {
+    ...requestId,
+    ...Object.fromEntries(
+      Object.entries(operation.headers ?? {}).map(([name, value]) => [name, header(`Always ${value}`)]),
+    ),
+    ...(status === 206 ? { "content-range": header("The first byte, the last one and the size of the whole") } : {}),
+  },
+  ...(status === 204 ? {} : content(operation, definitions)),
+});
 
 const descriptionOf = ({ scope, extension }: Operation): string => {
   const own =
@@ -199,16 +231,9 @@ const pathItem = (operation: Operation, definitions: Definitions): JsonSchema =>
         parameters: parameters(operation, definitions),
         ...(method === "GET" ? {} : { requestBody: requestBody(operation, definitions) }),
         responses: {
-          "200": {
-            description: "Success",
-            headers: {
-              ...requestId,
-              ...Object.fromEntries(
-                Object.entries(operation.headers ?? {}).map(([name, value]) => [name, header(`Always ${value}`)]),
-              ),
-            },
-            ...content(operation, definitions),
-          },
+          ...Object.fromEntries(
+            (operation.successes ?? [200]).map((status) => [status, success(operation, status, definitions)]),
+          ),
           ...errorAnswers(operation, method),
         },
       },

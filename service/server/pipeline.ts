@@ -22,6 +22,7 @@ import {
 import { maxPlanLength } from "../lance/reads/plan-text.ts";
 import {
   type AdmissionClass,
+  ByteStream,
   isWrite,
   type Media,
   type Operation,
@@ -34,8 +35,10 @@ import { commonBody, commonShape, nestedCommonBody, nestingKeys } from "../opera
 import { currentCall } from "../operations/shared/current-call.ts";
 import type { MinimumState } from "../query/model.ts";
 import { unknownField } from "../query/unknown-field.ts";
+import type { Log } from "../telemetry/log.ts";
+import { scrub } from "../telemetry/scrub.ts";
 import type { AdmissionLimit } from "./admission.ts";
-import type { ApiRequest } from "./api-request.ts";
+import { type ApiRequest, takenWithinMs } from "./api-request.ts";
 import { type BodyLimits, isArrow, mostBytesOf, readBody, readSmallBytes } from "./body.ts";
 import { type ByteBudget, Reservation, smallBytes } from "./byte-budget.ts";
 import { contextEntries } from "./context-entries.ts";
@@ -67,6 +70,7 @@ export interface PipelineParts {
   readonly budgets: Readonly<Record<"responses" | "bodies", ByteBudget>>;
   /** Maximum bytes of a response. */
   readonly maxResponseBytes: number;
+  readonly log: Log;
   /** Receives the rows of writes; absent without writes. */
   readonly uploads?: Uploads | undefined;
 }
@@ -140,12 +144,18 @@ const authorizeTarget: Readonly<Record<keyof Targets, typeof authorize>> = {
 const mediaTypes: Readonly<Record<Media, Readonly<Record<string, string>>>> = {
   json: { "content-type": "application/json" },
   arrow: { "content-type": "application/vnd.apache.arrow.file" },
+  arrowStream: { "content-type": "application/vnd.apache.arrow.stream" },
+  bytes: { "content-type": "application/octet-stream" },
   empty: {},
 };
 
-const encode: Readonly<Record<Media, (content: unknown) => string | Uint8Array<ArrayBuffer> | null>> = {
+type Content = string | Uint8Array<ArrayBuffer> | null;
+
+const encode: Readonly<Record<Media, (content: unknown) => Content>> = {
   json: (content) => JSON.stringify(content),
   arrow: (content) => content as Uint8Array<ArrayBuffer>,
+  arrowStream: () => null,
+  bytes: () => null,
   empty: () => null,
 };
 
@@ -160,8 +170,6 @@ const asksFor = (headers: HeaderSource, { alternative }: Operation): boolean => 
   return accepts(context, { header: "Accept", supports, default: usual }) === alternative.mediaType;
 };
 
-type Content = Reply["body"];
-
 const bytesOf = (content: Content): number => {
   if (content === null || content.length * 3 <= smallBytes) return 0;
   return typeof content === "string" ? Buffer.byteLength(content) : content.byteLength;
@@ -171,6 +179,59 @@ const tooLong = (bytes: number, limit: number): ServiceError =>
   invalid(
     `the response has ${bytes} bytes, more than ${limit}: request less at once, or ask the operator to raise LAKEHEAD_MAX_RESULT_BYTES`,
   );
+
+/** What a stream needs of its request. */
+interface Streamed {
+  readonly caller: string;
+  readonly request: ApiRequest;
+  readonly reservation: Reservation;
+  readonly onFailure: (error: unknown) => void;
+}
+
+/**
+ * Sends a stream as fast as the client takes it, and no slower than the pace of every response. Its memory is reserved until
+ * the connection has ended.
+ */
+const send = (
+  content: ByteStream,
+  { caller, request, reservation, onFailure }: Streamed,
+): ReadableStream<Uint8Array<ArrayBuffer>> => {
+  const chunks = content.read();
+  let late: NodeJS.Timeout | undefined;
+  request.whenClosed(() => {
+    clearTimeout(late);
+    reservation.release();
+  });
+  return new ReadableStream<Uint8Array<ArrayBuffer>>(
+    {
+      async pull(controller) {
+        clearTimeout(late);
+        try {
+          // Callers take turns also at the parts of their streams.
+          const { done, value } = await currentCall.run({ caller }, () => chunks.next());
+          if (done === true) {
+            controller.close();
+            return;
+          }
+          controller.enqueue(value as Uint8Array<ArrayBuffer>);
+          late = setTimeout(() => request.disconnect(), takenWithinMs(value.byteLength));
+        } catch (error) {
+          onFailure(error);
+          controller.error(error);
+        }
+      },
+      async cancel() {
+        clearTimeout(late);
+        await chunks.return();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+};
+
+/** `Range`, unless `If-Range` asks for all that has changed: nothing tells whether it has. */
+const readRangeOf = (headers: HeaderSource): string | undefined =>
+  typeof headers.get("if-range") === "string" ? undefined : (headers.get("range") ?? undefined);
 
 /** @throws ServiceError code 13. */
 const readTimeout = (headers: HeaderSource): number | undefined => {
@@ -241,13 +302,14 @@ export const pipeline = (operation: Operation, parts: PipelineParts): Serve => {
       alternative,
       minimumState,
       timeoutMs: readTimeout(headers),
+      range: readRangeOf(headers),
     } as const;
     const arrival = { caller, client: request, endsSoon: operation.endsSoon === true };
     const run = (body: unknown): Promise<unknown> =>
       limitOf(body, parameters, target)
         .run((stop) => {
           const handle = (): Promise<unknown> => operation.handle(tools, target, body, call);
-          return changes ? currentCall.run({ caller, stop }, handle) : handle();
+          return currentCall.run(changes ? { caller, stop } : { caller }, handle);
         }, arrival)
         .catch((error: unknown) => {
           throw dialect === "lancedb" ? forLanceDb(error) : error;
@@ -270,13 +332,29 @@ export const pipeline = (operation: Operation, parts: PipelineParts): Serve => {
       const result = await principalLimit.run(caller, serve);
       const answer = result instanceof OperationResponse ? result : new OperationResponse(result, {});
       if (answer.commit !== undefined) record.commit = answer.commit;
+      const { status } = answer;
+      const described = status === 204 ? operation.headers : fixed;
+      const replyHeaders = { ...answerHeaders(record), ...described, ...answer.headers };
+      if (answer.content instanceof ByteStream) {
+        const { bytes, heldBytes } = answer.content;
+        const length = { "content-length": String(bytes) };
+        if (request.method === "HEAD") return { status, headers: { ...replyHeaders, ...length }, body: null };
+        await reservation.wait(heldBytes, request);
+        const onFailure = (error: unknown): void =>
+          parts.log.warn(
+            { requestId: record.id, operation: operation.name, cause: scrub(error, raw) },
+            "a stream has ended early",
+          );
+        const body = send(answer.content, { caller, request, reservation, onFailure });
+        return { status, headers: { ...replyHeaders, ...length }, body };
+      }
       const content = encode[media](answer.content);
       const bytes = bytesOf(content);
       // The database has limited rows.
       if (bytes > maxResponseBytes && media !== "arrow") throw tooLong(bytes, maxResponseBytes);
       reservation.resize(bytes);
       if (bytes > smallBytes) request.whenSent(bytes, () => reservation.release());
-      return { status: 200, headers: { ...answerHeaders(record), ...fixed, ...answer.headers }, body: content };
+      return { status, headers: replyHeaders, body: content };
     } catch (error) {
       reservation.release();
       throw error;
@@ -290,7 +368,7 @@ export const pipeline = (operation: Operation, parts: PipelineParts): Serve => {
     // A JWT and a static token may have the same subject.
     const caller = `${principal.method} ${principal.subject}`;
 
-    const hasJson = request.method !== "GET" && operation.input !== "arrow";
+    const hasJson = request.method === "POST" && operation.input !== "arrow";
     if (!hasJson) return handle(request, record, principal, caller, { raw: {} });
     const most = mostBytesOf(request, limits);
     if (most <= smallBytes) return handle(request, record, principal, caller, await read(request));

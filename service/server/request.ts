@@ -41,7 +41,7 @@ export const newRecord = (sent: string | null | undefined): RequestRecord => ({
 export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Uint8Array<ArrayBuffer> | null;
+  readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>> | null;
 }
 
 /** Headers of every response. */

@@ -35,7 +35,7 @@ export const metricDefinitions = {
   lakehead_workers: {
     type: "gauge",
     labels: ["pool", "state"],
-    help: "Worker processes, by pool (analyze, plan, write, append) and state (starting, idle, busy)",
+    help: "Worker processes, by pool (analyze, plan, blob, write, append) and state (starting, idle, busy)",
   },
   lakehead_worker_resident_bytes: {
     type: "gauge",

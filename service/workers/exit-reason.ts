@@ -51,6 +51,13 @@ const list: Advice = {
   crash: "clean up old versions",
 };
 
+const blob: Advice = {
+  name: "reading the blob",
+  deadline: "request a smaller range, or ask the operator to raise the deadline",
+  memory: "request a smaller range",
+  crash: "request a smaller range, or write the blob again",
+};
+
 const write: Advice = {
   name: "the write",
   deadline: "send fewer rows at a time, or ask the operator to raise LAKEHEAD_WRITE_DEADLINE_SECONDS",
@@ -65,6 +72,8 @@ const advice: Readonly<Record<keyof IsolatableCalls, Advice>> = {
   count: query,
   versions: list,
   branches: list,
+  blobSizes: blob,
+  readBlobs: blob,
 };
 
 const isRead = (method: Method): method is keyof IsolatableCalls => Object.hasOwn(advice, method);

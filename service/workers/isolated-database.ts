@@ -14,12 +14,14 @@ import { workerEntry } from "./worker-process.ts";
 
 export type { ExitReport, PoolConfig, PoolReading } from "./pool.ts";
 
-export type PoolName = "analyze" | "plan" | "write" | "append";
+export type PoolName = "analyze" | "plan" | "blob" | "write" | "append";
 
 export interface IsolationConfig {
   /** The configuration of each worker's own database: the service's, with smaller caches. */
   readonly database: DatabaseConfig;
   readonly analyze: PoolConfig;
+  /** Its processes start with the first blob that is read. */
+  readonly blob: PoolConfig;
   /** Absent: explain runs in the service's process. */
   readonly plan?: PoolConfig;
   /** Absent: no write runs in a worker. Appends that may share a commit do not wait for longer writes. */
@@ -84,6 +86,14 @@ export const openIsolated = (
   const pools = Object.entries({ analyze, plan, write, append }).filter(
     (entry): entry is [PoolName, Pool] => entry[1] !== undefined,
   );
+  let blobs: Pool | undefined;
+  const blob = (): Pool => {
+    if (blobs === undefined) {
+      blobs = open("blob", config.blob);
+      pools.push(["blob", blobs]);
+    }
+    return blobs;
+  };
   const { share, forget: forgetResults } = shareResults(config.database.consistencySeconds);
   const forget = (tableKey: string): void => {
     inProcess.forget(tableKey);
@@ -99,6 +109,8 @@ export const openIsolated = (
     // Without a predicate, a count is a sum over the metadata of a version.
     count: (...values) =>
       values[2] === undefined ? inProcess.count(...values) : analyze.run({ method: "count", values }),
+    blobSizes: (...values) => blob().run({ method: "blobSizes", values }),
+    readBlobs: (...values) => blob().run({ method: "readBlobs", values }),
     versions,
     branches: share((table) => analyze.run({ method: "branches", values: [table] })),
   };

@@ -477,6 +477,20 @@ const lists: readonly Deviation[] = [
 
 const extensions: readonly Deviation[] = [
   {
+    operations: ["fetch_blobs"],
+    part: "operation",
+    kind: "added",
+    fields: ["POST"],
+    reason: "an extension of LanceDB's clients: the specification has no blobs",
+  },
+  {
+    operations: ["blob/{column}/{row_id}/bytes"],
+    part: "operation",
+    kind: "added",
+    fields: ["GET"],
+    reason: "an extension of LanceDB's clients: the specification has no blobs",
+  },
+  {
     operations: ["maintain"],
     part: "operation",
     kind: "added",

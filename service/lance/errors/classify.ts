@@ -63,6 +63,18 @@ const meanings: readonly Meaning[] = [
   { pattern: /^Schema error: No field named "?(.+?)"?\. Valid fields/, code: 12, say: missingColumn },
   { pattern: /^[Cc]olumn "?(.+?)"? (?:does not exist|not found)/s, code: 12, say: missingColumn },
   { pattern: /^FTS field path '(.+?)' does not exist/, code: 12, say: missingColumn },
+  { pattern: /^no column named '(.+?)' in this table/, code: 12, say: missingColumn },
+  {
+    pattern: /^column '(.+?)' is not a blob column/,
+    code: 13,
+    say: (name) => `column${quotable.test(name) ? ` '${name}'` : ""} is not a blob column`,
+  },
+  {
+    pattern: /^column '.+?' is a legacy blob column/,
+    code: 13,
+    say: () =>
+      "the column is a legacy blob column (lance-encoding:blob), of which only descriptions can be read: write its bytes into a blob v2 column (lance.blob.v2)",
+  },
   { pattern: /^Field path cannot be empty/, code: 13, say: () => "the name of a column is empty" },
   {
     pattern: /^Schema Error: More than one vector columns? found/,

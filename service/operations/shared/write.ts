@@ -51,4 +51,4 @@ export const committed = (
   content: unknown,
   commit: Commit | CommitOfRows,
   headers: Readonly<Record<string, string>> = {},
-) => new OperationResponse(content, { ...headers, ...versionHeader(commit.version) }, commit);
+) => new OperationResponse(content, { ...headers, ...versionHeader(commit.version) }, { commit });

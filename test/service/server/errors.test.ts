@@ -2,6 +2,8 @@ import { cp, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { blob, connect as connectDatabase } from "@lancedb/lancedb";
+import { Schema } from "apache-arrow";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { scopes } from "../../../service/auth/index.ts";
 import { type ErrorCode, errorKinds } from "../../../service/errors.ts";
@@ -44,12 +46,20 @@ beforeAll(async () => {
     }),
     startTestService({ database: await brokenRoot() }),
   ]);
+  await Promise.all([service, crowded].map(({ directory }) => makeBlobs(directory)));
   await breakTable(join(service.directory, "plain.lance"));
 });
 afterAll(async () => {
   await Promise.all([service, crowded, issuerAway, rootBroken, stored].map((each) => each.stop()));
   await rm(home, { recursive: true, force: true });
 });
+
+/** Creates the table `blobs`, with one blob in the column `image`. */
+const makeBlobs = async (directory: string): Promise<void> => {
+  const connection = await connectDatabase(directory);
+  await connection.createTable("blobs", [{ image: Buffer.from("bytes") }], { schema: new Schema([blob("image")]) });
+  connection.close();
+};
 
 /** Corrupts the manifests of a table. */
 const breakTable = async (directory: string): Promise<void> => {
@@ -94,13 +104,22 @@ interface Target {
   readonly table?: string;
   readonly namespace?: string;
   readonly index?: string;
+  readonly column?: string;
 }
 
-const addressOf = (label: string, { table = "docs", namespace = "prod", index = "id_idx" }: Target): string => {
+/** The table on which an operation answers 200. */
+const tableOf = (label: string): string => (label.includes("blob") ? "blobs" : "docs");
+
+const addressOf = (
+  label: string,
+  { table = tableOf(label), namespace = "prod", index = "id_idx", column = "image" }: Target,
+): string => {
   const operation = operationOf(label);
   return addressInDocument(operation)
     .replace("{id}", operation.target === "table" ? table : namespace)
-    .replace("{index_name}", index);
+    .replace("{index_name}", index)
+    .replace("{column}", column)
+    .replace("{row_id}", "0");
 };
 
 const send = (
@@ -117,8 +136,11 @@ const send = (
 
 const ask =
   (target: Target, change: object = {}, options: CallOptions = {}): Provoke =>
-  (operation) =>
-    send(service, operation, target, withFields(operation, change), options);
+  (operation) => {
+    const isGet = !operationOf(operation).methods.includes("POST");
+    const query = isGet ? `?${new URLSearchParams(change as Record<string, string>)}` : "";
+    return send(service, operation, target, withFields(operation, change), { query, ...options });
+  };
 
 /** Sends bursts until two requests overlap. */
 const provokeThrottling: Provoke = async (operation) => {
@@ -144,11 +166,14 @@ const provocations: Readonly<Record<number, Provoke>> = {
     await service.call("tags/create", "docs", { tag: "named", version: 1 });
     return ask({}, { ...(operation === "tags/update" ? { tag: "named" } : {}), version: 4711 })(operation);
   },
-  12: (operation) =>
-    ask(
+  12: (operation) => {
+    if (operation.includes("{column}")) return ask({ column: "no_such_column" })(operation);
+    if (operation === "fetch_blobs") return ask({}, { column: "no_such_column" })(operation);
+    return ask(
       {},
       operation === "count_rows" ? { predicate: "no_such_column = 1" } : { columns: ["no_such_column"] },
-    )(operation),
+    )(operation);
+  },
   13: ask({}, {}, { rawBody: "{", query: "?limit=0&delimiter=" }),
   15: ask({}, {}, { token: nothing }),
   16: ask({}, {}, { token: null }),

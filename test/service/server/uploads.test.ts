@@ -30,6 +30,8 @@ const request = (body: AsyncIterable<Uint8Array>, headers: Readonly<Record<strin
   body,
   signal: new AbortController().signal,
   whenSent: (_bytes, done) => done(),
+  whenClosed: (done) => done(),
+  disconnect: () => undefined,
 });
 
 const chunks = (count: number, bytes = 64 * kibibyte): Readable =>

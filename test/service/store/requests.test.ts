@@ -118,6 +118,7 @@ describe("lists of the root namespace", () => {
       maxWriteBytes: 2 ** 20,
       schemas: { maxSchemaBytes: 2 ** 20, maxValueBytes: 2 ** 20 },
       maxResultBytes: 2 ** 20,
+      blobPrefixes: [],
       showLocations: true,
     });
 

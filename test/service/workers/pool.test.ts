@@ -49,6 +49,7 @@ const open = (changes: Partial<PoolConfig> = {}, entry = workerEntry): Pool => {
     maxWriteBytes: 2 ** 20,
     schemas: { maxSchemaBytes: 2 ** 20, maxValueBytes: 2 ** 20 },
     maxResultBytes: 2 ** 20,
+    blobPrefixes: [],
     showLocations: false,
   };
   const pool = new Pool({ ...config, ...changes }, entry, database, (report) => reports.push(report));

@@ -1,0 +1,88 @@
+import { z } from "zod";
+import { ServiceError } from "../../errors.ts";
+import { branchName } from "../../query/fields.ts";
+import { ByteStream, defineOperation, OperationResponse } from "../operation.ts";
+import { versionHeader } from "../shared/headers.ts";
+import { snapshotOf } from "../shared/snapshot.ts";
+import { readRange, resolveRange } from "./byte-range.ts";
+import { readAhead, windowsOf } from "./windows.ts";
+
+const maxRowId = 2n ** 64n - 1n;
+
+/** Seconds for which a browser may keep what it has read of a version: a table of the same name may take its place. */
+const keptSeconds = 300;
+
+/** A blob may be anything that a writer chose. A browser must neither guess its type nor run it. */
+const inert = {
+  "content-disposition": "attachment",
+  "content-security-policy": "default-src 'none'; sandbox",
+  "cross-origin-resource-policy": "same-origin",
+  "accept-ranges": "bytes",
+  vary: "authorization, x-api-key",
+} as const;
+
+export const blobBytes = defineOperation({
+  name: "blob_bytes",
+  target: "table",
+  path: "blob/:column/:row_id/bytes",
+  methods: ["GET"],
+  extension: true,
+  scope: "read",
+  admission: "metadata",
+  errors: [11, 12, 22],
+  summary: "Returns the bytes of one blob, or a range of them",
+  body: z.object({}),
+  parameters: z.object({
+    column: z.string().min(1, { error: "must not be empty" }).describe("Path of a blob column (lance.blob.v2)"),
+    row_id: z
+      .string()
+      .refine((digits) => /^\d{1,20}$/.test(digits) && BigInt(digits) <= maxRowId, {
+        error: "must be the id of a row, a whole number of at most 2^64-1",
+      })
+      .describe("Id of a row of the version, from a query with with_row_id"),
+    version: z.coerce
+      .number({ error: "must be a whole number" })
+      .int({ error: "must be a whole number between 0 and 9007199254740991" })
+      .min(0, { error: "must be 0 or greater" })
+      .optional()
+      .describe("A version; absent for the latest"),
+    branch: branchName.optional().describe("A branch; absent for main"),
+  }),
+  media: "bytes",
+  successes: [200, 204, 206],
+  headers: inert,
+  answer: z.unknown(),
+  handle: async (tools, table, _, call) => {
+    const { column, row_id: digits, version: wanted, branch } = call.parameters;
+    const { database, blobWindowBytes } = tools;
+    const snapshot = snapshotOf(tools, { version: wanted, branch }, call);
+    const rowId = BigInt(digits);
+    const { version, sizes } = await database.blobSizes(table, snapshot, column, [rowId]);
+    const [size = null] = sizes;
+    const headers = {
+      ...versionHeader(version),
+      ...(wanted === undefined ? {} : { "cache-control": `private, max-age=${keptSeconds}` }),
+    };
+    if (size === null) return new OperationResponse(null, headers, { status: 204 });
+    const range = resolveRange(readRange(call.range), size);
+    if (range === undefined)
+      throw new ServiceError(13, {
+        transport: "rangeNotSatisfiable",
+        message: `the range has no byte of the blob, which has ${size}`,
+        headers: { ...versionHeader(version), "content-range": `bytes */${size}` },
+      });
+    const { start, end } = range;
+    const content = new ByteStream(end - start, Math.min(end - start, 2 * blobWindowBytes), () =>
+      readAhead(windowsOf([{ rowId, start, end }], blobWindowBytes), (window) =>
+        database.readBlobs(table, { ...snapshot, version }, column, window),
+      ),
+    );
+    if (call.range === undefined || readRange(call.range).kind === "all")
+      return new OperationResponse(content, headers);
+    return new OperationResponse(
+      content,
+      { ...headers, "content-range": `bytes ${start}-${end - 1}/${size}` },
+      { status: 206 },
+    );
+  },
+});
