@@ -2,7 +2,7 @@
 
 import { joinPath, type Leaf, leaves, withoutIndexes } from "./leaves.ts";
 import type { PlanEntry } from "./plan.ts";
-import { replacementSource } from "./replacements.ts";
+import { growsInPlace, keepsWithout, replacementSource } from "./replacements.ts";
 import type { Plain } from "./values.ts";
 
 export interface Change {
@@ -14,7 +14,7 @@ export interface Change {
   readonly after?: Leaf;
   /** Why this change likely replaces the resource. */
   readonly replaces?: string;
-  /** The resource ignores changes of this input. */
+  /** The resource ignores changes of this input, or its provider does. */
   readonly ignored?: true;
 }
 
@@ -56,6 +56,9 @@ export function changesOf(before: PlanEntry, after: PlanEntry, renamed: Readonly
     const under = (property: string): boolean =>
       property === "*" || path === withoutIndexes(property) || path.startsWith(`${withoutIndexes(property)}.`);
     if (ignored.some(under)) return { ...change, ignored: true };
+    const property = path.split(".")[0] ?? "";
+    if (!(property in after.inputs) && keepsWithout(after.type, property)) return { ...change, ignored: true };
+    if (growsInPlace(after.type, path, change.before, change.after)) return change;
     const changed = change.before !== undefined && change.after !== undefined;
     const reason = forced.some(under) ? "replaceOnChanges" : replacementSource(after.type, path, changed);
     return reason === undefined ? change : { ...change, replaces: reason };

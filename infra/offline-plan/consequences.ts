@@ -4,7 +4,7 @@
  */
 
 import { outline, type ResourceDiff } from "./changes.ts";
-import { withoutIndexes } from "./leaves.ts";
+import { leaves, withoutIndexes } from "./leaves.ts";
 import type { PlanEntry } from "./plan.ts";
 import { replacementSource } from "./replacements.ts";
 
@@ -46,6 +46,7 @@ export const inheriting: Readonly<Record<"tagsAll" | "effectiveLabels", readonly
     "gcp:artifactregistry/repository:Repository",
     "gcp:compute/address:Address",
     "gcp:compute/globalAddress:GlobalAddress",
+    "gcp:compute/securityPolicy:SecurityPolicy",
     "gcp:container/cluster:Cluster",
     "gcp:kms/cryptoKey:CryptoKey",
     "gcp:secretmanager/secret:Secret",
@@ -57,8 +58,20 @@ const inheritedBy: ReadonlyMap<string, string> = new Map(
   Object.entries(inheriting).flatMap(([output, types]) => types.map((type) => [type, output] as const)),
 );
 
-/** Types whose every update changes an output: a launch template gets its next version, an image another digest. */
-const renewed: ReadonlySet<string> = new Set(["aws:ec2/launchTemplate:LaunchTemplate", "docker-build:index:Image"]);
+interface Renewal {
+  /** The input whose change has the effect; default: any. */
+  readonly by?: string;
+  /** The input of other resources that takes the output; default: any. */
+  readonly of?: string;
+}
+
+/** Types whose update changes an output: a launch template gets its next version, an image another digest. */
+const renewed: Readonly<Record<string, Renewal>> = {
+  "aws:ec2/launchTemplate:LaunchTemplate": {},
+  "docker-build:index:Image": {},
+  // The kubeconfig names the host of the control plane, which is another one with a DNS endpoint.
+  "gcp:container/cluster:Cluster": { by: "controlPlaneEndpointsConfig", of: "kubeconfig" },
+};
 
 const nodeGroup = "aws:eks/nodeGroup:NodeGroup";
 const nodePool = "gcp:container/nodePool:NodePool";
@@ -122,11 +135,18 @@ export function disruption(type: string, paths: readonly string[]): Omit<Disrupt
   return found !== undefined && paths.some((path) => found.by(withoutIndexes(path))) ? found : undefined;
 }
 
+const subnetwork = "gcp:compute/subnetwork:Subnetwork";
 const volumeClaim = "kubernetes:core/v1:PersistentVolumeClaim";
 
 /** Effects of an update in the cloud that neither its inputs nor the engine show. */
 function warnings({ op, type, changes, follows }: ResourceDiff): string[] {
+  if (op === "replace" && type === subnetwork)
+    return [
+      "Google creates the new one first, and refuses ranges that overlap the old one's: give nodeCidr, podCidr and serviceCidr " +
+        "free ranges, or destroy the stack first",
+    ];
   if (op !== "change") return [];
+  const ranges = changes.some(({ path }) => type === subnetwork && /^secondaryIpRanges\b.*ipCidrRange$/.test(path));
   const effective = changes.filter(({ ignored }) => !ignored);
   const paths = [...effective.map(({ path }) => path), ...(follows === undefined ? [] : [follows.property])];
   const disrupts = disruption(type, paths);
@@ -138,6 +158,11 @@ function warnings({ op, type, changes, follows }: ResourceDiff): string[] {
     ...(disrupts === undefined ? [] : [disrupts.warning]),
     ...(type === volumeClaim && paths.some((path) => below(path, ["spec.resources"]))
       ? ["a volume can only grow, and only where its StorageClass has `allowVolumeExpansion`; otherwise `up` fails"]
+      : []),
+    ...(ranges
+      ? [
+          "Google refuses another range while a cluster uses it: destroy the cluster first, or leave podCidr and serviceCidr",
+        ]
       : []),
     ...(scaled
       ? ["sets the group's size to the recorded one: run `pulumi up --refresh`, or running workers are stopped"]
@@ -151,6 +176,13 @@ function warnings({ op, type, changes, follows }: ResourceDiff): string[] {
 const updates = ({ op, changes, follows }: ResourceDiff): boolean =>
   op === "change" &&
   (follows !== undefined || changes.some(({ path, ignored }) => !ignored && !path.startsWith("options.")));
+
+function renews(diff: ResourceDiff, property: string): boolean {
+  const renewal = renewed[diff.type];
+  if (renewal === undefined || !updates(diff) || (renewal.of ?? property) !== property) return false;
+  const { by } = renewal;
+  return by === undefined || diff.changes.some(({ path, ignored }) => !ignored && below(withoutIndexes(path), [by]));
+}
 
 /** The given differences and those that follow from them. */
 export function withConsequences(entries: readonly PlanEntry[], resources: readonly ResourceDiff[]): ResourceDiff[] {
@@ -170,10 +202,48 @@ export function withConsequences(entries: readonly PlanEntry[], resources: reado
     }
   }
   return [...diffs.values()].map((diff) => {
-    const found = warnings(diff);
+    const found = [...warnings(diff), ...keptBy(diff, entries, diffs)];
     return found.length === 0 ? diff : { ...diff, warnings: found };
   });
 }
+
+/**
+ * A replaced resource that another one goes on using, because that ignores the input: the cloud refuses to delete it. Said
+ * once, on the first of them.
+ */
+function keptBy(
+  { op, id }: ResourceDiff,
+  entries: readonly PlanEntry[],
+  diffs: ReadonlyMap<string, ResourceDiff>,
+): string[] {
+  if (op !== "replace") return [];
+  return entries.flatMap((entry) =>
+    diffs.get(entry.id)?.op === "replace"
+      ? []
+      : Object.entries(entry.references).flatMap(([property, ids]) =>
+          ids.find((other) => diffs.get(other)?.op === "replace") === id &&
+          unknownLeaves(entry, property).some((path) => isIgnored(entry, path))
+            ? [
+                `${entry.name} stays in what is replaced (it ignores changes of ${property}), and the cloud refuses to delete that: ` +
+                  "undo the change, or destroy the stack and create it anew",
+              ]
+            : [],
+        ),
+  );
+}
+
+/** Paths of an input, without indexes, whose values are known only after another resource was created. */
+const unknownLeaves = ({ inputs }: PlanEntry, property: string): string[] =>
+  leaves(inputs[property] ?? null, property).flatMap(([path, value]) =>
+    /<computed|^<secret>$/.test(String(value)) || path.includes("<computed") ? [withoutIndexes(path)] : [],
+  );
+
+const isIgnored = ({ options }: PlanEntry, path: string): boolean =>
+  Array.isArray(options.ignoreChanges) &&
+  below(
+    path,
+    options.ignoreChanges.map((ignored) => withoutIndexes(String(ignored))),
+  );
 
 interface Consequence {
   readonly op: "change" | "replace";
@@ -208,14 +278,13 @@ function replacedBy(
   return undefined;
 }
 
-function updatedBy(
-  { type, references, options }: PlanEntry,
-  diffs: ReadonlyMap<string, ResourceDiff>,
-): Consequence | undefined {
+function updatedBy(entry: PlanEntry, diffs: ReadonlyMap<string, ResourceDiff>): Consequence | undefined {
+  const { type, references, options } = entry;
   for (const [property, ids] of Object.entries(references)) {
+    const takes = unknownLeaves(entry, property).some((path) => !isIgnored(entry, path));
     const from = ids.find((id) => {
       const diff = diffs.get(id);
-      return diff !== undefined && renewed.has(diff.type) && updates(diff);
+      return diff !== undefined && ((takes && diff.op === "replace") || renews(diff, property));
     });
     if (from !== undefined) return { op: "change", property, from };
   }

@@ -1,7 +1,7 @@
 /**
  * Inputs whose change makes a provider delete the resource and create another one, for the types that the stacks use. The
  * offline plan cannot ask the provider. A type that is not listed is never marked. Some inputs force a replacement in one
- * direction only (a subnetwork may grow in place); they are listed, because a missing warning is worse than one too many.
+ * direction only; they are listed, because a missing warning is worse than one too many.
  *
  * A test compares the AWS and Google entries with documents of the clouds and providers (test/support/infra). Kubernetes:
  * `forceNewProperties` in pulumi-kubernetes, provider/pkg/provider/diff.go.
@@ -25,7 +25,7 @@ const aws: Readonly<Record<string, readonly string[]>> = {
   "aws:autoscaling/tag:Tag": ["autoscalingGroupName", "tag.key"],
   "aws:cloudwatch/logGroup:LogGroup": ["name", "namePrefix", "logGroupClass"],
   "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup": ["vpcId"],
-  "aws:ec2/eip:Eip": ["domain", "networkBorderGroup", "publicIpv4Pool"],
+  "aws:ec2/eip:Eip": ["address", "domain", "networkBorderGroup", "publicIpv4Pool"],
   "aws:ec2/flowLog:FlowLog": [
     "deliverCrossAccountRole",
     "destinationOptions",
@@ -43,7 +43,13 @@ const aws: Readonly<Record<string, readonly string[]>> = {
   ],
   "aws:ec2/internetGateway:InternetGateway": [],
   "aws:ec2/launchTemplate:LaunchTemplate": ["name", "namePrefix"],
-  "aws:ec2/natGateway:NatGateway": ["subnetId", "allocationId", "connectivityType", "privateIp"],
+  "aws:ec2/natGateway:NatGateway": [
+    "subnetId",
+    "allocationId",
+    "connectivityType",
+    "privateIp",
+    "secondaryPrivateIpAddressCount",
+  ],
   "aws:ec2/route:Route": [
     "routeTableId",
     "destinationCidrBlock",
@@ -53,7 +59,7 @@ const aws: Readonly<Record<string, readonly string[]>> = {
   "aws:ec2/routeTable:RouteTable": ["vpcId"],
   "aws:ec2/routeTableAssociation:RouteTableAssociation": ["subnetId", "gatewayId"],
   "aws:ec2/securityGroup:SecurityGroup": ["name", "namePrefix", "description", "vpcId"],
-  "aws:ec2/subnet:Subnet": ["vpcId", "cidrBlock", "availabilityZone", "availabilityZoneId", "outpostArn"],
+  "aws:ec2/subnet:Subnet": ["vpcId", "cidrBlock", "availabilityZone", "availabilityZoneId", "ipv6Native", "outpostArn"],
   "aws:ec2/vpc:Vpc": ["cidrBlock", "ipv4IpamPoolId", "ipv4NetmaskLength"],
   "aws:ec2/vpcEndpoint:VpcEndpoint": ["vpcId", "serviceName", "vpcEndpointType"],
   "aws:ec2/vpcEndpointRouteTableAssociation:VpcEndpointRouteTableAssociation": ["vpcEndpointId", "routeTableId"],
@@ -97,15 +103,15 @@ const aws: Readonly<Record<string, readonly string[]>> = {
     "remoteAccess",
   ],
   "aws:eks/podIdentityAssociation:PodIdentityAssociation": ["clusterName", "namespace", "serviceAccount"],
-  "aws:iam/openIdConnectProvider:OpenIdConnectProvider": ["url"],
+  "aws:iam/openIdConnectProvider:OpenIdConnectProvider": ["clientIdLists", "url"],
   "aws:iam/policy:Policy": ["name", "namePrefix", "path", "description"],
   "aws:iam/role:Role": ["name", "namePrefix", "path"],
   "aws:iam/rolePolicy:RolePolicy": ["name", "namePrefix", "role"],
   "aws:iam/rolePolicyAttachment:RolePolicyAttachment": ["role", "policyArn"],
   "aws:kms/alias:Alias": ["name", "namePrefix"],
-  "aws:kms/key:Key": ["customerMasterKeySpec", "keyUsage", "multiRegion", "customKeyStoreId"],
+  "aws:kms/key:Key": ["customerMasterKeySpec", "keyUsage", "multiRegion", "customKeyStoreId", "xksKeyId"],
   "aws:route53/record:Record": ["name", "type", "zoneId"],
-  "aws:s3/bucket:Bucket": ["bucket", "bucketPrefix", "objectLockEnabled"],
+  "aws:s3/bucket:Bucket": ["bucket", "bucketPrefix", "objectLockConfiguration.objectLockEnabled", "objectLockEnabled"],
   "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration": ["bucket", "expectedBucketOwner"],
   "aws:s3/bucketOwnershipControls:BucketOwnershipControls": ["bucket"],
   "aws:s3/bucketPolicy:BucketPolicy": ["bucket"],
@@ -166,7 +172,7 @@ const google: Readonly<Record<string, readonly string[]>> = {
     "region",
     "subnetwork",
   ],
-  "gcp:compute/firewall:Firewall": ["direction", "name"],
+  "gcp:compute/firewall:Firewall": ["direction", "name", "params"],
   "gcp:compute/globalAddress:GlobalAddress": [
     "address",
     "addressType",
@@ -185,8 +191,9 @@ const google: Readonly<Record<string, readonly string[]>> = {
     "networkProfile",
     "params",
   ],
-  "gcp:compute/router:Router": ["encryptedInterconnectRouter", "name", "nccGateway", "network", "region"],
+  "gcp:compute/router:Router": ["encryptedInterconnectRouter", "name", "nccGateway", "network", "params", "region"],
   "gcp:compute/routerNat:RouterNat": ["endpointTypes", "initialNatIps", "name", "region", "router", "type"],
+  "gcp:compute/securityPolicy:SecurityPolicy": ["name", "type"],
   "gcp:compute/sSLPolicy:SSLPolicy": ["description", "name"],
   "gcp:compute/subnetwork:Subnetwork": [
     "description",
@@ -238,6 +245,7 @@ const google: Readonly<Record<string, readonly string[]>> = {
     "networkConfig.additionalNodeNetworkConfigs",
     "networkConfig.additionalPodNetworkConfigs",
     "networkConfig.createPodRange",
+    "networkConfig.podCidrOverprovisionConfig",
     "networkConfig.podIpv4CidrBlock",
     "networkConfig.podRange",
     "networkConfig.subnetwork",
@@ -261,6 +269,7 @@ const google: Readonly<Record<string, readonly string[]>> = {
     "nodeConfig.oauthScopes",
     "nodeConfig.preemptible",
     "nodeConfig.reservationAffinity",
+    "nodeConfig.sandboxConfig",
     "nodeConfig.secondaryBootDisks",
     "nodeConfig.serviceAccount",
     "nodeConfig.shieldedInstanceConfig",
@@ -364,6 +373,33 @@ const covers = (properties: readonly string[] | undefined, path: string): boolea
   properties?.some(
     (property) => path === property || path.startsWith(`${property}.`) || path.startsWith(`${property}[`),
   ) ?? false;
+
+/**
+ * Inputs that the provider computes where the program leaves them out: removing one changes nothing. Source: Optional and
+ * Computed in the provider's schemas.
+ */
+const computedWithout: Readonly<Record<string, readonly string[]>> = {
+  "gcp:container/nodePool:NodePool": ["nodeLocations"],
+};
+
+/** Whether the removal of an input leaves the resource as it is. */
+export const keepsWithout = (type: string, property: string): boolean =>
+  computedWithout[type]?.includes(property) ?? false;
+
+/** Ranges of IPv4 addresses that may grow in place. Source: expandIpCidrRange in Google's Compute Engine API. */
+const growing: Readonly<Record<string, string>> = { "gcp:compute/subnetwork:Subnetwork": "ipCidrRange" };
+
+/** Whether the provider changes the range in place, because the new one contains the old one. */
+export function growsInPlace(type: string, path: string, before: unknown, after: unknown): boolean {
+  if (growing[type] !== path) return false;
+  const [old, now] = [before, after].map((range) => {
+    const [address = "", prefix = ""] = String(range).split("/");
+    return { bits: address.split(".").reduce((sum, octet) => sum * 256 + Number(octet), 0), prefix: Number(prefix) };
+  });
+  if (old === undefined || now === undefined || !(now.prefix <= old.prefix)) return false;
+  const size = 2 ** (32 - now.prefix);
+  return Math.floor(old.bits / size) === Math.floor(now.bits / size);
+}
 
 /**
  * Why a change of this input likely replaces the resource; undefined where it does not.

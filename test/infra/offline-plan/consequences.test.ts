@@ -13,6 +13,95 @@ const provider = "pulumi:providers:aws::aws";
 const defaults = (owner: string) => entry(provider, { inputs: { defaultTags: { tags: { owner } } } });
 const withAws = (id: string, more: Partial<PlanEntry> = {}) => entry(id, { options: { provider: "aws" }, ...more });
 
+describe("what follows from a replacement", () => {
+  const vpc = "aws:ec2/vpc:Vpc::network";
+  const moved = (...others: PlanEntry[]) => {
+    const of = (cidrBlock: string) => planWith(entry(vpc, { inputs: { cidrBlock } }), ...others);
+    return diffPlans(of("10.0.0.0/16"), of("10.1.0.0/16")).resources;
+  };
+
+  it("a resource that takes an output of the replaced one is updated, even where the input forces nothing", () => {
+    const gateway = "aws:ec2/internetGateway:InternetGateway::network";
+    const found = moved(entry(gateway, { inputs: { vpcId: "<computed>" }, references: { vpcId: [vpc] } }));
+    expect(found.find(({ id }) => id === gateway)).toMatchObject({ op: "change", follows: { from: vpc } });
+  });
+
+  it("a resource whose input is known before stays", () => {
+    const rule = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule::a";
+    expect(moved(entry(rule, { inputs: { cidrIpv4: "10.9.0.0/16" }, references: { cidrIpv4: [vpc] } }))).toHaveLength(
+      1,
+    );
+  });
+
+  it("a cluster that ignores its new subnets makes the cloud refuse the deletion of the old ones", () => {
+    const found = moved(
+      entry("aws:eks/cluster:Cluster::cluster", {
+        inputs: { vpcConfig: { subnetIds: ["<computed>"], endpointPrivateAccess: true } },
+        options: { ignoreChanges: ["vpcConfig.subnetIds"] },
+        references: { vpcConfig: [vpc] },
+      }),
+    );
+    expect(found).toMatchObject([
+      {
+        id: vpc,
+        op: "replace",
+        warnings: [expect.stringMatching(/^cluster stays .* refuses to delete .* create it anew$/)],
+      },
+    ]);
+  });
+});
+
+describe("Google's subnetwork and node pools", () => {
+  const subnetwork = "gcp:compute/subnetwork:Subnetwork::network";
+  const ranged = (before: object, after: object) => {
+    const [a, b] = [before, after].map((inputs) => planWith(entry(subnetwork, { inputs: { ...inputs } })));
+    return diffPlans(a ?? planWith(), b ?? planWith()).resources;
+  };
+
+  it.each([
+    ["10.64.0.0/20", "10.64.0.0/19", "change"],
+    ["10.64.16.0/20", "10.64.0.0/19", "change"],
+    ["10.64.0.0/20", "10.64.0.0/21", "replace"],
+    ["10.64.0.0/20", "10.65.0.0/20", "replace"],
+  ])("from %s to %s: %s", (before, after, op) => {
+    const [found] = ranged({ ipCidrRange: before }, { ipCidrRange: after });
+    expect(found?.op).toBe(op);
+    const said = op === "replace" ? [expect.stringContaining("overlap the old one's")] : [];
+    expect(found?.warnings ?? []).toEqual(said);
+  });
+
+  it("another secondary range is refused while a cluster uses it", () => {
+    const of = (ipCidrRange: string) => ({ secondaryIpRanges: [{ rangeName: "pods", ipCidrRange }] });
+    const [found] = ranged(of("10.68.0.0/14"), of("10.72.0.0/14"));
+    expect(found).toMatchObject({ op: "change", warnings: [expect.stringContaining("while a cluster uses it")] });
+  });
+
+  it("removed zones of a pool change nothing, and fewer do", () => {
+    const pool = "gcp:container/nodePool:NodePool::gpu";
+    const of = (...zones: string[]) =>
+      planWith(entry(pool, { inputs: zones.length === 0 ? {} : { nodeLocations: zones } }));
+    const ignored = (after: ReturnType<typeof of>) =>
+      diffPlans(of("a", "b"), after).resources.flatMap(({ changes }) => changes.map((change) => change.ignored));
+    expect(ignored(of())).toEqual([true, true]);
+    expect(ignored(of("a"))).toEqual([undefined]);
+  });
+
+  it.each([
+    ["controlPlaneEndpointsConfig", true],
+    ["resourceLabels", false],
+  ])("a change of the cluster's %s changes the kubeconfig: %s", (property, expected) => {
+    const main = "gcp:container/cluster:Cluster::main";
+    const kubernetes = "pulumi:providers:kubernetes::kubernetes";
+    const of = (value: string) =>
+      planWith(
+        entry(main, { inputs: { [property]: { a: value } } }),
+        entry(kubernetes, { inputs: { kubeconfig: "<secret>" }, references: { kubeconfig: [main] } }),
+      );
+    const found = diffPlans(of("a"), of("b")).resources.find(({ id }) => id === kubernetes);
+    expect(found?.op === "change").toBe(expected);
+  });
+});
+
 describe("the consequences of a change", () => {
   it("a new version of a launch template updates its node group", () => {
     const group = entry(nodeGroup, { references: { launchTemplate: [template] } });

@@ -1,6 +1,6 @@
 /**
- * Which inputs force a replacement, from documents that others wrote: the Pulumi SDKs' comments, AWS's own SDK, the source of
- * the Google provider. The stand-ins for the clouds use this. The project's table, infra/offline-plan/replacements.ts, must
+ * Which inputs force a replacement, from documents that others wrote: the Pulumi SDKs' comments, AWS's own SDK, the
+ * schemas of the two providers. The stand-ins for the clouds use this. The project's table, infra/offline-plan/replacements.ts, must
  * not: a test compares the two.
  */
 
@@ -104,145 +104,26 @@ function notUpdatable(type: string): string[] {
 }
 
 /**
- * Rule 4: the source of the Google provider marks the input. Nested inputs by their path, without indexes; a block that is
- * marked is represented by the marked inputs in it.
+ * Rule 4: the provider marks the input. Nested inputs by their path, without indexes; a block that is marked is represented by
+ * the marked inputs in it.
  */
-const google = (
-  JSON.parse(readFileSync(new URL("google-force-new.json", import.meta.url), "utf8")) as {
-    readonly types: Readonly<Record<string, readonly string[]>>;
-  }
-).types;
+const providers = ["aws", "google"].map(
+  (name) =>
+    JSON.parse(readFileSync(new URL(`${name}-force-new.json`, import.meta.url), "utf8")) as {
+      readonly types: Readonly<Record<string, readonly string[]>>;
+    },
+);
+const marked: Readonly<Record<string, readonly string[]>> = Object.assign({}, ...providers.map(({ types }) => types));
 
-/** Rule 5: what no document on this machine says. `<source>: <inputs>`; files are those of hashicorp/terraform-provider-aws. */
+/** Rule 5: what no document on this machine says. `<source>: <inputs>`; files are those of the providers' repositories. */
 export const elsewhere: Readonly<Record<string, readonly [source: string, ...paths: string[]]>> = {
-  "aws:acm/certificate:Certificate": [
-    "internal/service/acm/certificate.go",
-    "certificateAuthorityArn",
-    "domainName",
-    "keyAlgorithm",
-    "subjectAlternativeNames",
-    "validationMethod",
-    "validationOptions",
-  ],
-  "aws:acm/certificateValidation:CertificateValidation": [
-    "internal/service/acm/certificate_validation.go",
-    "certificateArn",
-    "validationRecordFqdns",
-  ],
-  "aws:autoscaling/tag:Tag": ["internal/service/autoscaling/group_tag.go", "autoscalingGroupName", "tag.key"],
-  "aws:cloudwatch/logGroup:LogGroup": ["internal/service/logs/group.go", "namePrefix", "logGroupClass"],
-  "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup": ["internal/service/ec2/vpc_default_security_group.go", "vpcId"],
-  "aws:ec2/eip:Eip": ["internal/service/ec2/ec2_eip.go", "domain", "networkBorderGroup", "publicIpv4Pool"],
-  "aws:ec2/flowLog:FlowLog": [
-    "internal/service/ec2/vpc_flow_log.go",
-    "deliverCrossAccountRole",
-    "destinationOptions",
-    "eniId",
-    "iamRoleArn",
-    "logDestination",
-    "logDestinationType",
-    "logFormat",
-    "maxAggregationInterval",
-    "subnetId",
-    "trafficType",
-    "transitGatewayAttachmentId",
-    "transitGatewayId",
-    "vpcId",
-  ],
-  "aws:ec2/launchTemplate:LaunchTemplate": ["internal/service/ec2/ec2_launch_template.go", "name", "namePrefix"],
-  "aws:ec2/natGateway:NatGateway": [
-    "internal/service/ec2/vpc_nat_gateway.go",
-    "subnetId",
-    "allocationId",
-    "connectivityType",
-    "privateIp",
-  ],
-  "aws:ec2/route:Route": [
-    "internal/service/ec2/vpc_route.go",
-    "destinationCidrBlock",
-    "destinationIpv6CidrBlock",
-    "destinationPrefixListId",
-  ],
-  "aws:ec2/routeTable:RouteTable": ["internal/service/ec2/vpc_route_table.go", "vpcId"],
-  "aws:ec2/routeTableAssociation:RouteTableAssociation": [
-    "internal/service/ec2/vpc_route_table_association.go",
-    "subnetId",
-    "gatewayId",
-  ],
-  "aws:ec2/securityGroup:SecurityGroup": [
-    "internal/service/ec2/vpc_security_group.go",
-    "name",
-    "namePrefix",
-    "description",
-    "vpcId",
-  ],
-  "aws:ec2/subnet:Subnet": [
-    "internal/service/ec2/vpc_subnet.go",
-    "vpcId",
-    "cidrBlock",
-    "availabilityZone",
-    "availabilityZoneId",
-    "outpostArn",
-  ],
-  "aws:ec2/vpc:Vpc": ["internal/service/ec2/vpc_.go", "cidrBlock", "ipv4IpamPoolId", "ipv4NetmaskLength"],
-  "aws:ec2/vpcEndpoint:VpcEndpoint": [
-    "internal/service/ec2/vpc_endpoint.go",
-    "vpcId",
-    "serviceName",
-    "vpcEndpointType",
-  ],
-  "aws:ecr/lifecyclePolicy:LifecyclePolicy": ["internal/service/ecr/lifecycle_policy.go", "policy"],
   "aws:ecr/pullThroughCacheRule:PullThroughCacheRule": [
-    "internal/service/ecr/pull_through_cache_rule.go",
-    "ecrRepositoryPrefix",
-    "upstreamRegistryUrl",
+    "internal/service/ecr/pull_through_cache_rule.go of hashicorp/terraform-provider-aws",
     "upstreamRepositoryPrefix",
   ],
-  "aws:ecr/repository:Repository": ["internal/service/ecr/repository.go", "encryptionConfigurations"],
-  "aws:eks/cluster:Cluster": [
-    "internal/service/eks/cluster.go",
-    "accessConfig.bootstrapClusterCreatorAdminPermissions",
-    "kubernetesNetworkConfig.ipFamily",
-    "kubernetesNetworkConfig.serviceIpv4Cidr",
-  ],
-  // UpdateNodegroupVersion: "you must specify the same launch template ID or name that was used to create the node group".
-  "aws:eks/nodeGroup:NodeGroup": ["@aws-sdk/client-eks", "launchTemplate.id", "launchTemplate.name"],
-  "aws:iam/openIdConnectProvider:OpenIdConnectProvider": ["internal/service/iam/openid_connect_provider.go", "url"],
-  "aws:iam/policy:Policy": ["internal/service/iam/policy.go", "name", "namePrefix", "path", "description"],
-  "aws:iam/role:Role": ["internal/service/iam/role.go", "namePrefix", "path"],
-  "aws:iam/rolePolicy:RolePolicy": ["internal/service/iam/role_policy.go", "namePrefix"],
-  "aws:kms/alias:Alias": ["internal/service/kms/alias.go", "namePrefix"],
-  "aws:kms/key:Key": [
-    "internal/service/kms/key.go",
-    "customerMasterKeySpec",
-    "keyUsage",
-    "multiRegion",
-    "customKeyStoreId",
-  ],
-  "aws:s3/bucket:Bucket": ["internal/service/s3/bucket.go", "bucketPrefix", "objectLockEnabled"],
-  "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration": [
-    "internal/service/s3/bucket_lifecycle_configuration.go",
-    "expectedBucketOwner",
-  ],
-  "aws:s3/bucketServerSideEncryptionConfiguration:BucketServerSideEncryptionConfiguration": [
-    "internal/service/s3/bucket_server_side_encryption_configuration.go",
-    "expectedBucketOwner",
-  ],
-  "aws:s3/bucketVersioning:BucketVersioning": ["internal/service/s3/bucket_versioning.go", "expectedBucketOwner"],
-  "aws:secretsmanager/secret:Secret": ["internal/service/secretsmanager/secret.go", "name", "namePrefix"],
   "aws:secretsmanager/secretVersion:SecretVersion": [
-    "internal/service/secretsmanager/secret_version.go",
-    "secretBinary",
-    "secretString",
+    "internal/service/secretsmanager/secret_version.go of hashicorp/terraform-provider-aws",
     "secretStringWoVersion",
-  ],
-  "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule": [
-    "internal/service/ec2/vpc_security_group_egress_rule.go",
-    "securityGroupId",
-  ],
-  "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": [
-    "internal/service/ec2/vpc_security_group_ingress_rule.go",
-    "securityGroupId",
   ],
   "gcp:projects/serviceIdentity:ServiceIdentity": [
     "google-beta/services/serviceusage/resource_project_service_identity.go of hashicorp/terraform-provider-google-beta",
@@ -254,7 +135,7 @@ const isUnder = (path: string, property: string): boolean => path === property |
 
 /** Paths of a type that rules 1 to 4 find, sorted. */
 export const documentedPaths = (type: string): string[] =>
-  [...new Set([...documented(type), ...identifying(type), ...notUpdatable(type), ...(google[type] ?? [])])].sort();
+  [...new Set([...documented(type), ...identifying(type), ...notUpdatable(type), ...(marked[type] ?? [])])].sort();
 
 const known = new Map<string, readonly string[]>();
 

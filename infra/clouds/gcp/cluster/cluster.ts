@@ -99,7 +99,7 @@ function clusterInputs({ config, network, nodeEmail, secretsKeyName }: ClusterAr
       enableInsecureBindingSystemAuthenticated: false,
       enableInsecureBindingSystemUnauthenticated: false,
     },
-    securityPostureConfig: { mode: "BASIC", vulnerabilityMode: "VULNERABILITY_DISABLED" },
+    securityPostureConfig: { mode: "BASIC" },
 
     addonsConfig: {
       httpLoadBalancing: { disabled: false },
