@@ -84,6 +84,13 @@ const grants: readonly Grant[] = [
     ],
   },
   {
+    // AWS's own account has the names of the newest machine images.
+    sid: "MachineImages",
+    service: "ssm",
+    resources: ({ region }) => [`${region}::parameter/aws/service/eks/optimized-ami/*`],
+    read: ["GetParameter"],
+  },
+  {
     sid: "Autoscaling",
     service: "autoscaling",
     resources: all,
@@ -126,7 +133,8 @@ const grants: readonly Grant[] = [
       "ListRoleTags",
     ],
     write: [
-      ...["AttachRolePolicy", "CreateRole", "DeleteRole", "DeleteRolePolicy", "DetachRolePolicy", "PutRolePolicy"],
+      ...["AttachRolePolicy", "CreateRole", "DeleteRole", "DeleteRolePermissionsBoundary", "DeleteRolePolicy"],
+      ...["DetachRolePolicy", "PutRolePermissionsBoundary", "PutRolePolicy"],
       ...["TagRole", "UntagRole", "UpdateAssumeRolePolicy", "UpdateRole", "UpdateRoleDescription"],
     ],
   },

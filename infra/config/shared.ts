@@ -5,6 +5,19 @@ import { maintenanceSchema, schedule } from "./maintenance.ts";
 import { type operatorSchema, raySchema } from "./ray.ts";
 import type { exposureSchema, tableServiceSchema } from "./table-service.ts";
 
+const maximumTags = 40;
+
+/**
+ * The stack's own tags and the configured ones, which win. IAM compares keys without case, and refuses two that are the same.
+ */
+export function withOwnTags(
+  tags: Readonly<Record<string, string>>,
+  own: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const configured = new Set(Object.keys(tags).map((key) => key.toLowerCase()));
+  return { ...Object.fromEntries(Object.entries(own).filter(([key]) => !configured.has(key))), ...tags };
+}
+
 /** The keys that every cloud's configuration has. */
 export const sharedShape = {
   clusterName: z
@@ -27,14 +40,19 @@ export const sharedShape = {
     .describe("Protect cluster, bucket, keys and network against deletion, in Pulumi's state and in the cloud"),
   tags: z
     .record(
-      z.string().regex(/^[a-z][a-z0-9_-]{0,62}$/, {
-        error: "1 to 63 lower-case letters, digits, - and _, starting with a letter",
+      z.string().regex(/^(?!aws:)[A-Za-z0-9][\w .:/=+@-]{0,127}$/i, {
+        error: "1 to 128 letters, digits, spaces and _.:/=+-@, and not aws: at the start",
       }),
-      z.string().max(63),
+      z
+        .string()
+        .regex(/^[\p{L}\p{N} _.:/=+@-]{0,256}$/u, { error: "at most 256 letters, digits, spaces and _.:/=+-@" }),
     )
+    .refine((tags) => Object.keys(tags).length <= maximumTags, {
+      error: `at most ${maximumTags} tags: AWS accepts 50 on a resource, and the stack and Kubernetes add up to 10`,
+    })
     .default({})
     .describe(
-      "Tags (AWS) or labels (Google Cloud) on every cloud resource, in addition to `project`, `stack` and `managed-by`",
+      "Tags (AWS) or labels (Google Cloud: lower case, 63 characters) on every cloud resource, at most 40. The stack adds `project`, `stack` and `managed-by` where you write no such key",
     ),
   ray: raySchema,
   networkPolicies: z

@@ -62,6 +62,15 @@ const answers: Readonly<Record<string, Answer>> = {
       expiresAt: "2026-01-01T00:00:00Z",
     };
   },
+  // A public parameter of the machine images of EKS.
+  "aws:ssm/getParameter:getParameter": (args) => ({
+    id: string(args.name) ?? "",
+    name: string(args.name) ?? "",
+    value: "1.35.0-20260101",
+    insecureValue: "1.35.0-20260101",
+    type: "String",
+    version: 1,
+  }),
   "aws:lb/getHostedZoneId:getHostedZoneId": () => ({ id: "Z215JYRZR1TBD5", loadBalancerType: "application" }),
   "gcp:organizations/getProject:getProject": (args, context) => {
     const projectId = gcpProject(args, context);

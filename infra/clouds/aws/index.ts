@@ -1,6 +1,7 @@
 import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
 import type { SecretValues } from "../../config/load.ts";
+import { withOwnTags } from "../../config/shared.ts";
 import { connect } from "../../kubernetes/connect.ts";
 import { dockerHubRepositories, throughCache } from "../../model/image-name.ts";
 import { buildsServiceImage, servicePlatform } from "../../model/service-image.ts";
@@ -17,8 +18,10 @@ import { exposureOf, LoadBalancer } from "./exposure/load-balancer.ts";
 import { Access } from "./identity/access.ts";
 import { partitionOf } from "./identity/arn.ts";
 import { clientCredentials } from "./identity/client-credentials.ts";
+import { clientRoleArn } from "./identity/cluster-policies.ts";
 import { Identities } from "./identity/identities.ts";
 import type { Place } from "./identity/policy.ts";
+import { governed } from "./identity/role.ts";
 import { DockerHubCache } from "./images/docker-hub-cache.ts";
 import { ServiceImage } from "./images/service-image.ts";
 import { FlowLogs } from "./network/flow-logs.ts";
@@ -34,9 +37,11 @@ export function createAws(config: AwsConfig, secrets: SecretValues<"dockerHubTok
   const place: Place = { partition: partitionOf(region), region, account: config.account, cluster };
   const model = awsDecisions.clusterModel(config);
   const nodeSelector = model.systemNodeSelector;
-  const tags = { ...config.tags, project: pulumi.getProject(), stack: pulumi.getStack(), "managed-by": "pulumi" };
+  const own = { project: pulumi.getProject(), stack: pulumi.getStack(), "managed-by": "pulumi" };
+  const tags = withOwnTags(config.tags, own);
   const awsProvider = new aws.Provider("aws", { region, allowedAccountIds: [config.account], defaultTags: { tags } });
-  const inAws = { providers: [awsProvider] };
+  const transforms = governed(config.iam);
+  const inAws = { providers: [awsProvider], transforms };
 
   const network: ClusterNetwork =
     config.network.mode === "create"
@@ -74,7 +79,7 @@ export function createAws(config: AwsConfig, secrets: SecretValues<"dockerHubTok
     { kubeconfig, clusterIdentifier: eks.arn },
     { dependsOn: [deployer, ...eks.reach, ...system] },
   );
-  const inBoth = { providers: [awsProvider, provider] };
+  const inBoth = { providers: [awsProvider, provider], transforms };
   const onSystem = { ...inBoth, dependsOn: system };
   const pinned = eksAddons[config.kubernetesVersion];
   const { addons } = config;
@@ -119,7 +124,7 @@ export function createAws(config: AwsConfig, secrets: SecretValues<"dockerHubTok
     ? new ServiceImage(
         "service-image",
         { place, platform: servicePlatform(model) },
-        { providers: [awsProvider, imageBuilder()] },
+        { providers: [awsProvider, imageBuilder()], transforms },
       )
     : undefined;
   const { dockerHub, tableService } = config;
@@ -194,7 +199,8 @@ export function createAws(config: AwsConfig, secrets: SecretValues<"dockerHubTok
     client: {
       configMethod: "EKS_AUTH",
       region,
-      roleName: config.client.roleName,
+      // The client takes a name without a path, or an ARN.
+      roleName: config.iam.path === "/" ? config.client.roleName : clientRoleArn(place, config),
       extra: "aws",
       // Not of the bucket's output, so that the offline plan shows the program.
       database: {
@@ -203,7 +209,7 @@ export function createAws(config: AwsConfig, secrets: SecretValues<"dockerHubTok
         secretStorageOptions: false,
       },
     },
-    clientCredentials: clientCredentials(place, config.client, pulumi.getStack()),
+    clientCredentials: clientCredentials(place, config, pulumi.getStack()),
     clientSubject: config.client.access === "least-privilege" ? { kind: "Group", name: clientGroup } : undefined,
     ready: {
       system: ready(),

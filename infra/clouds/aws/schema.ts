@@ -178,6 +178,20 @@ export const awsSchema = z.strictObject({
     .describe(
       "IAM roles that can read everything in the cluster including secrets, as a refresh does: for the drift job",
     ),
+  iam: z
+    .strictObject({
+      path: z
+        .string()
+        .regex(/^\/([\w+=,.@-]+\/)*$/, { error: "a path with slashes at both ends, such as /team/" })
+        .max(512)
+        .default("/")
+        .describe("Path of every role"),
+      permissionsBoundaryArn: arn("iam", "arn:aws:iam::111122223333:policy/boundary")
+        .optional()
+        .describe("Permissions boundary of every role; it must allow what the roles do"),
+    })
+    .prefault({})
+    .describe("What an organization demands of the stack's roles"),
   kubernetesVersion: minorVersion.default(eks.default).describe("Kubernetes minor version"),
   endpoint,
   logRetentionDays: z
@@ -196,6 +210,18 @@ export const awsSchema = z.strictObject({
     .describe("EKS add-on versions instead of the pinned ones for the Kubernetes version"),
   network,
   nodes,
+  nodeUpdates: z
+    .strictObject({
+      release: z
+        .enum(["latest", "pinned"])
+        .default("pinned")
+        .describe(
+          "`latest`: each `up` moves the nodes to AWS's newest machine image, one after another, which ends the jobs on them; `pinned`: they keep the image of their creation, or of the last upgrade of Kubernetes",
+        ),
+      repair: z.boolean().default(true).describe("EKS replaces a node that stays unready for half an hour"),
+    })
+    .prefault({})
+    .describe("How nodes get fixes"),
   bucket,
   autoscaler: z
     .strictObject({

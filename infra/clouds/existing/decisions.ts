@@ -45,6 +45,10 @@ const capacityOf = ({ cpus, memory, gpus, ephemeralStorage }: Node): Amount => (
   ...(ephemeralStorage === undefined ? {} : { diskBytes: parseMemory(ephemeralStorage) }),
 });
 
+/** Names of credentials among the options of object stores; an id of a key is none. */
+const credential =
+  /secret|password|token$|_sas|credential|service_account(_key)?$|account_key$|(?<!kms_)encryption_key$/i;
+
 function check({ database, tableService }: ExistingConfig): Finding[] {
   const { enabled, exposure, replicas } = tableService;
   return [
@@ -55,6 +59,17 @@ function check({ database, tableService }: ExistingConfig): Finding[] {
       "the table service has no image, and the stack builds one only where it makes the registry",
       "build the Dockerfile, push it or load it into the nodes, and write its tag or digest, or write tableService.enabled: false",
     ),
+    ...Object.keys(database.storageOptions)
+      .filter((option) => credential.test(option))
+      .flatMap((option) =>
+        errorIf(
+          true,
+          `database.storageOptions.${option}`,
+          "…",
+          "a credential would stand in the stack's file and in every plan",
+          `npx pulumi config set --secret storageOptions '{"${option}": "…"}', and leave it out here`,
+        ),
+      ),
     // The network policy opens the port of such an address.
     ...Object.entries(database.storageOptions)
       .filter(([option, value]) => storageAddress.test(option) && !/^https?:$/.test(URL.parse(value)?.protocol ?? ""))

@@ -21,6 +21,13 @@ export function check(config: GcpConfig, { today, secrets }: CheckContext): Find
     ...checkKubernetes(kubernetesVersion, gke, today, paired),
     ...(operator.mode === "addon" ? checkAddon(config) : []),
     ...checkNetwork(config),
+    ...errorIf(
+      config.network.mode === "create" && !config.endpoint.dns && config.endpoint.publicCidrs.length === 0,
+      "endpoint",
+      config.endpoint,
+      "the Kubernetes API is reachable only from the network that this stack creates, so the first `up` cannot reach it",
+      "write endpoint.dns: true, which IAM protects, or the networks that you deploy from in endpoint.publicCidrs",
+    ),
     ...checkProtection(config),
     ...checkMachines(config),
     ...checkRegion(config.region, gcpRegions),
@@ -29,11 +36,11 @@ export function check(config: GcpConfig, { today, secrets }: CheckContext): Find
     ...checkDockerHub(config.dockerHub, secrets, { required: false }),
     ...Object.entries(tags).flatMap(([key, value]) =>
       errorIf(
-        !/^[a-z0-9_-]*$/.test(value),
+        !/^[a-z0-9_-]{0,63}$/.test(value) || !/^[a-z][a-z0-9_-]{0,62}$/.test(key),
         `tags.${key}`,
         value,
-        "Google Cloud does not accept this value in a label",
-        "use lower-case letters, digits, - and _",
+        "Google Cloud does not accept this key or value in a label",
+        "use at most 63 lower-case letters, digits, - and _, and a letter at the start of the key",
       ),
     ),
     ...errorIf(

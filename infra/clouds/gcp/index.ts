@@ -2,6 +2,7 @@ import * as gcp from "@pulumi/gcp";
 import * as pulumi from "@pulumi/pulumi";
 import type { SecretValues } from "../../config/load.ts";
 import { runsMaintenance } from "../../config/maintenance.ts";
+import { withOwnTags } from "../../config/shared.ts";
 import { connect } from "../../kubernetes/connect.ts";
 import type { ClusterModel } from "../../model/cluster.ts";
 import { throughCache } from "../../model/image-name.ts";
@@ -32,7 +33,8 @@ import { Bucket } from "./storage/bucket.ts";
 export function createGcp(config: GcpConfig, secrets: SecretValues<"dockerHubToken">): Cloud {
   const model = gcpDecisions.clusterModel(config);
   const { project, region, clusterName, protect } = config;
-  const labels = { ...config.tags, project: "lakehead", stack: labelValue(pulumi.getStack()), "managed-by": "pulumi" };
+  const own = { project: "lakehead", stack: labelValue(pulumi.getStack()), "managed-by": "pulumi" };
+  const labels = withOwnTags(config.tags, own);
   const google = new gcp.Provider("google", { project, region, defaultLabels: labels });
   const root = new GcpRoot("platform", { providers: [google], transforms: [awaitServices()] });
 

@@ -22,6 +22,7 @@ import { type BucketScope, tlsOnly } from "../../../infra/clouds/aws/identity/st
 import { wildcardViolations } from "../support/wildcards.ts";
 
 const place: Place = { partition: "aws", region: "eu-central-1", account: "111122223333", cluster: "lancedb" };
+const ownArn = "arn:aws:iam::111122223333:role/geneva-client-role";
 const scope: BucketScope = { bucket: "tables", prefix: "lance/prod" };
 const scopes: fc.Arbitrary<BucketScope> = fc.record({
   bucket: fc.stringMatching(/^[a-z0-9][a-z0-9-]{1,30}[a-z0-9]$/),
@@ -31,7 +32,7 @@ const documents = (at: Place, reach: BucketScope): PolicyDocument[] => [
   runtimePolicy(at, reach),
   tableServicePolicy(at, reach, false),
   tableServicePolicy(at, reach, true),
-  clientPolicy(at, reach, "geneva-client-role"),
+  clientPolicy(at, reach, `arn:${at.partition}:iam::${at.account}:role/geneva-client-role`),
   autoscalerPolicy(at),
   controlPlanePolicy(at),
   flowLogsPolicy(at, "/aws/vpc/lancedb/flow-logs"),
@@ -172,7 +173,7 @@ describe("the table service", () => {
 
 describe("the permissions of each identity", () => {
   test("the runtime and the client can describe this cluster; the table service reaches only the tables", () => {
-    for (const document of [runtimePolicy(place, scope), clientPolicy(place, scope, "geneva-client-role")])
+    for (const document of [runtimePolicy(place, scope), clientPolicy(place, scope, ownArn)])
       expect(statement(document, "DescribeCluster")).toMatchObject({
         Action: ["eks:DescribeCluster"],
         Resource: ["arn:aws:eks:eu-central-1:111122223333:cluster/lancedb"],
@@ -204,23 +205,22 @@ describe("the permissions of each identity", () => {
 
   test("the listed principals can assume the client role, each once, and an empty list is an error", () => {
     const [a, b] = ["arn:aws:iam::1:role/a", "arn:aws:iam::1:role/b"];
-    expect(clientTrust([b, a, b], place, "client").Statement[0]?.Principal).toEqual({ AWS: [a, b] });
-    expect(() => clientTrust([], place, "client")).toThrow("list at least one role or user");
+    expect(clientTrust([b, a, b], place, ownArn).Statement[0]?.Principal).toEqual({ AWS: [a, b] });
+    expect(() => clientTrust([], place, ownArn)).toThrow("list at least one role or user");
   });
 
   test("the client role can assume itself: by its trust, which names no role that may not exist yet, and by its policy", () => {
-    const own = "arn:aws:iam::111122223333:role/geneva-client-role";
-    const trust = clientTrust(["arn:aws:iam::1:role/a"], place, "geneva-client-role");
+    const trust = clientTrust(["arn:aws:iam::1:role/a"], place, ownArn);
     expect(statement(trust, "Itself")).toEqual({
       Sid: "Itself",
       Effect: "Allow",
       Action: ["sts:AssumeRole"],
       Principal: { AWS: "arn:aws:iam::111122223333:root" },
-      Condition: { ArnEquals: { "aws:PrincipalArn": own } },
+      Condition: { ArnEquals: { "aws:PrincipalArn": ownArn } },
     });
-    expect(statement(clientPolicy(place, scope, "geneva-client-role"), "Itself")).toMatchObject({
+    expect(statement(clientPolicy(place, scope, ownArn), "Itself")).toMatchObject({
       Action: ["sts:AssumeRole"],
-      Resource: [own],
+      Resource: [ownArn],
     });
   });
 

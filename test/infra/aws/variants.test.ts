@@ -47,6 +47,9 @@ beforeAll(async () => {
       "lakehead:viewerArns": [],
       "lakehead:auditorArns": [],
       "lakehead:networkPolicies": false,
+      "lakehead:iam": { path: "/team/", permissionsBoundaryArn: "arn:aws:iam::111122223333:policy/boundary" },
+      "lakehead:nodeUpdates": { release: "latest", repair: false },
+      "lakehead:tags": { CostCenter: "A 1", Project: "mine" },
       "lakehead:bucket": { name: "example-throwaway", forceDestroy: true },
       "lakehead:nodes": { system: { instanceTypes: ["m7g.large"] } },
     }),
@@ -62,6 +65,51 @@ const one = (capture: Capture, type: string, name: string): PlannedResource => {
   return found;
 };
 const inputs = (capture: Capture, type: string) => of(capture, type).map((resource) => resource.inputs);
+
+describe("what an organization demands", () => {
+  test("every role has the path and the boundary, and none without the key", () => {
+    const roles = inputs(closed, "iam/role:Role").map(({ path, permissionsBoundary }) => [path, permissionsBoundary]);
+    expect(roles.length).toBeGreaterThan(5);
+    expect(roles).toEqual(roles.map(() => ["/team/", "arn:aws:iam::111122223333:policy/boundary"]));
+    const free = inputs(adopted, "iam/role:Role").filter((role) => "path" in role || "permissionsBoundary" in role);
+    expect(free).toEqual([]);
+  });
+
+  test("the client's role is named by its whole ARN where it has a path", () => {
+    const arn = "arn:aws:iam::111122223333:role/team/geneva-client-role";
+    const { clientParameters, clientCredentials } =
+      closed.resources.find(({ kind }) => kind === "stack")?.outputs ?? {};
+    expect(clientParameters).toMatchObject({ role_name: arn });
+    expect(clientCredentials).toContain(`role_arn = ${arn}`);
+    const { assumeRolePolicy } = one(closed, "iam/role:Role", "identities-client").inputs;
+    expect(assumeRolePolicy).toContain(`"aws:PrincipalArn":"${arn}"`);
+  });
+
+  test("configured tags win over the stack's own, whatever their case", () => {
+    const provider = closed.resources.find(({ type }) => type === "pulumi:providers:aws");
+    expect(JSON.parse(String(provider?.inputs.defaultTags))).toEqual({
+      tags: { CostCenter: "A 1", Project: "mine", stack: "aws-dev", "managed-by": "pulumi" },
+    });
+  });
+});
+
+describe("the nodes' machine image", () => {
+  test("is AWS's newest where the stack says so, for the architecture of the group", () => {
+    const names = closed.invocations.map(({ args }) => args.name);
+    const image = (variant: string) =>
+      `/aws/service/eks/optimized-ami/1.35/amazon-linux-2023/${variant}/recommended/release_version`;
+    expect(names).toEqual(expect.arrayContaining(["arm64/standard", "x86_64/standard", "x86_64/nvidia"].map(image)));
+    for (const group of inputs(closed, "eks/nodeGroup:NodeGroup"))
+      expect(group).toMatchObject({ releaseVersion: "1.35.0-20260101", nodeRepairConfig: { enabled: false } });
+  });
+
+  test("is not named otherwise, and broken nodes are replaced", () => {
+    for (const group of inputs(adopted, "eks/nodeGroup:NodeGroup")) {
+      expect(group).toMatchObject({ nodeRepairConfig: { enabled: true } });
+      expect(group).not.toHaveProperty("releaseVersion");
+    }
+  });
+});
 
 describe("the network", () => {
   test("without NAT has interface endpoints, and no private route to the internet", () => {

@@ -145,8 +145,12 @@ describe("on AWS", () => {
     expect(actions.length).toBeGreaterThan(50);
     expect(actions.filter((action) => !/:(Describe|Get|List|BatchGet|BatchCheck)/.test(action))).toEqual([]);
     expect(actions.filter((action) => /s3:(GetObject|List)|SecretValue|kms:Decrypt|ssm:/.test(action))).toEqual([
+      // Of AWS's own, public parameters.
+      "ssm:GetParameter",
       "s3:ListTagsForResource",
     ]);
+    const { Resource } = readerPolicy(account, false).Statement.find(({ Sid }) => Sid === "MachineImages") ?? {};
+    expect(Resource).toEqual(["arn:aws:ssm:eu-central-1::parameter/aws/service/eks/optimized-ami/*"]);
   });
 
   it("keeps the states of two stacks apart", () => {

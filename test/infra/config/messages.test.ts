@@ -72,8 +72,8 @@ describe("a wrong value", () => {
   test.each([
     [
       "tags",
-      { "Cost Centre": "x" },
-      "expected a key that is 1 to 63 lower-case letters, digits, - and _, starting with a letter",
+      { "Cost#Centre": "x" },
+      "expected a key that is 1 to 128 letters, digits, spaces and _.:/=+-@, and not aws: at the start",
     ],
     ["tags", { a: 1 }, "expected text"],
     ["tags", "x", "expected a map of keys"],

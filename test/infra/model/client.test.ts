@@ -244,7 +244,7 @@ describe("the client's credentials", () => {
     const place = { partition: "aws", region: "eu-central-1", account: "111122223333", cluster: "lancedb" };
     const settings = (principals: readonly string[]) => {
       const { client } = modelOf("aws", { client: { principals } }).config;
-      return awsCredentials(place, client, "dev")
+      return awsCredentials(place, { client, iam: { path: "/" } }, "dev")
         .split("\n")
         .filter((line) => !line.startsWith("#"));
     };

@@ -46,7 +46,10 @@ export function describeStack(stack: ExampleStack): () => StackCaptures {
     it("identifies the cluster of its Kubernetes providers", () =>
       expect(kubernetesProviders(captures.update)).toEqual([]));
     it("gives each resource a unique name", () => expect(names(captures.update)).toEqual([]));
-    it("calls no provider function", () => expect(captures.preview.invocations).toEqual([]));
+    it("calls no provider function, but for AWS's newest machine image", () =>
+      expect(captures.preview.invocations.filter(({ token }) => token !== "aws:ssm/getParameter:getParameter")).toEqual(
+        [],
+      ));
   });
 
   describe("order of creation and, reversed, of deletion", () => {

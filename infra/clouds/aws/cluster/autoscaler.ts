@@ -60,7 +60,11 @@ export class Autoscaler extends pulumi.ComponentResource {
             additionalRules,
             serviceAccount: { create: true, name: account, annotations: { "eks.amazonaws.com/role-arn": role.arn } },
           },
-          extraArgs: { expander: "least-waste", "skip-nodes-with-system-pods": false },
+          extraArgs: {
+            expander: "least-waste",
+            "skip-nodes-with-system-pods": false,
+            "skip-nodes-with-local-storage": false,
+          },
           nodeSelector: args.nodeSelector,
           resources: { requests: { cpu: "100m", memory: "512Mi" }, limits: { memory: "512Mi" } },
           containerSecurityContext: {

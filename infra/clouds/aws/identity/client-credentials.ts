@@ -1,5 +1,6 @@
 import type { AwsConfig } from "../schema.ts";
-import { type Place, roleArn } from "./policy.ts";
+import { clientRoleArn } from "./cluster-policies.ts";
+import type { Place } from "./policy.ts";
 
 /**
  * A profile for ~/.aws/config under which the client reads and writes tables as the client role. The client signs
@@ -7,7 +8,8 @@ import { type Place, roleArn } from "./policy.ts";
  *
  * The deployer's profile of the same file is `lakehead-<stack>`, and a name that is there twice makes the file unreadable.
  */
-export function clientCredentials(place: Place, { principals, roleName }: AwsConfig["client"], stack: string): string {
+export function clientCredentials(place: Place, config: Pick<AwsConfig, "iam" | "client">, stack: string): string {
+  const { principals } = config.client;
   const profile = `lakehead-${stack}-client`;
   const source =
     principals.length > 0
@@ -16,7 +18,7 @@ export function clientCredentials(place: Place, { principals, roleName }: AwsCon
   return `${source}
 # Then: export AWS_PROFILE=${profile}
 [profile ${profile}]
-role_arn = ${roleArn(place, roleName)}
+role_arn = ${clientRoleArn(place, config)}
 source_profile = ${principals.length > 0 ? "default" : `lakehead-${stack}`}
 region = ${place.region}
 `;

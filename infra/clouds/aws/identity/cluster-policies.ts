@@ -1,3 +1,4 @@
+import type { AwsConfig } from "../schema.ts";
 import { clusterArn, type Place, type PolicyDocument, policy, roleArn, type Statement } from "./policy.ts";
 import { type BucketScope, tableStorage } from "./storage-policies.ts";
 
@@ -60,7 +61,11 @@ export function maintenancePolicy(place: Place, scope: BucketScope): PolicyDocum
  * Permissions of the runtime's client in AWS. The console needs `eks:AccessKubernetesApi` to show the cluster's
  * objects; the access entry gives access to Kubernetes itself. Assuming itself needs this policy beside the trust.
  */
-export function clientPolicy(place: Place, scope: BucketScope, roleName: string): PolicyDocument {
+/** The ARN of the client's role, before it exists. */
+export const clientRoleArn = (place: Place, { iam, client }: Pick<AwsConfig, "iam" | "client">): string =>
+  roleArn(place, `${iam.path.slice(1)}${client.roleName}`);
+
+export function clientPolicy(place: Place, scope: BucketScope, ownArn: string): PolicyDocument {
   return policy(
     describeCluster(place),
     {
@@ -69,7 +74,7 @@ export function clientPolicy(place: Place, scope: BucketScope, roleName: string)
       Action: ["eks:AccessKubernetesApi"],
       Resource: [clusterArn(place)],
     },
-    { Sid: "Itself", Effect: "Allow", Action: ["sts:AssumeRole"], Resource: [roleArn(place, roleName)] },
+    { Sid: "Itself", Effect: "Allow", Action: ["sts:AssumeRole"], Resource: [ownArn] },
     ...tableStorage(place, scope, "read-write"),
   );
 }

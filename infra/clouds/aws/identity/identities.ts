@@ -4,7 +4,13 @@ import { maintenanceAccount, tableServiceAccount } from "../../../model/names.ts
 import type { AwsConfig } from "../schema.ts";
 import { clientGroup } from "../verify.ts";
 import { Access } from "./access.ts";
-import { clientPolicy, maintenancePolicy, runtimePolicy, tableServicePolicy } from "./cluster-policies.ts";
+import {
+  clientPolicy,
+  clientRoleArn,
+  maintenancePolicy,
+  runtimePolicy,
+  tableServicePolicy,
+} from "./cluster-policies.ts";
 import { clientTrust, type Place, type PolicyDocument } from "./policy.ts";
 import { Role, trustServiceAccount } from "./role.ts";
 import type { BucketScope } from "./storage-policies.ts";
@@ -69,8 +75,12 @@ export class Identities extends pulumi.ComponentResource {
       {
         roleName,
         description: `Clients of the runtime in ${place.cluster}`,
-        trust: clientTrust(principals.length > 0 ? principals : [config.deployerArn], place, roleName),
-        policies: { tables: document((at, scope) => clientPolicy(at, scope, roleName)) },
+        trust: clientTrust(
+          principals.length > 0 ? principals : [config.deployerArn],
+          place,
+          clientRoleArn(place, config),
+        ),
+        policies: { tables: document((at, scope) => clientPolicy(at, scope, clientRoleArn(at, config))) },
       },
       child,
     );

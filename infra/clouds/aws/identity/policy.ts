@@ -67,7 +67,7 @@ export function serviceTrust(service: string): PolicyDocument {
 export function clientTrust(
   principals: readonly string[],
   { partition, account }: Place,
-  roleName: string,
+  ownArn: string,
 ): PolicyDocument {
   if (principals.length === 0) throw new RangeError("principals: the list is empty; list at least one role or user");
   return policy(
@@ -82,12 +82,12 @@ export function clientTrust(
       Effect: "Allow",
       Action: ["sts:AssumeRole"],
       Principal: { AWS: `arn:${partition}:iam::${account}:root` },
-      Condition: { ArnEquals: { "aws:PrincipalArn": roleArn({ partition, account }, roleName) } },
+      Condition: { ArnEquals: { "aws:PrincipalArn": ownArn } },
     },
   );
 }
 
-/** The ARN of a role without a path. */
+/** The ARN of a role by its name, with its path before it unless that is `/`. */
 export function roleArn({ partition, account }: Pick<Place, "partition" | "account">, roleName: string): string {
   return `arn:${partition}:iam::${account}:role/${roleName}`;
 }

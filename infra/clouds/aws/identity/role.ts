@@ -1,5 +1,6 @@
 import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
+import type { AwsConfig } from "../schema.ts";
 import { type PolicyDocument, serviceAccountTrust } from "./policy.ts";
 
 export interface RoleArgs {
@@ -40,6 +41,24 @@ export class Role extends pulumi.ComponentResource {
     this.registerOutputs({ arn: this.arn, roleName: this.roleName });
   }
 }
+
+/** Gives every role of a component the path and the boundary that an organization demands. */
+export const governed = ({ path, permissionsBoundaryArn }: AwsConfig["iam"]): pulumi.ResourceTransform[] =>
+  path === "/" && permissionsBoundaryArn === undefined
+    ? []
+    : [
+        ({ type, props, opts }) =>
+          type === "aws:iam/role:Role"
+            ? {
+                props: {
+                  ...props,
+                  path,
+                  ...(permissionsBoundaryArn === undefined ? {} : { permissionsBoundary: permissionsBoundaryArn }),
+                },
+                opts,
+              }
+            : undefined,
+      ];
 
 function isDocument(trust: RoleArgs["trust"]): trust is PolicyDocument {
   return typeof trust === "object" && "Statement" in trust;

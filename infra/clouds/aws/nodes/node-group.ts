@@ -10,6 +10,9 @@ export interface NodeGroupArgs {
   readonly kubernetesVersion: string;
   readonly settings: NodeGroupSettings;
   readonly nodeRoleArn: pulumi.Input<string>;
+  readonly release: "latest" | "pinned";
+  /** Whether EKS replaces a node that stays unready. */
+  readonly repair: boolean;
   readonly subnets: ClusterNetwork["privateSubnets"];
   readonly tags: Readonly<Record<string, string>>;
   /** What the nodes need before they join; the launch template does not depend on it. */
@@ -21,6 +24,17 @@ const taintEffects: Readonly<Record<TaintEffect, string>> = {
   PreferNoSchedule: "PREFER_NO_SCHEDULE",
   NoExecute: "NO_EXECUTE",
 };
+
+/**
+ * AWS's newest release of a machine image. Source: docs.aws.amazon.com/eks/latest/userguide/retrieve-ami-id.html. AL2023_ARM_64_NVIDIA
+ * is arm64/nvidia there.
+ */
+function newestRelease(kubernetesVersion: string, amiType: string, opts: pulumi.InvokeOptions): pulumi.Output<string> {
+  const [, architecture, variant] = /^AL2023_(x86_64|ARM_64)_(\w+)$/.exec(amiType) ?? [];
+  const image = `${architecture === "ARM_64" ? "arm64" : "x86_64"}/${variant?.toLowerCase()}`;
+  const name = `/aws/service/eks/optimized-ami/${kubernetesVersion}/amazon-linux-2023/${image}/recommended/release_version`;
+  return aws.ssm.getParameterOutput({ name }, opts).apply(({ value }) => value);
+}
 
 /** Roles whose nodes are replaced one at a time; of workers, a third at a time. */
 const oneByOne: ReadonlySet<PoolRole> = new Set([systemPool, "ray-head"]);
@@ -58,6 +72,10 @@ export class NodeGroup extends pulumi.ComponentResource {
         clusterName: args.clusterName,
         nodeGroupNamePrefix: `${settings.name}-`,
         version: args.kubernetesVersion,
+        ...(args.release === "latest"
+          ? { releaseVersion: newestRelease(args.kubernetesVersion, settings.amiType, { parent: this }) }
+          : {}),
+        nodeRepairConfig: { enabled: args.repair },
         nodeRoleArn: args.nodeRoleArn,
         subnetIds: args.subnets
           .filter(({ zone }) => settings.zones === undefined || (zone !== undefined && settings.zones.includes(zone)))

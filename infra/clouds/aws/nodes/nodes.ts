@@ -89,6 +89,8 @@ export class Nodes extends pulumi.ComponentResource {
             cluster: config.clusterName,
             kubernetesVersion: config.kubernetesVersion,
             settings,
+            release: config.nodeUpdates.release,
+            repair: config.nodeUpdates.repair,
             nodeRoleArn: nodeRole.arn,
             subnets: network.privateSubnets,
             tags: args.tags,
