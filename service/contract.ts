@@ -33,7 +33,17 @@ export const terminationGraceSeconds = 60;
 export const longestRequestSeconds = (writes: boolean): number => (writes ? 1320 : 120);
 
 /** The scopes that an issuer grants. An operation needs one of them (`plan`: explain_plan, `analyze`: analyze_plan, …). */
-export const scopes = ["plan", "analyze", "stats", "read", "tags:read", "tags:write", "write", "manage"] as const;
+export const scopes = [
+  "plan",
+  "analyze",
+  "stats",
+  "read",
+  "tags:read",
+  "tags:write",
+  "write",
+  "manage",
+  "credentials",
+] as const;
 
 /** Storage options with the address of an object store. A deployment must allow connections to it. */
 export const storageAddress = /^(aws_)?endpoint(_url)?$|^(google_)?base_url$/i;

@@ -1,5 +1,7 @@
 import { tmpdir } from "node:os";
 import { createAuthenticator } from "./auth/index.ts";
+import { openVending } from "./catalog/open.ts";
+import type { Vending } from "./catalog/vending.ts";
 import type { Config } from "./config/config.ts";
 import { createConsole } from "./console/console.ts";
 import { consoleSettings } from "./console/settings.ts";
@@ -39,6 +41,7 @@ export interface Service {
 const createTools = (
   database: Database,
   maintenance: Tools["maintenance"],
+  vending: Vending | undefined,
   { guard, deadlineSeconds, blobWindowBytes, ...config }: Config,
 ): Tools => {
   const limits = requestLimits(config.limits);
@@ -59,6 +62,8 @@ const createTools = (
     deadlineSeconds,
     blobWindowBytes,
     maintenance,
+    showsLocations: config.database.showLocations,
+    vending,
   };
 };
 
@@ -85,6 +90,7 @@ export const startService = async (config: Config, log: Log, version: string): P
     config.console === "on"
       ? await createConsole(authenticator, consoleSettings(config, version), config.writes === "on")
       : undefined;
+  const vending = await openVending(config.vending, config.database);
   const metrics = createMetrics(version);
   // A worker process removes its own, unless it is killed together with its supervisor.
   removeStale(tmpdir(), "lakehead-worker-");
@@ -110,7 +116,7 @@ export const startService = async (config: Config, log: Log, version: string): P
   const store = new StoreMonitor(() => database.connect(), log, config.database.uri);
 
   const app = createApp({
-    tools: createTools(database, maintenance, config),
+    tools: createTools(database, maintenance, vending, config),
     operations: served,
     uploads,
     authenticator,
@@ -144,6 +150,7 @@ export const startService = async (config: Config, log: Log, version: string): P
     storeAnswers: store.answers,
     uploadBytes: uploads?.bytes ?? 0,
     due,
+    loans: vending?.counts,
   }));
   const healthApp = createHealthApp(metrics, readiness);
 

@@ -16,7 +16,7 @@ const rows: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["config"],
     ["query"],
     ["auth", "guard", "plan-doctor"],
-    ["lance"],
+    ["catalog", "lance"],
     ["operations"],
     ["server", "workers"],
     ["console", "maintenance"],

@@ -31,6 +31,7 @@ export interface Config extends Readonly<Omit<Values["server"], "otlpEndpoint">>
   /** Milliseconds that a request waits for them. */
   readonly maxWaitMs: number;
   readonly writes: Values["writes"]["mode"];
+  readonly vending: Values["vending"];
   readonly uploads: UploadLimits;
   /** Maximum time in which a request arrives, in milliseconds; absent: the listener's. */
   readonly requestMs?: number;
@@ -300,7 +301,7 @@ const parseEnvironment = <T>(part: z.ZodType<T>, environment: Environment): T =>
  */
 export const readConfig = (environment: Environment): Config => {
   const values = parseEnvironment(schema, environment);
-  const { server, auth, limits, load, isolation: isolated, database, writes } = values;
+  const { server, auth, limits, load, isolation: isolated, database, writes, vending } = values;
   const memory = memoryOf(load);
   const isolation = toIsolation(values);
   const stallMs = load.bodyStallSeconds * 1000;
@@ -318,6 +319,7 @@ export const readConfig = (environment: Environment): Config => {
     blobWindowBytes: toBlobWindow(budgets.responses),
     maxWaitMs: load.queueSeconds * 1000,
     writes: writes.mode,
+    vending,
     // A caller may hold as many bytes as it leaves free: one can send two of the largest bodies, and then another one more.
     uploads: { maxWriteBytes, maxUploadBytes: Math.max(4 * maxWriteBytes, writes.maxUploadBytes), stallMs },
     ...(writes.mode === "on" ? { requestMs: writes.uploadSeconds * 1000 } : {}),

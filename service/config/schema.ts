@@ -3,7 +3,7 @@ import { z } from "zod";
 import { ports } from "../contract.ts";
 import { auth } from "./auth.ts";
 import { maintenanceRules } from "./maintenance-policy.ts";
-import { storageFaults } from "./storage-options.ts";
+import { plainDatabase, storageFaults } from "./storage-options.ts";
 import { choice, decimal, integer, json, list, text, variable, variablesOf } from "./variable.ts";
 
 const mebibyte = 2 ** 20;
@@ -372,6 +372,47 @@ const writes = z.object({
   ),
 });
 
+const vending = z.object({
+  mode: variable(
+    "LAKEHEAD_VENDING",
+    "How the service gets the credentials that it lends for the files of one table: assume-role (S3, with its own credentials), web-identity (S3, with the token of its pod), or off. See docs/catalog.md",
+    choice("off", "assume-role", "web-identity").default("off"),
+  ),
+  role: variable(
+    "LAKEHEAD_VENDING_ROLE",
+    "ARN of the role whose sessions are lent on S3; it needs no more rights than on the prefix of LAKEHEAD_DATABASE",
+    text
+      .refine((value) => /^arn:[\w-]+:\S+$/.test(value), {
+        error: "must be an ARN, for instance arn:aws:iam::123456789012:role/lakehead-vending",
+      })
+      .exactOptional(),
+  ),
+  seconds: variable(
+    "LAKEHEAD_VENDING_SECONDS",
+    "Life of a credential on S3, in seconds; at most the role's maximum, and 3600 with assume-role where the service has a role itself; a right that is withdrawn ends with it",
+    integer(900, 43_200).default(3600),
+  ),
+  region: variable(
+    "LAKEHEAD_VENDING_REGION",
+    "Region of the bucket on S3, for clients and for STS; absent: aws_region of LAKEHEAD_STORAGE_OPTIONS",
+    text.exactOptional(),
+  ),
+  stsUrl: variable(
+    "LAKEHEAD_VENDING_STS",
+    "Address of the service that issues credentials; absent: aws_endpoint of LAKEHEAD_STORAGE_OPTIONS, else that of the cloud",
+    text
+      .refine((value) => /^https?:$/.test(URL.parse(value)?.protocol ?? ""), {
+        error: "must be an http:// or https:// URL",
+      })
+      .exactOptional(),
+  ),
+  tokenFile: variable(
+    "LAKEHEAD_VENDING_TOKEN_FILE",
+    "File with the token for web-identity, which is read for each session",
+    text.default("/var/run/secrets/eks.amazonaws.com/serviceaccount/token"),
+  ),
+});
+
 const maintenance = z.object({
   rules: variable(
     "LAKEHEAD_MAINTENANCE",
@@ -459,11 +500,34 @@ const checkCleanup = (
       });
 };
 
+type Vending = z.output<typeof vending>;
+
+/** Why credentials could not be lent with this configuration, by the key that names it. */
+function* vendingFaults({
+  vending: { mode, role, region },
+  database: { uri, storageOptions, showLocations },
+}: {
+  readonly vending: Vending;
+  readonly database: z.output<typeof database>;
+}): Generator<[keyof Vending, string]> {
+  if (mode === "off") return;
+  if (!uri.startsWith("s3://") || !plainDatabase.test(uri))
+    yield ["mode", "requires a LAKEHEAD_DATABASE of s3://bucket/prefix with letters, digits and _.=+@- alone"];
+  if (!showLocations)
+    yield ["mode", "requires LAKEHEAD_TABLE_LOCATIONS=on: a client opens what it gets credentials for"];
+  if (role === undefined) yield ["role", "must be set with LAKEHEAD_VENDING: sessions of this role are lent"];
+  const names = Object.keys(storageOptions);
+  if (region === undefined && !names.some((name) => /^(aws_)?(region|endpoint(_url)?)$/i.test(name)))
+    yield ["region", "must be set with LAKEHEAD_VENDING: clients cannot find it without rights on the bucket"];
+}
+
 /** The environment of the service: names, descriptions, defaults, bounds and secrets of its variables. */
 export const schema = z
-  .object({ server, database, auth, limits, admission, load, isolation, writes, maintenance })
+  .object({ server, database, auth, limits, admission, load, isolation, writes, vending, maintenance })
   .superRefine(({ server, auth, ...values }, context) => {
     if (values.writes.mode === "on") checkCleanup(values, (issue) => context.addIssue(issue));
+    for (const [key, message] of vendingFaults(values))
+      context.addIssue({ code: "custom", path: ["vending", key], message });
     if (server.consoleClientId !== undefined && auth.issuer === undefined)
       context.addIssue({
         code: "custom",

@@ -1,5 +1,8 @@
 import { storageAddress } from "../contract.ts";
 
+/** A database in a bucket whose prefix means itself in a policy. */
+export const plainDatabase = /^(?:s3|gs):\/\/([a-z0-9][a-z0-9._-]+)((?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9_.=+@-]+)*)\/*$/;
+
 type Options = Readonly<Record<string, string>>;
 
 /**

@@ -2,6 +2,9 @@ import type { AuthConfig } from "../auth/index.ts";
 import { scopes } from "../contract.ts";
 import type { ConsoleSettings } from "./index-page.ts";
 
+/** The page reads no files. */
+const pageScopes = scopes.filter((name) => name !== "credentials");
+
 interface Configured {
   readonly auth: Pick<AuthConfig, "issuer" | "audience" | "scopePrefix">;
   readonly consoleClientId?: string;
@@ -15,6 +18,6 @@ export const consoleSettings = (
 ): ConsoleSettings => {
   const { issuer, audience, scopePrefix = "" } = auth;
   if (consoleClientId === undefined || issuer === undefined) return { version };
-  const scope = consoleScope ?? ["openid", ...scopes.map((name) => `${scopePrefix}${name}`)].join(" ");
+  const scope = consoleScope ?? ["openid", ...pageScopes.map((name) => `${scopePrefix}${name}`)].join(" ");
   return { version, signIn: { issuer, clientId: consoleClientId, audience: audience[0] ?? "", scope } };
 };

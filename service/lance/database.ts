@@ -1,3 +1,4 @@
+import type { ServiceError } from "../errors.ts";
 import type { VerifiedExpression } from "../guard/expression/index.ts";
 import type { NamespaceId, TableId } from "../guard/table-id.ts";
 import type { VerifiedQuery } from "../guard/verify-query.ts";
@@ -19,6 +20,8 @@ import type { TagRecord, TagTarget } from "./refs/tag-files.ts";
 import type { VersionRecord } from "./refs/versions.ts";
 import type { WriteLimits } from "./writes/row-writes.ts";
 import type { WriteCalls } from "./writes/write-calls.ts";
+
+export type { Location };
 
 export interface Description {
   readonly version: number;
@@ -78,6 +81,11 @@ export interface Database extends IsolatableCalls, WriteCalls {
   /** @throws ServiceError code 1, 4, 11 or 22 if the snapshot does not exist. */
   requireTable(table: TableId, snapshot: Snapshot): Promise<void>;
   describe(table: TableId, snapshot: Snapshot, vocabulary: Vocabulary): Promise<Description>;
+  /**
+   * The location of a table that is declared and has no data.
+   * @param failure of opening it, where it is known already. @throws ServiceError code 1 or 4 if there is none.
+   */
+  declared(table: TableId, failure?: ServiceError): Promise<Location>;
   /** The tables of a namespace, without those of its child namespaces. */
   tables(namespace: NamespaceId): Promise<Names>;
   /** The direct child namespaces of a namespace. */

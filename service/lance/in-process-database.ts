@@ -1,5 +1,6 @@
 import type { Table } from "@lancedb/lancedb";
-import type { NamespaceId } from "../guard/table-id.ts";
+import { ServiceError } from "../errors.ts";
+import { type NamespaceId, rootNamespace } from "../guard/table-id.ts";
 import type { Snapshot } from "../query/model.ts";
 import { faultOfValues, readSizes, refuse } from "./arrow/schema-sizes.ts";
 import { LazyConnection } from "./connection/connection.ts";
@@ -10,6 +11,7 @@ import { classifyAccess } from "./errors/classify.ts";
 import { Memoizer } from "./memoizer.ts";
 import { analyze } from "./reads/analyze.ts";
 import { Blobs } from "./reads/blobs.ts";
+import { directoryWithoutData, locationIn } from "./reads/declared.ts";
 import { indexStatistics, listIndices } from "./reads/indices.ts";
 import { describeNamespace, listNamespaces, listTables, type Names } from "./reads/lists.ts";
 import { readLsmWriteSpec } from "./reads/lsm.ts";
@@ -91,6 +93,7 @@ export const openInProcess = (
     connection.get().catch((error: unknown) => {
       throw classifyAccess(error, 18);
     });
+  const tables = shareLists(async (namespace) => listTables(await connected(), namespace));
   return {
     explain: (id, query, verbose) =>
       handles.use(id, query, async (table) => {
@@ -137,6 +140,14 @@ export const openInProcess = (
           ...(config.showLocations ? { location: describeLocation(table) } : {}),
         };
       }),
+    declared: async (id, known) => {
+      const open = () => handles.use(id, {}, async () => new ServiceError(4)).catch((error: unknown) => error);
+      const failure: unknown = known ?? (await open());
+      const directory = directoryWithoutData(failure);
+      const inNamespace = id.namespace.length > 0;
+      if (directory === undefined || !(inNamespace || (await tables(rootNamespace)).includes(id.name))) throw failure;
+      return locationIn(config.uri, directory, inNamespace);
+    },
     query: (id, query) =>
       handles.use(id, query, async (table) => {
         if (!filtersFullText(query)) return readRows(table, query, config.maxResultBytes);
@@ -158,7 +169,7 @@ export const openInProcess = (
     readBlobs: (id, snapshot, column, slices) =>
       handles.use(id, snapshot, (table) => blobs.read(table, column, slices)),
     count: (id, snapshot, predicate) => handles.use(id, snapshot, (table) => countRows(table, predicate)),
-    tables: shareLists(async (namespace) => listTables(await connected(), namespace)),
+    tables,
     namespaces: shareLists(async (namespace) => listNamespaces(await connected(), namespace)),
     describeNamespace: async ({ parts }) => describeNamespace(await connected(), parts),
     remembersVersions: () => false,

@@ -28,6 +28,7 @@ import { mergeInsert } from "./rows/merge-insert.ts";
 import { query } from "./rows/query.ts";
 import { update } from "./rows/update.ts";
 import { createTable } from "./tables/create-table.ts";
+import { declare } from "./tables/declare.ts";
 import { describe } from "./tables/describe.ts";
 import { dropTable } from "./tables/drop-table.ts";
 import { exists } from "./tables/exists.ts";
@@ -77,6 +78,7 @@ export const readOperations: readonly Operation[] = [
 /** The operations that change tables and namespaces; served only if the configuration says so. */
 export const writeOperations: readonly Operation[] = [
   createTable,
+  declare,
   insert,
   mergeInsert,
   update,

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Principal, Scope } from "../auth/index.ts";
+import type { Loan, Vending } from "../catalog/vending.ts";
 import type { ErrorCode } from "../errors.ts";
 import type { VerifiedExpression } from "../guard/expression/index.ts";
 import type { NamespaceId, TableId } from "../guard/table-id.ts";
@@ -28,6 +29,10 @@ export interface Tools {
   /** Bytes of a blob that are read at once. */
   readonly blobWindowBytes: number;
   readonly maintenance: Maintenance;
+  /** Whether responses tell where tables lie. */
+  readonly showsLocations: boolean;
+  /** Absent: no credentials are lent. */
+  readonly vending?: Vending | undefined;
 }
 
 /** Calls of one class share an admission limit: the class says what a call costs. */
@@ -105,22 +110,28 @@ export class ByteStream {
 /** Statuses of responses that are no failures. */
 export type Success = 200 | 204 | 206;
 
+/** What the log keeps of a response. */
+export interface Audit {
+  readonly commit?: Commit | CommitOfRows | undefined;
+  /** Credentials that the response lends. */
+  readonly loan?: Loan | undefined;
+}
+
 /** A response with headers of its own. Any other value that a handler returns is the response's content. */
 export class OperationResponse {
   readonly content: unknown;
   readonly headers: Readonly<Record<string, string>>;
-  /** The commit of a write, for the log. */
-  readonly commit: Commit | CommitOfRows | undefined;
+  readonly audit: Audit;
   readonly status: Success;
 
   constructor(
     content: unknown,
     headers: Readonly<Record<string, string>>,
-    { commit, status = 200 }: { readonly commit?: Commit | CommitOfRows; readonly status?: Success } = {},
+    { status = 200, ...audit }: Audit & { readonly status?: Success } = {},
   ) {
     this.content = content;
     this.headers = headers;
-    this.commit = commit;
+    this.audit = audit;
     this.status = status;
   }
 }

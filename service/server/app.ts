@@ -35,6 +35,13 @@ export interface App {
   readonly direct: Direct;
 }
 
+/** Why operations of the catalog's specification are missing that a client may count on. */
+const unsupported: Readonly<Record<string, string>> = {
+  register:
+    "the catalog gives each table its directory; copy the files with create and insert, or write them after declare",
+  deregister: "a table is its files; drop removes both",
+};
+
 const toResponse = ({ status, headers, body }: Reply): Response => new Response(body, { status, headers });
 
 /** The API as a function of its parts. */
@@ -81,6 +88,11 @@ export const createApp = (parts: AppParts): App => {
   });
 
   for (const page of parts.pages) app.route("/", page);
+
+  for (const [path, reason] of Object.entries(unsupported))
+    app.all(`/v1/table/:id/${path}`, () => {
+      throw new ServiceError(0, { message: `${path} is not supported: ${reason}` });
+    });
 
   // An operation of the catalog that this server lacks is 406: clients read 404 as "no such table" and retry 5xx.
   app.all("/v1/*", () => {

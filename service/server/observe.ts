@@ -1,4 +1,4 @@
-import type { Log, WriteLine } from "../telemetry/log.ts";
+import type { LoanLine, Log, WriteLine } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { scrub } from "../telemetry/scrub.ts";
 import { annotate, inSpan, traceIdOf } from "../telemetry/tracing.ts";
@@ -44,6 +44,17 @@ const writeOf = ({ writes, failure, ...record }: RequestRecord, status: number):
   };
 };
 
+/** The audit line of credentials that a response lends. */
+const loanOf = ({ id, loan, principal, table }: RequestRecord, status: number): LoanLine | undefined =>
+  loan === undefined || status !== 200
+    ? undefined
+    : {
+        requestId: id,
+        ...(principal === undefined ? {} : { principal }),
+        ...(table === undefined ? {} : { table }),
+        ...loan,
+      };
+
 /** Runs a request in its span, then writes its log line, span and metrics. `run` never rejects. */
 export const observe = <T extends { readonly status: number }>(
   { log, metrics }: ObserveParts,
@@ -66,5 +77,7 @@ export const observe = <T extends { readonly status: number }>(
       log.write({ ...write, ...traced });
       metrics.write(write.rows, write.bytes);
     }
+    const loan = loanOf(record, reply.status);
+    if (loan !== undefined) log.loan({ ...loan, ...traced });
     return reply;
   });

@@ -331,7 +331,7 @@ export const pipeline = (operation: Operation, parts: PipelineParts): Serve => {
     try {
       const result = await principalLimit.run(caller, serve);
       const answer = result instanceof OperationResponse ? result : new OperationResponse(result, {});
-      if (answer.commit !== undefined) record.commit = answer.commit;
+      Object.assign(record, answer.audit);
       const { status } = answer;
       const described = status === 204 ? operation.headers : fixed;
       const replyHeaders = { ...answerHeaders(record), ...described, ...answer.headers };

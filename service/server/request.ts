@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { etag, RETAINED_304_HEADERS } from "hono/etag";
+import type { Loan } from "../catalog/vending.ts";
 import { ServiceError } from "../errors.ts";
 import type { Commit, CommitOfRows } from "../lance/writes/write-calls.ts";
 
@@ -18,7 +19,9 @@ export interface RequestRecord {
   /** Bytes of the rows of a write. */
   bytes?: number;
   /** The commit of a write. */
-  commit?: Commit | CommitOfRows;
+  commit?: Commit | CommitOfRows | undefined;
+  /** Credentials that the response lends. */
+  loan?: Loan | undefined;
 }
 
 /** Hono's environment: the record travels with the request. */

@@ -36,8 +36,22 @@ export interface WriteLine {
   readonly traceId?: string;
 }
 
+/** The audit line of credentials that were lent: who may do what with which files until when, and nothing of the credentials. */
+export interface LoanLine {
+  readonly requestId: string;
+  readonly principal?: string;
+  readonly table?: string;
+  readonly right: string;
+  readonly bucket: string;
+  readonly prefix: string;
+  readonly until: string;
+  readonly traceId?: string;
+}
+
 export interface Log {
   request(line: RequestLine): void;
+  /** Written at every log level. */
+  loan(line: LoanLine): void;
   /** Written at every log level. */
   write(line: WriteLine): void;
   debug(fields: object, message: string): void;
@@ -70,6 +84,7 @@ export const createLog = (level: string, destination: Destination = standardOutp
   const audit = logger.child({}, { level: "info" });
   return {
     write: (line) => audit.info(line, "write"),
+    loan: (line) => audit.info(line, "credentials lent"),
     request: (line) => logger[line.status >= 500 ? "error" : "info"](line, "request"),
     debug: (fields, message) => logger.debug(fields, message),
     info: (fields, message) => logger.info(fields, message),

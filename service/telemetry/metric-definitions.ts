@@ -92,6 +92,11 @@ export const metricDefinitions = {
     labels: [],
     help: "1 while the store responds, 0 from a failed call until it responds again",
   },
+  lakehead_credentials_lent_total: {
+    type: "counter",
+    labels: ["source"],
+    help: "Credentials in responses, by source: issued by the cloud for this response, kept from an earlier one; with LAKEHEAD_VENDING",
+  },
   lakehead_maintenance_due_tables: {
     type: "gauge",
     labels: [],

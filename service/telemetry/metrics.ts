@@ -33,6 +33,8 @@ export interface Readings {
   readonly ready: boolean;
   readonly storeAnswers: boolean;
   /** Tables that stay due; undefined where the service does not serve writes. */
+  /** Credentials that were lent: issued by the cloud, or kept since; undefined where none are. */
+  readonly loans: { readonly issued: number; readonly kept: number } | undefined;
   readonly due: { readonly count: number; readonly seconds: number } | undefined;
 }
 
@@ -61,6 +63,7 @@ const readAtScrape: Partial<Record<MetricName, (readings: Readings) => readonly 
   lakehead_upload_bytes: ({ uploadBytes }) => [[{}, uploadBytes]],
   lakehead_ready: ({ ready }) => [[{}, ready ? 1 : 0]],
   lakehead_store_available: ({ storeAnswers }) => [[{}, storeAnswers ? 1 : 0]],
+  lakehead_credentials_lent_total: ({ loans }) => (loans === undefined ? [] : labelled("source", { ...loans })),
   lakehead_maintenance_due_tables: ({ due }) => (due === undefined ? [] : [[{}, due.count]]),
   lakehead_maintenance_due_seconds: ({ due }) => (due === undefined ? [] : [[{}, due.seconds]]),
 };

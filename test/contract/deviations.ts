@@ -26,7 +26,7 @@ const unserved: readonly Deviation[] = [
     reason: "the database cannot rename a table of a directory or bucket: 406 with code 0",
   },
   {
-    operations: ["declare", "register", "deregister", "schema_metadata/update"],
+    operations: ["register", "deregister", "schema_metadata/update"],
     part: "operation",
     kind: "absent",
     fields: post,
@@ -74,7 +74,15 @@ const writes: readonly Deviation[] = [
   {
     operations: [
       ...commits,
-      ...["create", "drop", "branches/create", "branches/delete", "namespace/{id}/create", "namespace/{id}/drop"],
+      ...[
+        "create",
+        "declare",
+        "drop",
+        "branches/create",
+        "branches/delete",
+        "namespace/{id}/create",
+        "namespace/{id}/drop",
+      ],
     ],
     part: "status",
     kind: "added",
@@ -84,7 +92,7 @@ const writes: readonly Deviation[] = [
   },
   {
     operations: [
-      ...["create", "insert", "merge_insert", "update", "delete", "drop", "drop_columns"],
+      ...["create", "declare", "insert", "merge_insert", "update", "delete", "drop", "drop_columns"],
       ...["namespace/{id}/create", "namespace/{id}/drop"],
     ],
     part: "answer",
@@ -111,7 +119,7 @@ const writes: readonly Deviation[] = [
     part: "answer",
     kind: "absent",
     fields: ["storage_options", "properties"],
-    reason: "as in `describe`",
+    reason: "the service has written the rows: `describe` lends credentials",
   },
   {
     operations: ["create", "insert", "merge_insert", "delete"],
@@ -508,14 +516,14 @@ const extensions: readonly Deviation[] = [
 
 const answers: readonly Deviation[] = [
   {
-    operations: ["describe"],
+    operations: ["declare"],
     part: "answer",
-    kind: "absent",
-    fields: ["storage_options"],
-    reason: "the service gives no credentials of its storage away",
+    kind: "required",
+    fields: ["location"],
+    reason: "always sent",
   },
   {
-    operations: ["describe"],
+    operations: ["declare", "describe"],
     part: "answer",
     kind: "absent",
     fields: ["properties", "managed_versioning"],
@@ -525,8 +533,8 @@ const answers: readonly Deviation[] = [
     operations: ["describe"],
     part: "answer",
     kind: "required",
-    fields: ["table", "namespace", "version", "schema"],
-    reason: "always sent: LanceDB's clients cannot do without `version` and `schema`",
+    fields: ["table", "namespace"],
+    reason: "always sent",
   },
   {
     operations: ["namespace/{id}/describe"],

@@ -1,3 +1,5 @@
+import { rights, scopesOf } from "../../service/catalog/rights.ts";
+import { objectActions } from "../../service/catalog/session-policy.ts";
 import { variables as environmentVariables } from "../../service/config/schema.ts";
 import { errorKinds, transportStatuses } from "../../service/errors.ts";
 import { operations } from "../../service/operations/index.ts";
@@ -31,6 +33,19 @@ const operationTable = (): string =>
       inlineCode(addressOf(operation)),
       operation.methods.join(", "),
       operation.scope === null ? "any" : inlineCode(operation.scope),
+    ]),
+  );
+
+/** What a lent credential permits, by the scopes of the caller. */
+const lentRights = (): string =>
+  markdownTable(
+    ["right", "scopes of the caller", "on objects of the table", "on the bucket", "on anything else"],
+    rights.map((right) => [
+      right,
+      scopesOf[right].map(inlineCode).join(", "),
+      objectActions[right].map(inlineCode).join(", "),
+      `${inlineCode("s3:ListBucket")} with the table's prefix`,
+      "nothing",
     ]),
   );
 
@@ -107,6 +122,7 @@ const scannerFindings = (): string =>
 
 /** Every page that has generated parts, by its path from the repository's root, and what makes each part. */
 export const generatedPages: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
+  "docs/catalog.md": { "lent-rights": lentRights },
   "docs/api.md": { operations: operationTable },
   "docs/errors.md": { errors: errorTable, "operation-errors": operationErrors, transport: transportTable },
   "docs/service-configuration.md": { variables },

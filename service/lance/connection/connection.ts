@@ -37,6 +37,10 @@ export class LazyConnection {
     return hasScheme(this.#address.uri) ? undefined : this.#address.uri;
   }
 
+  get address(): DatabaseAddress {
+    return this.#address;
+  }
+
   get storageOptions(): Record<string, string> {
     return { ...this.#address.storageOptions };
   }

@@ -12,7 +12,7 @@ import {
 } from "../arrow/schema-sizes.ts";
 import { isGone } from "../errors/classify.ts";
 import { classifyWrite, outcomeUnknown } from "../errors/classify-write.ts";
-import { describeNamespace } from "../reads/lists.ts";
+import { describeNamespace, listTables } from "../reads/lists.ts";
 import { inLanceWords, readTableSchema } from "../reads/schema.ts";
 import { type Commits, isLost, nativeOf } from "./commits.ts";
 import { buildIndex } from "./index-types.ts";
@@ -28,9 +28,9 @@ interface NativeTable {
 
 /** Writes of columns, indices, tables, namespaces and branches. */
 export const openTableWrites = (
-  { connected, requireNamespace, open, plain, existing, restore, beforeCommit }: Commits,
+  { connected, open, plain, existing, restore, beforeCommit }: Commits,
   limits: SchemaLimits,
-): Omit<WriteCalls, keyof RowWrites> => {
+): Omit<WriteCalls, keyof RowWrites | "declareTable"> => {
   /** A new column may be a copy of one that another program made. @throws ServiceError code 13 beyond the limits. */
   const verifyGrowth = async (table: Table, words: unknown): Promise<void> => {
     const text = JSON.stringify(words);
@@ -163,10 +163,8 @@ export const openTableWrites = (
           return false;
         },
       );
-      if (isMissing) {
-        await requireNamespace(table);
-        throw new ServiceError(4);
-      }
+      // What is only declared cannot be opened, but has a name.
+      if (isMissing && !(await listTables(to, table.namespace)).includes(table.name)) throw new ServiceError(4);
       const drop = async (): Promise<ServiceError | undefined> => {
         try {
           await to.dropTable(table.name, [...table.namespace]);

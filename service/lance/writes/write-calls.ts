@@ -110,6 +110,8 @@ export interface WriteCalls {
   /** @throws ServiceError code 7 if an index of the name exists and is not to be replaced. */
   createIndex(target: WriteTarget, index: IndexSpecification): Promise<Commit>;
   dropIndex(target: WriteTarget, name: string): Promise<Commit>;
+  /** Takes a name and a directory for a table whose content follows. @throws ServiceError code 5 if the table exists. */
+  declareTable(table: TableId): Promise<void>;
   dropTable(table: TableId): Promise<void>;
   /** @returns the properties of the namespace. */
   createNamespace(
@@ -143,24 +145,26 @@ export const forgetAfter = (calls: WriteCalls, forget: (tableKey: string) => voi
 };
 
 /**
- * Runs creations of one table one after another: of concurrent ones, the SDK commits several, and each replaces the rows of
- * the one before it.
+ * Runs creations and declarations of one table one after another: of concurrent ones, the SDK commits several, and each
+ * replaces the rows of the one before it.
  */
 export const createInTurn = (calls: WriteCalls): WriteCalls => {
   const last = new Map<string, Promise<unknown>>();
+  const inTurn = async <T>({ key }: TableId, create: () => Promise<T>): Promise<T> => {
+    const before = last.get(key) ?? Promise.resolve();
+    const creation = before.then(create);
+    const settled = creation.catch(() => undefined);
+    last.set(key, settled);
+    try {
+      return await creation;
+    } finally {
+      if (last.get(key) === settled) last.delete(key);
+    }
+  };
   return {
     ...calls,
-    async createTable(table, data, mode) {
-      const before = last.get(table.key) ?? Promise.resolve();
-      const creation = before.then(() => calls.createTable(table, data, mode));
-      const settled = creation.catch(() => undefined);
-      last.set(table.key, settled);
-      try {
-        return await creation;
-      } finally {
-        if (last.get(table.key) === settled) last.delete(table.key);
-      }
-    },
+    createTable: (table, data, mode) => inTurn(table, () => calls.createTable(table, data, mode)),
+    declareTable: (table) => inTurn(table, () => calls.declareTable(table)),
   };
 };
 
@@ -179,6 +183,7 @@ export const writeMethods = Object.keys({
   restoreVersion: true,
   createIndex: true,
   dropIndex: true,
+  declareTable: true,
   dropTable: true,
   createNamespace: true,
   dropNamespace: true,

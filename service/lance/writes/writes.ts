@@ -1,5 +1,6 @@
 import type { LazyConnection } from "../connection/connection.ts";
 import { openCommits } from "./commits.ts";
+import { openDeclarations } from "./declare.ts";
 import { openRowWrites, type WriteLimits } from "./row-writes.ts";
 import { openTableWrites } from "./table-writes.ts";
 import type { WriteCalls } from "./write-calls.ts";
@@ -11,5 +12,9 @@ export const openWrites = (
   beforeCommit: () => Promise<void> = async () => undefined,
 ): WriteCalls => {
   const commits = openCommits(connection, beforeCommit);
-  return { ...openRowWrites(commits, connection.storageOptions, limits), ...openTableWrites(commits, limits.schemas) };
+  return {
+    ...openRowWrites(commits, connection.storageOptions, limits),
+    ...openTableWrites(commits, limits.schemas),
+    ...openDeclarations(connection.address, commits),
+  };
 };

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { storageOptionsAnswer } from "./vend.ts";
 
 const strings = z.record(z.string(), z.string());
 
@@ -28,8 +29,8 @@ const field = z
 export const description = z.object({
   table: z.string(),
   namespace: z.array(z.string()),
-  version: z.int().min(0),
-  schema: z.object({ fields: z.array(field), metadata: strings.optional() }),
+  version: z.int().min(0).optional().describe("Absent for a table that is only declared, as the schema"),
+  schema: z.object({ fields: z.array(field), metadata: strings.optional() }).optional(),
   location: z
     .string()
     .optional()
@@ -37,5 +38,6 @@ export const description = z.object({
   table_uri: z.string().optional(),
   stats: z.object({ num_deleted_rows: z.int().min(0), num_fragments: z.int().min(0) }).optional(),
   metadata: strings.optional().describe("Counts of the version: rows, files, fragments"),
-  is_only_declared: z.literal(false).optional(),
+  is_only_declared: z.boolean().optional(),
+  storage_options: storageOptionsAnswer,
 });

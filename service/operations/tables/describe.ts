@@ -1,15 +1,16 @@
 import { z } from "zod";
 import { authorize } from "../../auth/index.ts";
-import { invalid } from "../../errors.ts";
+import { invalid, ServiceError } from "../../errors.ts";
 import type { TableId } from "../../guard/table-id.ts";
-import type { Database, Description } from "../../lance/database.ts";
+import type { Database, Location } from "../../lance/database.ts";
 import { optional } from "../../query/fields.ts";
 import type { Snapshot } from "../../query/model.ts";
-import { type Call, defineOperation, type Tools } from "../operation.ts";
+import { type Call, defineOperation, OperationResponse, type Tools } from "../operation.ts";
 import { tagField } from "../shared/common-fields.ts";
 import { description } from "../shared/describe-answer.ts";
 import { phalanxVersion } from "../shared/headers.ts";
 import { snapshotOf, snapshotShape } from "../shared/snapshot.ts";
+import { vend, vendField } from "../shared/vend.ts";
 
 const flag = z.stringbool({ error: "must be true or false" }).optional();
 const bodyFlag = optional(z.boolean());
@@ -20,7 +21,7 @@ const body = z.object({
   with_table_uri: bodyFlag,
   load_detailed_metadata: bodyFlag,
   check_declared: bodyFlag,
-  vend_credentials: bodyFlag.describe("Accepted and ignored: the service does not vend credentials of its storage"),
+  vend_credentials: vendField,
 });
 
 const parameters = z.object({
@@ -48,8 +49,24 @@ const wantedSnapshot = async (
   return tools.database.tagVersion(table, tools.verifyTag(tag));
 };
 
-const locationFields = ({ location }: Description, withUri: boolean) =>
+const locationFields = (location: Location | undefined, withUri: boolean) =>
   location === undefined ? {} : { location: location.address, ...(withUri ? { table_uri: location.uri } : {}) };
+
+/**
+ * The location of a table without data; undefined where the failure has another meaning. LanceDB's own clients need a
+ * version and a schema: for them the table does not exist.
+ */
+const onlyDeclared = async (
+  database: Database,
+  table: TableId,
+  { tag, version, branch }: Body,
+  { dialect }: Pick<Call, "dialect">,
+  failure: unknown,
+): Promise<Location | undefined> => {
+  const isPinned = tag !== undefined || version !== undefined || branch !== undefined;
+  if (dialect === "lancedb" || isPinned || !(failure instanceof ServiceError) || failure.code !== 4) return undefined;
+  return database.declared(table, failure);
+};
 
 /** Facts of the manifest, which the SDK returns with the list of all versions only. */
 const details = async (database: Database, table: TableId, version: number, branch: string | undefined) => {
@@ -83,17 +100,31 @@ export const describe = defineOperation({
     const { dialect } = call;
     const { database } = tools;
     const wants = (name: keyof Parameters): boolean => asks(name, wire, call.parameters);
-    const snapshot = await wantedSnapshot(tools, table, wire, call);
-    const found = await database.describe(table, snapshot, dialect === "lancedb" ? "lance" : "arrow");
-    return {
-      table: table.name,
-      namespace: table.namespace,
-      version: found.version,
-      schema: found.schema,
-      ...locationFields(found, wants("with_table_uri")),
-      ...(wants("load_detailed_metadata") ? await details(database, table, found.version, snapshot.branch) : {}),
-      // A table that could be opened has data.
-      ...(wants("check_declared") || wants("load_detailed_metadata") ? { is_only_declared: false } : {}),
+    const respond = async (location: Location | undefined, isOnlyDeclared: boolean, facts: object) => {
+      const vended = await vend(tools, table, location?.address, call, wire.vend_credentials);
+      const content = {
+        table: table.name,
+        namespace: table.namespace,
+        ...facts,
+        ...locationFields(tools.showsLocations ? location : undefined, wants("with_table_uri")),
+        ...(wants("check_declared") || wants("load_detailed_metadata") ? { is_only_declared: isOnlyDeclared } : {}),
+        ...(vended && { storage_options: vended.storageOptions }),
+      };
+      return new OperationResponse(content, {}, { loan: vended?.loan });
     };
+    try {
+      const snapshot = await wantedSnapshot(tools, table, wire, call);
+      const { version, schema, location } = await database.describe(
+        table,
+        snapshot,
+        dialect === "lancedb" ? "lance" : "arrow",
+      );
+      const detailed = wants("load_detailed_metadata") ? await details(database, table, version, snapshot.branch) : {};
+      return await respond(location, false, { version, schema, ...detailed });
+    } catch (error) {
+      const location = await onlyDeclared(database, table, wire, call, error);
+      if (location === undefined) throw error;
+      return respond(location, true, {});
+    }
   },
 });

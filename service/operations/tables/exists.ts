@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ServiceError } from "../../errors.ts";
 import { defineOperation } from "../operation.ts";
 import { snapshotOf, snapshotShape } from "../shared/snapshot.ts";
 
@@ -14,5 +15,15 @@ export const exists = defineOperation({
   body: z.object(snapshotShape),
   media: "empty",
   answer: z.null(),
-  handle: (tools, table, body, call) => tools.database.requireTable(table, snapshotOf(tools, body, call)),
+  handle: async (tools, table, body, call) => {
+    const snapshot = snapshotOf(tools, body, call);
+    const isPinned = body.version !== undefined || body.branch !== undefined;
+    try {
+      await tools.database.requireTable(table, snapshot);
+    } catch (error) {
+      const isMissing = error instanceof ServiceError && error.code === 4;
+      if (!isMissing || isPinned || call.dialect === "lancedb") throw error;
+      await tools.database.declared(table, error);
+    }
+  },
 });

@@ -9,7 +9,7 @@ export const tableListParameters = pageParameters.extend({
   include_declared: z
     .stringbool({ error: "must be true or false" })
     .optional()
-    .describe("Accepted and ignored: declared tables without data are not listed"),
+    .describe("Accepted and ignored: tables that are only declared are always listed"),
 });
 
 export const listTables = defineOperation({

@@ -265,7 +265,9 @@ const provocations: Readonly<Record<number, Provoke>> = {
   18: (label) => {
     // A table that cannot be opened can be dropped.
     if (label === "drop") return send(contended.service, label);
-    return operationOf(label).target === "table" ? ask({ table: "docs" })(label) : send(rootBroken, label);
+    // A name is taken or not, whether or not its table can be opened.
+    const opensTable = operationOf(label).target === "table" && label !== "declare";
+    return opensTable ? ask({ table: "docs" })(label) : send(rootBroken, label);
   },
   19: (label) =>
     send(service, label, forbiddenByState[label] ?? { fields: { column: "vector", index_type: "IVF_PQ" } }),

@@ -1,0 +1,72 @@
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { freePort } from "../../tools/parts/free-port.ts";
+import { goProgram } from "../../tools/parts/go.ts";
+import { bucketName } from "../support/object-store.ts";
+import { type Running, startProcess } from "../support/process.ts";
+
+const module = "github.com/minio/minio";
+const version = "v0.0.0-20260212201848-7aac2a2c5b7c";
+
+/** Of the user who may do everything, also ask for sessions. */
+export const rootKeys = { id: "root-of-the-tests", secret: "secret-of-the-root-of-the-tests" } as const;
+
+export interface Minio {
+  readonly base: string;
+  /** Storage options of a client with the root's keys. */
+  readonly storageOptions: Readonly<Record<string, string>>;
+  readonly uri: string;
+  stop(): Promise<void>;
+}
+
+const start = async (program: string, home: string, attempts: number): Promise<{ base: string; running: Running }> => {
+  const base = `127.0.0.1:${await freePort()}`;
+  const running = startProcess(program, ["server", home, "--address", base], {
+    HOME: home,
+    MINIO_ROOT_USER: rootKeys.id,
+    MINIO_ROOT_PASSWORD: rootKeys.secret,
+    MINIO_BROWSER: "off",
+    MINIO_UPDATE: "off",
+  });
+  try {
+    await running.printed(/^API: http/m);
+    return { base: `http://${base}`, running };
+  } catch (error) {
+    // Another process may have taken the port meanwhile.
+    if (attempts <= 1) throw error;
+    return start(program, home, attempts - 1);
+  }
+};
+
+/**
+ * MinIO with an empty bucket, built from its Go module: the only store of the tests that enforces the policies of sessions.
+ * It is a program of the tests and is not part of any image.
+ */
+export const startMinio = async (
+  log: (line: string) => void,
+): Promise<Minio | { readonly missing: string; readonly base?: never }> => {
+  const { program, missing } = await goProgram(module, version, log);
+  if (program === undefined) return { missing: `MinIO, ${missing}` };
+  const home = await mkdtemp(join(tmpdir(), "lakehead-minio-"));
+  await mkdir(join(home, bucketName));
+  const { base, running } = await start(program, home, 3);
+  return {
+    base,
+    uri: `s3://${bucketName}/tables`,
+    storageOptions: {
+      aws_endpoint: base,
+      allow_http: "true",
+      aws_region: "us-east-1",
+      aws_access_key_id: rootKeys.id,
+      aws_secret_access_key: rootKeys.secret,
+      read_timeout: "60s",
+      timeout: "60s",
+    },
+    async stop() {
+      running.child.kill("SIGKILL");
+      await running.exited();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+};
