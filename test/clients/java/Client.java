@@ -502,6 +502,12 @@ public final class Client {
       same(count("text = 'gone'"), 0L);
       fails(404, 11, () -> all.call("restoreTable", made, "{\"version\":999}"));
     });
+    check("declare", "a table; a name that is taken", () -> {
+      List<String> told = List.of("told");
+      all.call("declareTable", told, "{}");
+      fails(409, 5, () -> all.call("declareTable", told, "{}"));
+      all.call("dropTable", told, null);
+    });
     check("drop", "a table; once more", () -> {
       all.call("dropTable", made, null);
       same(listed(all, "listTables", "$"), List.of("docs", "plain"));
@@ -516,7 +522,6 @@ public final class Client {
 
   private void refusals() throws Exception {
     List<String> fresh = List.of("new");
-    refused("declare", "declareTable", fresh, "{}");
     refused("register", "registerTable", fresh, "{\"location\":\"new.lance\"}");
     refused("deregister", "deregisterTable", docs, "{}");
     refused("rename", "renameTable", docs, "{\"new_table_name\":\"other\"}");

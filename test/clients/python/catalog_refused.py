@@ -12,7 +12,6 @@ VIEW = {"kind": "query", "source_query": "SELECT 1", "output_schema": ""}
 
 # Name in the specification, path, id, fields.
 REFUSED: list[tuple[str, str, list[str] | None, dict[str, Any]]] = [
-    ("declare_table", "declare", ["new"], {}),
     ("register_table", "register", ["new"], {"location": "new.lance"}),
     ("deregister_table", "deregister", ["docs"], {}),
     ("rename_table", "rename", ["docs"], {"new_table_name": "other"}),

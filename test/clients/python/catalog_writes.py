@@ -55,6 +55,17 @@ def writes(catalog: Catalog, local: set[str]) -> None:
         fails(faults.no_namespace, lambda: call("create_table", ["nope", "made"], body=stream(table([1]))))
         fails(faults.bad_input, lambda: call("create_table", ["other"], body=b"no Arrow"))
 
+    @case("declare", "one, described before it is written; a name that is taken, a namespace that is not there")
+    def _() -> None:
+        declared = call("declare_table", ["told"])
+        same(call("describe_table", ["told"], check_declared=True).is_only_declared, True)
+        same(call("describe_table", ["told"]).location, declared.location)
+        fails(faults.table_exists, lambda: call("declare_table", ["told"]), "already exists")
+        fails(faults.no_namespace, lambda: call("declare_table", ["nope", "told"]))
+        call("create_table", ["told"], body=stream(table([1])))
+        same(call("describe_table", ["told"]).location, declared.location)
+        call("drop_table", ["told"])
+
     @case("namespace/create", "one, the same again, with a table in it")
     def _() -> None:
         call("create_namespace", ["fresh"], properties={"owner": "tests"})

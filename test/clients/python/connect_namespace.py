@@ -86,8 +86,17 @@ def _() -> None:
     fails(RuntimeError, lambda: db.describe_namespace(["nope"]), "Namespace not found")
 
 
+@case("declare", "a new table, at the root and in a namespace; a name that is taken")
+def _() -> None:
+    for at in ([], NESTED["namespace"]):
+        made = db.create_table("new", [{"id": 1}], namespace_path=at)
+        made.add([{"id": 2}])
+        same(db.open_table("new", namespace_path=at).count_rows(), 2)
+        fails(ValueError, lambda: db.create_table("new", [{"id": 1}], namespace_path=at), "already exists")
+        db.drop_table("new", namespace_path=at)
+
+
 REFUSED = [
-    ("declare", "create_table", lambda: db.create_table("new", [{"id": 1}])),
     ("rename", "rename_table", lambda: db.rename_table("docs", "other")),
 ]
 for operation, name, call in REFUSED:

@@ -269,7 +269,6 @@ macro_rules! refused {
 async fn refusals(world: &World) {
     let all = &world.all;
     refused!("create-empty", table::create_empty_table(all, "new", of(json!({})), None));
-    refused!("declare", table::declare_table(all, "new", of(json!({})), None));
     refused!(
         "register",
         table::register_table(all, "new", of(json!({ "location": "new.lance" })), None)

@@ -23,7 +23,6 @@ pub async fn run(world: &World) {
     let entry = json!({ "id": ["docs"], "version": 8, "manifest_path": "8.manifest" });
     let metadata = || [("a".to_owned(), "b".to_owned())].into();
 
-    refused!("declare", table::declare_table(all, "new", of(json!({})), None));
     refused!(
         "register",
         table::register_table(all, "new", of(json!({ "location": "new.lance" })), None)

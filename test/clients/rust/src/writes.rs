@@ -24,6 +24,13 @@ pub async fn run(world: &World) {
         fails(create(all, "other", no_rows(), None).await, 400, 13)?;
         fails(create(all, "nope$made", first(), None).await, 404, 1)
     });
+    case!("declare", "one; a name that is taken, a namespace that is not there", {
+        told(table::declare_table(all, "told", of(json!({})), None).await)?;
+        fails(table::declare_table(all, "told", of(json!({})), None).await, 409, 5)?;
+        fails(table::declare_table(all, "nope$told", of(json!({})), None).await, 404, 1)?;
+        told(table::drop_table(all, "told", None).await)?;
+        Ok(())
+    });
     case!("namespace/create", "one, the same again, with a table in it", {
         told(namespace::create_namespace(all, "fresh", of(json!({ "properties": { "owner": "tests" } })), None).await)?;
         fails(namespace::create_namespace(all, "fresh", of(json!({})), None).await, 409, 2)?;
