@@ -13,6 +13,7 @@ import { StoreMonitor } from "./lance/connection/store-monitor.ts";
 import type { Database } from "./lance/database.ts";
 import { openInProcess } from "./lance/in-process-database.ts";
 import { DueTables } from "./lance/maintenance/due-tables.ts";
+import { MultipartUploads } from "./lance/uploads/multipart.ts";
 import { MaintenanceOnRequest } from "./maintenance/on-request.ts";
 import { operations, readOperations } from "./operations/index.ts";
 import { type AdmissionClass, admissionClasses, type Tools } from "./operations/operation.ts";
@@ -42,6 +43,7 @@ const createTools = (
   database: Database,
   maintenance: Tools["maintenance"],
   vending: Vending | undefined,
+  uploads: Tools["uploads"],
   { guard, deadlineSeconds, blobWindowBytes, ...config }: Config,
 ): Tools => {
   const limits = requestLimits(config.limits);
@@ -64,6 +66,7 @@ const createTools = (
     maintenance,
     showsLocations: config.database.showLocations,
     vending,
+    uploads,
   };
 };
 
@@ -110,13 +113,15 @@ export const startService = async (config: Config, log: Log, version: string): P
   const uploads = config.writes === "on" ? new Uploads(config.uploads) : undefined;
   const due = config.writes === "on" ? new DueTables(config.database, config.database.caches) : undefined;
   const maintenance = new MaintenanceOnRequest(config.maintenance, config.database, log);
+  const multipart = new MultipartUploads(config.database, database, config.multipart);
+  if (config.writes === "on") multipart.watch();
   const served = config.writes === "on" ? operations : readOperations;
   const state = { draining: false };
   // The store may be unavailable when a pod starts: the pod is live but not ready, and retries.
   const store = new StoreMonitor(() => database.connect(), log, config.database.uri);
 
   const app = createApp({
-    tools: createTools(database, maintenance, vending, config),
+    tools: createTools(database, maintenance, vending, multipart, config),
     operations: served,
     uploads,
     authenticator,
@@ -182,6 +187,7 @@ export const startService = async (config: Config, log: Log, version: string): P
       await database.close();
       uploads?.close();
       await due?.stop();
+      await multipart.stop();
       await maintenance.close();
       log.info({}, "stopped");
     },

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { AuthConfig } from "../auth/types.ts";
 import type { ConfigurableLimits } from "../guard/limits.ts";
 import type { DatabaseConfig } from "../lance/database.ts";
+import type { MultipartLimits } from "../lance/uploads/multipart.ts";
 import type { AdmissionClass } from "../operations/operation.ts";
 import type { AdmissionOptions } from "../server/admission.ts";
 import type { BodyLimits } from "../server/body.ts";
@@ -33,6 +34,7 @@ export interface Config extends Readonly<Omit<Values["server"], "otlpEndpoint">>
   readonly writes: Values["writes"]["mode"];
   readonly vending: Values["vending"];
   readonly uploads: UploadLimits;
+  readonly multipart: MultipartLimits;
   /** Maximum time in which a request arrives, in milliseconds; absent: the listener's. */
   readonly requestMs?: number;
   /** Absent: every call runs in the service's own process. */
@@ -233,6 +235,9 @@ const maxBlobWindowBytes = 4 * 2 ** 20;
 const toBlobWindow = ({ callerBytes }: BudgetLimits): number =>
   Math.min(maxBlobWindowBytes, Math.floor(callerBytes / streamsOfCaller / 2));
 
+/** Longer than a process, or its connection to the store, pauses; shorter than a client waits for a response. */
+const commitLeaseMs = 30_000;
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** All faults of an environment, one a line: variable, value, remedy. */
@@ -322,6 +327,12 @@ export const readConfig = (environment: Environment): Config => {
     vending,
     // A caller may hold as many bytes as it leaves free: one can send two of the largest bodies, and then another one more.
     uploads: { maxWriteBytes, maxUploadBytes: Math.max(4 * maxWriteBytes, writes.maxUploadBytes), stallMs },
+    multipart: {
+      maxWriteBytes,
+      maxUploads: writes.multipart.maxUploads,
+      keptMs: writes.multipart.keptHours * 3_600_000,
+      leaseMs: commitLeaseMs,
+    },
     ...(writes.mode === "on" ? { requestMs: writes.uploadSeconds * 1000 } : {}),
     deadlineSeconds: isolated.analyzeDeadlineSeconds,
     admission: toAdmission(values, isolation?.analyze),

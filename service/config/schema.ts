@@ -349,6 +349,18 @@ const writes = z.object({
     "Maximum bytes of the rows of all writes in flight, at least four times LAKEHEAD_MAX_WRITE_BYTES; one principal may hold as many as it leaves free; up to four bodies of at most 4 MiB are in `/dev/shm`, larger ones are files in the directory for temporary files",
     integer(1024, Number.MAX_SAFE_INTEGER).default(1024 * mebibyte),
   ),
+  multipart: z.object({
+    maxUploads: variable(
+      "LAKEHEAD_MAX_UPLOADS",
+      "Maximum number of uploads in parts at once, each of at most LAKEHEAD_MAX_WRITE_BYTES, whose parts are in the storage; one principal may have as many as it leaves free",
+      integer(1, 10_000).default(32),
+    ),
+    keptHours: variable(
+      "LAKEHEAD_UPLOAD_HOURS",
+      "Time after which what is left of an upload in parts is removed, in hours",
+      decimal(0.01, 720).default(24),
+    ),
+  }),
   uploadSeconds: variable(
     "LAKEHEAD_UPLOAD_SECONDS",
     "Maximum time in which a request's body arrives where writes are on, in seconds",

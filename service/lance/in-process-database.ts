@@ -23,6 +23,7 @@ import { readSchema, type Vocabulary } from "./reads/schema.ts";
 import { readStatistics } from "./reads/statistics.ts";
 import { listBranches, type OnInvalidTags, Tags } from "./refs/refs.ts";
 import { listVersions } from "./refs/versions.ts";
+import { Staging, stagingCaches } from "./uploads/staging.ts";
 import { createInTurn, forgetAfter } from "./writes/write-calls.ts";
 import { openWrites } from "./writes/writes.ts";
 
@@ -88,6 +89,7 @@ export const openInProcess = (
     refuse(await valueFaults.get(table, async () => faultOfValues((await readSizes(table)).columns(), limits)));
   };
   const present = presentPlan(config.uri);
+  const staging = new Staging(config, stagingCaches);
   const blobs = new Blobs(config.blobPrefixes);
   const connected = () =>
     connection.get().catch((error: unknown) => {
@@ -173,10 +175,15 @@ export const openInProcess = (
     namespaces: shareLists(async (namespace) => listNamespaces(await connected(), namespace)),
     describeNamespace: async ({ parts }) => describeNamespace(await connected(), parts),
     remembersVersions: () => false,
-    ...forgetAfter(createInTurn(openWrites(connection, config, beforeCommit)), (tableKey) => handles.evict(tableKey)),
+    ...forgetAfter(createInTurn(openWrites(connection, config, staging, beforeCommit)), (tableKey) =>
+      handles.evict(tableKey),
+    ),
     forget: (tableKey) => handles.evict(tableKey),
     connect: () => connection.check(),
-    close: () => connection.close(),
+    close: async () => {
+      await staging.close();
+      await connection.close();
+    },
     handleCounts: () => handles.counts,
   };
 };

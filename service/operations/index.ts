@@ -41,6 +41,9 @@ import { deleteTag } from "./tags/delete-tag.ts";
 import { listTags } from "./tags/list-tags.ts";
 import { tagVersion } from "./tags/tag-version.ts";
 import { updateTag } from "./tags/update-tag.ts";
+import { abortUpload } from "./uploads/abort-upload.ts";
+import { completeUpload } from "./uploads/complete-upload.ts";
+import { createUpload } from "./uploads/create-upload.ts";
 import { describeVersion } from "./versions/describe-version.ts";
 import { listVersions } from "./versions/list-versions.ts";
 import { restore } from "./versions/restore.ts";
@@ -80,6 +83,9 @@ export const writeOperations: readonly Operation[] = [
   createTable,
   declare,
   insert,
+  createUpload,
+  completeUpload,
+  abortUpload,
   mergeInsert,
   update,
   deleteRows,

@@ -6,6 +6,7 @@ import type { VerifiedExpression } from "../guard/expression/index.ts";
 import type { NamespaceId, TableId } from "../guard/table-id.ts";
 import type { VerifiedQuery } from "../guard/verify-query.ts";
 import type { Database } from "../lance/database.ts";
+import type { MultipartUploads } from "../lance/uploads/multipart.ts";
 import type { Commit, CommitOfRows } from "../lance/writes/write-calls.ts";
 import type { MinimumState } from "../query/model.ts";
 import type { Query } from "../query/wire.ts";
@@ -28,6 +29,7 @@ export interface Tools {
   readonly deadlineSeconds: number;
   /** Bytes of a blob that are read at once. */
   readonly blobWindowBytes: number;
+  readonly uploads: Pick<MultipartUploads, "create" | "room" | "add" | "complete" | "abort">;
   readonly maintenance: Maintenance;
   /** Whether responses tell where tables lie. */
   readonly showsLocations: boolean;
@@ -108,7 +110,10 @@ export class ByteStream {
 }
 
 /** Statuses of responses that are no failures. */
-export type Success = 200 | 204 | 206;
+export type Success = 200 | 202 | 204 | 206;
+
+/** Whether a response has content. */
+export const hasContent = (status: Success): boolean => status !== 202 && status !== 204;
 
 /** What the log keeps of a response. */
 export interface Audit {
@@ -123,16 +128,19 @@ export class OperationResponse {
   readonly headers: Readonly<Record<string, string>>;
   readonly audit: Audit;
   readonly status: Success;
+  /** Of a write that has changed nothing yet. */
+  readonly pending: boolean;
 
   constructor(
     content: unknown,
     headers: Readonly<Record<string, string>>,
-    { status = 200, ...audit }: Audit & { readonly status?: Success } = {},
+    { status = 200, pending = false, ...audit }: Audit & { readonly status?: Success; readonly pending?: boolean } = {},
   ) {
     this.content = content;
     this.headers = headers;
     this.audit = audit;
     this.status = status;
+    this.pending = pending;
   }
 }
 
@@ -193,6 +201,8 @@ export interface Operation<
    * How large a response may become in the main process before its size is known; default: small, or shared by all requests.
    */
   readonly produces?: "rows" | "plan";
+  /** The bytes that the rows of a request may have, where that depends on earlier ones; undefined: those of every write. */
+  room?(tools: Tools, parameters: z.output<Parameters>): Promise<number | undefined>;
   /** Constant response headers. */
   readonly headers?: Readonly<Record<string, string>>;
   handle(

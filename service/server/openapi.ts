@@ -4,6 +4,7 @@ import { errorKinds, lancedbFailures, transportStatuses } from "../errors.ts";
 import {
   addressOf,
   errorsOf,
+  hasContent,
   isWrite,
   type Media,
   type Operation,
@@ -196,6 +197,7 @@ const content = ({ media = "json", answer, alternative }: Operation, definitions
 
 const successes: Readonly<Record<Success, string>> = {
   200: "Success",
+  202: "Kept until the upload is completed",
   204: "The value is null",
   206: "The range that was asked for",
 };
@@ -209,7 +211,7 @@ const success = (operation: Operation, status: Success, definitions: Definitions
     ),
     ...(status === 206 ? { "content-range": header("The first byte, the last one and the size of the whole") } : {}),
   },
-  ...(status === 204 ? {} : content(operation, definitions)),
+  ...(hasContent(status) ? content(operation, definitions) : {}),
 });
 
 const descriptionOf = ({ scope, extension }: Operation): string => {

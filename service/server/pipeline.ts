@@ -23,6 +23,7 @@ import { maxPlanLength } from "../lance/reads/plan-text.ts";
 import {
   type AdmissionClass,
   ByteStream,
+  hasContent,
   isWrite,
   type Media,
   type Operation,
@@ -319,7 +320,8 @@ export const pipeline = (operation: Operation, parts: PipelineParts): Serve => {
       await reservation.wait(expected, request);
       if (operation.input !== "arrow") return run(parseInput(operation.body, schema ?? raw));
       if (parts.uploads === undefined) throw new Error("an operation receives rows, but the service takes no writes");
-      const upload = await parts.uploads.receive(request, caller);
+      const room = await currentCall.run({ caller }, async () => operation.room?.(tools, parameters));
+      const upload = await parts.uploads.receive(request, caller, room);
       record.bytes = upload.bytes;
       try {
         return await run(upload.data);
@@ -333,7 +335,8 @@ export const pipeline = (operation: Operation, parts: PipelineParts): Serve => {
       const answer = result instanceof OperationResponse ? result : new OperationResponse(result, {});
       Object.assign(record, answer.audit);
       const { status } = answer;
-      const described = status === 204 ? operation.headers : fixed;
+      if (answer.pending) record.writes = false;
+      const described = hasContent(status) ? fixed : operation.headers;
       const replyHeaders = { ...answerHeaders(record), ...described, ...answer.headers };
       if (answer.content instanceof ByteStream) {
         const { bytes, heldBytes } = answer.content;
@@ -348,7 +351,7 @@ export const pipeline = (operation: Operation, parts: PipelineParts): Serve => {
         const body = send(answer.content, { caller, request, reservation, onFailure });
         return { status, headers: { ...replyHeaders, ...length }, body };
       }
-      const content = encode[media](answer.content);
+      const content = hasContent(status) ? encode[media](answer.content) : null;
       const bytes = bytesOf(content);
       // The database has limited rows.
       if (bytes > maxResponseBytes && media !== "arrow") throw tooLong(bytes, maxResponseBytes);

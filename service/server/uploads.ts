@@ -81,10 +81,13 @@ export class Uploads {
     rmSync(this.#directory, { recursive: true, force: true });
   }
 
-  /** @throws ServiceError 408, 413, 415, or 503 if the bodies of the caller, or of all, are too large together. */
-  async receive(request: ApiRequest, caller: string): Promise<Upload> {
+  /**
+   * @param room of an upload in parts that is left; absent: the bytes of one write.
+   * @throws ServiceError 408, 413, 415, or 503 if the bodies of the caller, or of all, are too large together.
+   */
+  async receive(request: ApiRequest, caller: string, room?: number): Promise<Upload> {
     try {
-      return await this.#receive(request, caller);
+      return await this.#receive(request, caller, room);
     } catch (error) {
       // What did not arrive in time is not waited for again.
       if (!(error instanceof ServiceError && error.transport === "requestTimeout")) await discardRest(request);
@@ -92,8 +95,11 @@ export class Uploads {
     }
   }
 
-  async #receive(request: ApiRequest, caller: string): Promise<Upload> {
+  async #receive(request: ApiRequest, caller: string, room: number | undefined): Promise<Upload> {
     const { headers } = request;
+    const { maxWriteBytes } = this.#limits;
+    const mostBytes = Math.min(maxWriteBytes, room ?? maxWriteBytes);
+    const refusal = (): ServiceError => tooLarge(maxWriteBytes, room !== undefined);
     const encoding = headers.get("content-encoding");
     if (typeof encoding === "string" && encoding.toLowerCase() !== "identity")
       throw unsupported("a content-encoding is not supported: compress the buffers of the Arrow stream instead");
@@ -101,7 +107,7 @@ export class Uploads {
     if (typeof type === "string" && !mediaType.test(type))
       throw unsupported("the body's content-type must be application/vnd.apache.arrow.stream");
     const declared = Number(headers.get("content-length") ?? 0);
-    if (declared > this.#limits.maxWriteBytes) throw this.#tooLarge();
+    if (declared > mostBytes) throw refusal();
     const chunks: Uint8Array[] = [];
     let file: BodyFile | MemoryFile | undefined;
     let bytes = 0;
@@ -115,7 +121,7 @@ export class Uploads {
       for await (const chunk of arriving(request.body, this.#limits.stallMs)) {
         if (!holding.take(chunk.byteLength)) throw this.#full();
         bytes += chunk.byteLength;
-        if (bytes > this.#limits.maxWriteBytes) throw this.#tooLarge();
+        if (bytes > mostBytes) throw refusal();
         chunks.push(chunk);
         if (bytes > (file?.maxBytes ?? messageBytes)) {
           if (file instanceof MemoryFile) chunks.unshift(file.read());
@@ -149,15 +155,17 @@ export class Uploads {
       headers: { connection: "close" },
     });
   }
-
-  #tooLarge(): ServiceError {
-    return new ServiceError(13, {
-      transport: "bodyTooLarge",
-      message: `the body is larger than ${this.#limits.maxWriteBytes} bytes: send the rows in several requests, or ask the operator to raise LAKEHEAD_MAX_WRITE_BYTES`,
-      headers: { connection: "close" },
-    });
-  }
 }
+
+/** An upload is one commit in the end, for which its rows must be in memory like those of one request. */
+const tooLarge = (maxWriteBytes: number, isPart: boolean): ServiceError =>
+  new ServiceError(13, {
+    transport: "bodyTooLarge",
+    message: isPart
+      ? `the parts of the upload have more than ${maxWriteBytes} bytes together, which are committed at once: send the rows in several writes, or ask the operator to raise LAKEHEAD_MAX_WRITE_BYTES`
+      : `the body is larger than ${maxWriteBytes} bytes: send the rows in several requests, or ask the operator to raise LAKEHEAD_MAX_WRITE_BYTES`,
+    headers: { connection: "close" },
+  });
 
 const full = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 

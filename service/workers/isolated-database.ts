@@ -38,8 +38,8 @@ export interface Isolation {
   readonly workerBytes: Readonly<Partial<Record<PoolName, number>>>;
 }
 
-const isFile = (value: unknown): value is { readonly kind: "file"; readonly size: number } =>
-  typeof value === "object" && value !== null && "kind" in value && value.kind === "file";
+const isFile = (value: unknown): value is { readonly size: number } =>
+  typeof value === "object" && value !== null && "kind" in value && (value.kind === "file" || value.kind === "staged");
 
 /** Bytes of the files of rows among the arguments of a write. */
 const fileBytesOf = (values: readonly unknown[]): number =>

@@ -485,6 +485,27 @@ const lists: readonly Deviation[] = [
 
 const extensions: readonly Deviation[] = [
   {
+    operations: ["multipart_write/create", "multipart_write/complete", "multipart_write/abort"],
+    part: "operation",
+    kind: "added",
+    fields: post,
+    reason: "an extension of LanceDB's clients: the specification has no writes in parts",
+  },
+  {
+    operations: ["insert"],
+    part: "parameter",
+    kind: "added",
+    fields: ["upload_id", "upload_part_id"],
+    reason: "the rows are a part of a write that LanceDB's clients send in parts",
+  },
+  {
+    operations: ["insert"],
+    part: "status",
+    kind: "added",
+    fields: ["202"],
+    reason: "the part is kept, and nothing is committed yet",
+  },
+  {
     operations: ["fetch_blobs"],
     part: "operation",
     kind: "added",

@@ -13,7 +13,7 @@ export interface Seen {
 }
 
 export const record = (operation: string, { status, body }: Answer): void => {
-  const seen: Seen = { operation, code: status === 200 ? "ok" : body.code };
+  const seen: Seen = { operation, code: status < 300 ? "ok" : body.code };
   appendFileSync(inject("seen"), `${JSON.stringify(seen)}\n`);
 };
 

@@ -68,7 +68,7 @@ export const checkAgainstOpenApi = (address: string, method: string, { status, h
   const { schema, mediaType } = documented(address, method, status, type?.split(";")[0]);
   if (type !== mediaType && type?.startsWith(`${mediaType};`) !== true) fail(`with content-type ${type}`);
   if (headers.get("x-request-id") === null) fail("without x-request-id");
-  if (status !== 200 && body.instance !== headers.get("x-request-id"))
+  if (status >= 300 && body.instance !== headers.get("x-request-id"))
     fail("with an instance that is not the request's id");
   if (schema === undefined) return;
   const validate = ajv.getSchema(encodeURI(schema)) ?? fail(`, for which there is no schema at ${schema}`);

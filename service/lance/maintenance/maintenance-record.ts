@@ -40,7 +40,8 @@ const schema = new Schema([
 
 const quoted = (value: string): string => `'${value.replaceAll("'", "''")}'`;
 
-const recordAddress = ({ uri, storageOptions }: DatabaseAddress): DatabaseAddress => ({
+/** The service's own tables, which no list of the catalog has. */
+export const ownDatabase = ({ uri, storageOptions }: DatabaseAddress): DatabaseAddress => ({
   uri: `${uri.replace(/\/+$/, "")}/${directory}`,
   storageOptions,
 });
@@ -66,7 +67,7 @@ export class MaintenanceRecord {
   readonly #now: () => number;
 
   constructor(address: DatabaseAddress, caches: CacheSizes, now: () => number = Date.now) {
-    const own = recordAddress(address);
+    const own = ownDatabase(address);
     this.#uri = own.uri;
     this.#connection = new LazyConnection(own, caches, 0);
     this.#now = now;

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Connection } from "@lancedb/lancedb";
 import { invalid, ServiceError } from "../../errors.ts";
 import type { TableId } from "../../guard/table-id.ts";
@@ -5,6 +8,7 @@ import { faultOfNames, faultOfSchema, faultOfValues, refuse, type SchemaLimits }
 import { columnsOf, freeStream, outlineOf, readStreamFile, type Stream, toArrowFile } from "../arrow/stream.ts";
 import { blobsNeedTable, classifyWrite, outcomeUnknown } from "../errors/classify-write.ts";
 import { layersOf } from "../errors/native-text.ts";
+import type { Staging } from "../uploads/staging.ts";
 import { type Commits, isLost, nativeOf, noRows } from "./commits.ts";
 import { openDecodeCheck } from "./decode-check.ts";
 import type { CommitOfRows, CreateMode, RowCounts, RowData, WriteCalls } from "./write-calls.ts";
@@ -72,13 +76,16 @@ const readStream = (data: RowData): Stream => {
   return { bytes, outline: outlineOf(bytes), hasRoom: data.kind === "file" };
 };
 
+const tooLarge = (maxWriteBytes: number): ServiceError =>
+  new ServiceError(13, {
+    transport: "bodyTooLarge",
+    message: `the rows have more than ${maxWriteBytes} bytes when decompressed: send them in several requests, or ask the operator to raise LAKEHEAD_MAX_WRITE_BYTES`,
+  });
+
 /** @throws ServiceError 413 */
 const verifySize = (streams: readonly Stream[], { maxWriteBytes }: WriteLimits): void => {
   if (streams.reduce((total, { outline }) => total + outline.decodedBytes, 0) > maxWriteBytes)
-    throw new ServiceError(13, {
-      transport: "bodyTooLarge",
-      message: `the rows have more than ${maxWriteBytes} bytes when decompressed: send them in several requests, or ask the operator to raise LAKEHEAD_MAX_WRITE_BYTES`,
-    });
+    throw tooLarge(maxWriteBytes);
 };
 
 /** @throws ServiceError code 13 for a schema that the service could not read. */
@@ -108,7 +115,14 @@ const withStreams = async <T>(
 
 export type RowWrites = Pick<
   WriteCalls,
-  "createTable" | "insertRows" | "mergeRows" | "updateRows" | "deleteRows" | "addEmptyColumns"
+  | "createTable"
+  | "insertRows"
+  | "insertStaged"
+  | "stagePart"
+  | "mergeRows"
+  | "updateRows"
+  | "deleteRows"
+  | "addEmptyColumns"
 >;
 
 /** Writes of rows, and of tables with rows. */
@@ -116,6 +130,7 @@ export const openRowWrites = (
   { connected, requireNamespace, commit, plain, existing, restore, beforeCommit }: Commits,
   storageOptions: Readonly<Record<string, string>>,
   limits: WriteLimits,
+  staging: Staging,
 ): RowWrites => {
   const checkDecoding = openDecodeCheck();
 
@@ -145,6 +160,27 @@ export const openRowWrites = (
     return { version, rows: noRows };
   };
 
+  const insertRows: WriteCalls["insertRows"] = (target, data, mode) =>
+    withStreams(data, limits, async (streams) => {
+      const insertedBy = streams.map(({ outline }) => outline.rows);
+      const inserted = insertedBy.reduce((total, rows) => total + rows, 0);
+      // Only then the rows bring a schema of their own.
+      if (mode === "overwrite") for (const stream of streams) verifySchema(stream, limits);
+      const file = toArrowFile(streams);
+      // It may take more memory than the process has: better before the commit may have begun.
+      if (streams.some(({ outline }) => outline.mayExceed)) await checkDecoding(file);
+      return commit(target, async (table) => {
+        try {
+          const { version } = await nativeOf<NativeTable>(table).add(file, mode);
+          return { version, rows: { ...noRows, inserted }, insertedBy };
+        } catch (error) {
+          // The call decodes all rows before it writes any. A panic has no text that tells one from the other.
+          if (isPanic(error)) await checkDecoding(file);
+          throw error;
+        }
+      });
+    });
+
   return {
     createTable: (table, data, mode) =>
       withStreams([data], limits, async ([stream]) => {
@@ -170,26 +206,28 @@ export const openRowWrites = (
         const restored = await restore({ table }, version - 1);
         return keep({ before: version, version: restored.version, rows: noRows }, mode);
       }),
-    insertRows: (target, data, mode) =>
-      withStreams(data, limits, async (streams) => {
-        const insertedBy = streams.map(({ outline }) => outline.rows);
-        const inserted = insertedBy.reduce((total, rows) => total + rows, 0);
-        // Only then the rows bring a schema of their own.
-        if (mode === "overwrite") for (const stream of streams) verifySchema(stream, limits);
-        const file = toArrowFile(streams);
-        // It may take more memory than the process has: better before the commit may have begun.
-        if (streams.some(({ outline }) => outline.mayExceed)) await checkDecoding(file);
-        return commit(target, async (table) => {
-          try {
-            const { version } = await nativeOf<NativeTable>(table).add(file, mode);
-            return { version, rows: { ...noRows, inserted }, insertedBy };
-          } catch (error) {
-            // The call decodes all rows before it writes any. A panic has no text that tells one from the other.
-            if (isPanic(error)) await checkDecoding(file);
-            throw error;
-          }
-        });
+    stagePart: (_, { upload, part, mode }, data) =>
+      withStreams([data], limits, async ([{ outline }]) => {
+        if (outline.dictionaries.length > 0)
+          throw invalid(
+            "the rows have dictionaries, of which each part would have its own: decode them, or send the rows in one insert (write_parallelism=1)",
+          );
+        const { decodedBytes } = outline;
+        const others = (await staging.parts(upload)).filter((staged) => staged.part !== part);
+        const total = others.reduce((sum, staged) => sum + staged.decodedBytes, decodedBytes);
+        if (total > limits.maxWriteBytes) throw tooLarge(limits.maxWriteBytes);
+        await staging.add(upload, { part, mode, decodedBytes }, data);
       }),
+    insertRows,
+    insertStaged: async (target, { upload }, mode) => {
+      const directory = await mkdtemp(join(tmpdir(), "lakehead-parts-"));
+      try {
+        const parts = await staging.load(upload, directory);
+        return await insertRows(target, parts as [RowData, ...RowData[]], mode);
+      } finally {
+        await rm(directory, { recursive: true, force: true });
+      }
+    },
     mergeRows: (target, data, clauses) =>
       withStreams([data], limits, async (streams) => {
         const file = toArrowFile(streams);

@@ -14,6 +14,20 @@ export type RowData =
   | { readonly kind: "bytes"; readonly bytes: Uint8Array }
   | { readonly kind: "file"; readonly path: string; readonly size: number };
 
+/** The parts of an upload, which the store has. */
+export interface StagedRows {
+  readonly kind: "staged";
+  readonly upload: string;
+  readonly size: number;
+}
+
+/** A part of an upload, for {@link WriteCalls.stagePart}. */
+export interface PartOfUpload {
+  readonly upload: string;
+  readonly part: string;
+  readonly mode: InsertMode;
+}
+
 /** A committed write. */
 export interface Commit {
   /** The version that the write replaced; absent for a new table. */
@@ -83,6 +97,10 @@ export interface WriteCalls {
   createTable(table: TableId, data: RowData, mode: CreateMode): Promise<CommitOfRows>;
   /** @param data several are inserted in one commit. @throws ServiceError code 13 if they have different schemas. */
   insertRows(target: WriteTarget, data: readonly [RowData, ...RowData[]], mode: InsertMode): Promise<CommitOfInserts>;
+  /** Inserts all parts of an upload in one commit. */
+  insertStaged(target: WriteTarget, data: StagedRows, mode: InsertMode): Promise<CommitOfInserts>;
+  /** Keeps rows for a later insert. The table is unchanged. @throws ServiceError 413 if the upload becomes too large. */
+  stagePart(target: WriteTarget, part: PartOfUpload, data: RowData): Promise<void>;
   mergeRows(
     target: WriteTarget,
     data: RowData,
@@ -172,6 +190,8 @@ export const createInTurn = (calls: WriteCalls): WriteCalls => {
 export const writeMethods = Object.keys({
   createTable: true,
   insertRows: true,
+  insertStaged: true,
+  stagePart: true,
   mergeRows: true,
   updateRows: true,
   deleteRows: true,

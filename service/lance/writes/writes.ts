@@ -1,4 +1,5 @@
 import type { LazyConnection } from "../connection/connection.ts";
+import type { Staging } from "../uploads/staging.ts";
 import { openCommits } from "./commits.ts";
 import { openDeclarations } from "./declare.ts";
 import { openRowWrites, type WriteLimits } from "./row-writes.ts";
@@ -9,11 +10,12 @@ import type { WriteCalls } from "./write-calls.ts";
 export const openWrites = (
   connection: LazyConnection,
   limits: WriteLimits,
+  staging: Staging,
   beforeCommit: () => Promise<void> = async () => undefined,
 ): WriteCalls => {
   const commits = openCommits(connection, beforeCommit);
   return {
-    ...openRowWrites(commits, connection.storageOptions, limits),
+    ...openRowWrites(commits, connection.storageOptions, limits, staging),
     ...openTableWrites(commits, limits.schemas),
     ...openDeclarations(connection.address, commits),
   };

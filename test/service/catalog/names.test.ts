@@ -46,7 +46,7 @@ describe("all tables", () => {
   ])("visible to %s", async (token, tables) => {
     const { status, body, headers } = await get("table", token);
     expect({ status, body }).toEqual({ status: 200, body: { tables } });
-    expect(headers.get("phalanx-version")).toBe("0.3.0");
+    expect(headers.get("phalanx-version")).toBe("0.5.0");
   });
 
   test("with another delimiter, unless a name contains it", async () => {

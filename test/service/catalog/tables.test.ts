@@ -59,7 +59,7 @@ describe("describe", () => {
     const { body, headers } = await service.call("describe", "docs", undefined, { trailingSlash: true, rawBody: "" });
     const types = body.schema.fields.map(({ type }: { type: { type: string } }) => type.type);
     expect(types).toEqual(["int64", "string", "string", "string", "double", "fixed_size_list", "fixed_size_list"]);
-    expect(headers.get("phalanx-version")).toBe("0.3.0");
+    expect(headers.get("phalanx-version")).toBe("0.5.0");
   });
 
   test.each([

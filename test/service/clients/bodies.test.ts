@@ -57,7 +57,7 @@ describe("a request without a body", () => {
 
   test("opens a table: describe", async () => {
     const response = await bare("describe", { method: "POST" });
-    expect(response.headers.get("phalanx-version")).toBe("0.3.0");
+    expect(response.headers.get("phalanx-version")).toBe("0.5.0");
     expect(await response.json()).toMatchObject({ version: 7, schema: { fields: expect.any(Array) } });
   });
 

@@ -10,6 +10,7 @@ import { outlineOf, type Stream } from "../../../service/lance/arrow/stream.ts";
 import { LazyConnection } from "../../../service/lance/connection/connection.ts";
 import { findMeaning } from "../../../service/lance/errors/classify.ts";
 import { classifyWrite, writeMeanings } from "../../../service/lance/errors/classify-write.ts";
+import { Staging } from "../../../service/lance/uploads/staging.ts";
 import { nativeOf } from "../../../service/lance/writes/commits.ts";
 import type { IndexSpecification } from "../../../service/lance/writes/index-types.ts";
 import {
@@ -44,10 +45,8 @@ beforeAll(async () => {
   await cp(inject("tables"), join(home, "data"), { recursive: true });
   const caches = { indexBytes: 2 ** 24, metadataBytes: 2 ** 24 };
   connection = new LazyConnection({ uri: join(home, "data"), storageOptions: {} }, caches, undefined);
-  writes = openWrites(connection, {
-    maxWriteBytes: 2 ** 20,
-    schemas: { maxSchemaBytes: 2 ** 20, maxValueBytes: 2 ** 20 },
-  });
+  const limits = { maxWriteBytes: 2 ** 20, schemas: { maxSchemaBytes: 2 ** 20, maxValueBytes: 2 ** 20 } };
+  writes = openWrites(connection, limits, new Staging({ uri: home, storageOptions: {} }, caches));
   await writes.createNamespace({ key: "full", parts: ["full"] }, "create", {});
   await writes.createTable(tableOf("full", "t"), one, "create");
   await writes.createIndex(plain, { column: "id", type: "BTREE", name: "by_id", parameters: {} });

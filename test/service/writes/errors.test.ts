@@ -79,13 +79,42 @@ beforeAll(async () => {
   const child = await service.call("branches/create", "plain", { name: "child", from_branch: "parent" });
   for (const answer of [created, filled, leased, indexed, branched, child])
     expect(answer, JSON.stringify(answer.body)).toMatchObject({ status: 200 });
+  uploads.done = await upload(service);
+  await service.call("multipart_write/complete", "plain", {}, { query: `?upload_id=${uploads.done}` });
+  uploads.wrong = await upload(service, otherSchema);
+  uploads.broken = await upload(service);
+  await breakTable(join(service.directory, "_lakehead", `upload-${uploads.broken}.lance`));
+  uploads.contended = await upload(contended.service);
+  uploads.crowded = await upload(crowded);
   const prepared = await contended.service.call("create_index", "plain", { column: "id", index_type: "BTREE" });
   expect(prepared.status).toBe(200);
   isContended = true;
   for (const [label, codes] of codesOf)
-    if (codes.includes(14)) conflicts.set(label, send(contended.service, label, contendedWrite[label]));
+    if (codes.includes(14))
+      conflicts.set(
+        label,
+        send(
+          contended.service,
+          label,
+          onUpload.test(label) ? { query: `upload_id=${uploads.contended}` } : contendedWrite[label],
+        ),
+      );
 }, 300_000);
 afterAll(() => Promise.all([service, crowded, issuerAway, readOnly, rootBroken, contended].map((each) => each.stop())));
+
+/** Uploads to the table `plain`. */
+const uploads = { done: "", wrong: "", broken: "", contended: "", crowded: "" };
+
+/** Begins an upload, and sends one part of it. */
+const upload = async (to: TestService, rows = plainStream([1])): Promise<string> => {
+  const { body } = await to.call("multipart_write/create", "plain");
+  const query = `?upload_id=${body.upload_id}&upload_part_id=one`;
+  expect((await to.call("insert", "plain", undefined, asRows(rows, { query }))).status).toBe(202);
+  return body.upload_id;
+};
+
+/** Operations on an upload that exists. */
+const onUpload = /^multipart_write\/(?:complete|abort)$/;
 
 /** Corrupts the manifests of a table. */
 const breakTable = async (directory: string): Promise<void> => {
@@ -137,7 +166,11 @@ const send = (to: TestService, label: string, wanted: Wanted = {}): Promise<Answ
   const path = addressOf(operation)
     .replace("{id}", operation.target === "table" ? table : namespace)
     .replace("{index_name}", index);
-  const search = [label === "merge_insert" && !query?.startsWith("on=") ? mergeQuery : "", query ?? ""]
+  const search = [
+    label === "merge_insert" && !query?.startsWith("on=") ? mergeQuery : "",
+    onUpload.test(label) && query?.includes("upload_id=") !== true ? "upload_id=none" : "",
+    query ?? "",
+  ]
     .filter((part) => part !== "")
     .join("&");
   const sent = search === "" ? {} : { query: `?${search}` };
@@ -157,7 +190,7 @@ const ask =
 
 const onBranch: Provoke = (label) => {
   if (label === "branches/delete") return send(service, label, { fields: { name: "no-such-branch" } });
-  const inAddress = isArrow(label) || label.startsWith("index/");
+  const inAddress = isArrow(label) || label.startsWith("multipart_write/") || label.startsWith("index/");
   return send(
     service,
     label,
@@ -196,6 +229,12 @@ const forbiddenByState: Readonly<Record<string, Wanted>> = {
   maintain: { table: "full$table" },
 };
 
+/** An upload that is complete takes no part, and cannot be aborted. */
+const stateOf = (label: string): Wanted | undefined => {
+  if (onUpload.test(label)) return { query: `upload_id=${uploads.done}` };
+  return label === "insert" ? { query: `upload_id=${uploads.done}&upload_part_id=two` } : undefined;
+};
+
 const otherSchema = streamOf([{ id: "word" }], new Schema([new Field("id", new Utf8(), true)]));
 const unknownColumn = streamOf(
   [{ id: 1n, other: 1n }],
@@ -226,9 +265,10 @@ function duplicateNames(): Uint8Array<ArrayBuffer> {
 }
 
 const provokeThrottling: Provoke = async (label) => {
+  const query = onUpload.test(label) ? { query: `upload_id=${uploads.crowded}` } : {};
   for (let round = 0; round < 50; round++) {
     const answers = await Promise.all(
-      Array.from({ length: 24 }, () => send(crowded, label, { table: `missing${round}` })),
+      Array.from({ length: 24 }, () => send(crowded, label, { table: `missing${round}`, ...query })),
     );
     const throttled = answers.find(({ status }) => status === 429);
     if (throttled !== undefined) return throttled;
@@ -265,13 +305,19 @@ const provocations: Readonly<Record<number, Provoke>> = {
   18: (label) => {
     // A table that cannot be opened can be dropped.
     if (label === "drop") return send(contended.service, label);
+    if (onUpload.test(label)) return send(service, label, { query: `upload_id=${uploads.broken}` });
     // A name is taken or not, whether or not its table can be opened.
     const opensTable = operationOf(label).target === "table" && label !== "declare";
     return opensTable ? ask({ table: "docs" })(label) : send(rootBroken, label);
   },
   19: (label) =>
-    send(service, label, forbiddenByState[label] ?? { fields: { column: "vector", index_type: "IVF_PQ" } }),
-  20: (label) => send(service, label, wrongSchema[label]),
+    send(
+      service,
+      label,
+      stateOf(label) ?? forbiddenByState[label] ?? { fields: { column: "vector", index_type: "IVF_PQ" } },
+    ),
+  20: (label) =>
+    send(service, label, onUpload.test(label) ? { query: `upload_id=${uploads.wrong}` } : wrongSchema[label]),
   21: provokeThrottling,
   22: onBranch,
   23: ask({ fields: { name: "parent" } }),

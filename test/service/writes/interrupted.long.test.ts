@@ -5,6 +5,7 @@ import type { VerifiedExpression } from "../../../service/guard/expression/index
 import { LazyConnection } from "../../../service/lance/connection/connection.ts";
 import { removeStrayOptions } from "../../../service/lance/connection/environment.ts";
 import { classify } from "../../../service/lance/errors/classify.ts";
+import { Staging, stagingCaches } from "../../../service/lance/uploads/staging.ts";
 import type { RowData, WriteCalls, WriteTarget } from "../../../service/lance/writes/write-calls.ts";
 import { openWrites } from "../../../service/lance/writes/writes.ts";
 import { type ObjectStore, startObjectStore } from "../../support/object-store.ts";
@@ -85,10 +86,8 @@ describe.each([
       { indexBytes: 2 ** 24, metadataBytes: 2 ** 24 },
       undefined,
     );
-    calls = openWrites(connection, {
-      maxWriteBytes: 2 ** 20,
-      schemas: { maxSchemaBytes: 2 ** 20, maxValueBytes: 2 ** 20 },
-    });
+    const limits = { maxWriteBytes: 2 ** 20, schemas: { maxSchemaBytes: 2 ** 20, maxValueBytes: 2 ** 20 } };
+    calls = openWrites(connection, limits, new Staging({ uri: store.uri, storageOptions }, stagingCaches));
   });
   afterAll(async () => {
     process.stdout.write(`interrupted writes on ${cloud}://, ${title}: ${JSON.stringify(outcomes)}\n`);
