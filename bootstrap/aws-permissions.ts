@@ -84,10 +84,10 @@ const grants: readonly Grant[] = [
     ],
   },
   {
-    // AWS's own account has the names of the newest machine images.
+    // Public parameters, whose names only AWS may give: their ARNs have no account. The pattern covers that.
     sid: "MachineImages",
     service: "ssm",
-    resources: ({ region }) => [`${region}::parameter/aws/service/eks/optimized-ami/*`],
+    resources: ({ region }) => [`${region}:*:parameter/aws/service/eks/optimized-ami/*`],
     read: ["GetParameter"],
   },
   {
@@ -341,7 +341,7 @@ export function statePolicy({ partition }: Account, { bucket, stack, keyArn }: S
 /** One GitHub environment can act as the role; the principals can too, for the first `up`. */
 export function trust(
   providerArn: string,
-  { subject }: Pick<Environment, "subject">,
+  { subject, claims }: Pick<Environment, "subject" | "claims">,
   principals: readonly string[],
 ): PolicyDocument {
   const host = issuer.replace(/^https:\/\//, "");
@@ -351,7 +351,13 @@ export function trust(
       Effect: "Allow",
       Action: ["sts:AssumeRoleWithWebIdentity"],
       Principal: { Federated: providerArn },
-      Condition: { StringEquals: { [`${host}:aud`]: "sts.amazonaws.com", [`${host}:sub`]: subject } },
+      Condition: {
+        StringEquals: {
+          [`${host}:aud`]: "sts.amazonaws.com",
+          [`${host}:sub`]: subject,
+          ...Object.fromEntries(Object.entries(claims).map(([claim, value]) => [`${host}:${claim}`, value])),
+        },
+      },
     },
     ...(principals.length === 0
       ? []

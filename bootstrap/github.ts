@@ -23,6 +23,25 @@ export interface Environment {
   readonly purpose: Purpose;
   /** The `sub` of the tokens that GitHub gives its jobs. */
   readonly subject: string;
+  /** Further claims that a job's token must have; AWS compares them since January 2026. */
+  readonly claims: Readonly<Record<string, string | readonly string[]>>;
+}
+
+/** The workflows with an environment of each purpose, below `.github/workflows`. */
+const workflows = { deploy: ["up.yml"], drift: ["up.yml", "drift.yml"] } as const;
+
+/**
+ * Jobs of deployments and of the drift check run on `main`, by the workflow files of `main`. A pull request runs its own file, so
+ * previews compare no workflow.
+ */
+function claimsOf(purpose: Purpose, { repository, repositoryId }: Repository): Environment["claims"] {
+  const onMain = (file: string) => `${repository}/.github/workflows/${file}@refs/heads/main`;
+  return {
+    ...(repositoryId === undefined ? {} : { repository_id: String(repositoryId) }),
+    ...(purpose === "preview"
+      ? {}
+      : { ref: "refs/heads/main", job_workflow_ref: workflows[purpose].map((file) => onMain(file)) }),
+  };
 }
 
 /**
@@ -41,7 +60,7 @@ export function environmentsOf(stacks: readonly string[], repository: Repository
   return stacks.flatMap((stack) =>
     (Object.keys(suffixes) as Purpose[]).map((purpose) => {
       const name = `${stack}${suffixes[purpose]}`;
-      return { name, stack, purpose, subject: subjectOf(repository, name) };
+      return { name, stack, purpose, subject: subjectOf(repository, name), claims: claimsOf(purpose, repository) };
     }),
   );
 }

@@ -94,7 +94,12 @@ export interface Database {
 /** How the table service gets a load balancer. */
 export interface Exposure {
   /** For `exposure.mode: internal`: a Service of type LoadBalancer. */
-  readonly internal: { readonly annotations: Annotations; readonly loadBalancerClass?: string };
+  readonly internal: {
+    readonly annotations: Annotations;
+    readonly loadBalancerClass?: string;
+    /** The DNS name for which the load balancer ends TLS; absent without TLS. */
+    readonly tlsHost?: string;
+  };
   /** For `exposure.mode: public`: an Ingress for `exposure.host`. */
   readonly public: {
     readonly ingressClass?: string;

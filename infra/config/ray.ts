@@ -40,6 +40,8 @@ const workers = (defaults: WorkerDefaults) =>
     maxReplicas: count(1, 1000).default(defaults.maxReplicas).describe("Maximum number of worker pods"),
   });
 
+const imageDigest = z.string().regex(/^sha256:[0-9a-f]{64}$/, { error: "a digest: sha256: and 64 hexadecimal digits" });
+
 export const raySchema = z
   .strictObject({
     create: z
@@ -60,6 +62,8 @@ export const raySchema = z
           })
           .default(rayVersions.python)
           .describe("Python minor version; must equal the client's"),
+        digest: imageDigest.optional().describe("Digest of the image of head and CPU workers, beside its tag"),
+        gpuDigest: imageDigest.optional().describe("Digest of the image of GPU workers, beside its tag"),
         tag: z.string().optional().describe("Tag instead of `<version>-py<python>`; GPU workers use `<tag>-gpu`"),
       })
       .prefault({})

@@ -54,6 +54,12 @@ export const sharedShape = {
     .describe(
       "Tags (AWS) or labels (Google Cloud: lower case, 63 characters) on every cloud resource, at most 40. The stack adds `project`, `stack` and `managed-by` where you write no such key",
     ),
+  imagePullSecrets: z
+    .array(kubernetesName(253))
+    .default([])
+    .describe(
+      "Secrets of the namespace with which its pods pull images, Ray's included; create them once the namespace exists",
+    ),
   ray: raySchema,
   networkPolicies: z
     .boolean()

@@ -1,21 +1,36 @@
 import { z } from "zod";
 import { cidr, count, cpus, hostname, httpsUrl, image, memory } from "./fields.ts";
 
+const annotations = (kind: string) =>
+  z
+    .record(
+      z.string().regex(/^([a-z0-9.-]+\/)?[A-Za-z0-9]([\w.-]*[A-Za-z0-9])?$/, { error: "the key of an annotation" }),
+      z.string(),
+    )
+    .default({})
+    .describe(`Annotations of the ${kind} beside the stack's own, which they replace`);
+
 /** The TLS certificate of a public endpoint differs by cloud. */
-export const exposureSchema = <Shape extends z.ZodRawShape>(tls: Shape) =>
+export const exposureSchema = <Shape extends z.ZodRawShape, Internal extends z.ZodRawShape = Record<never, z.ZodType>>(
+  tls: Shape,
+  internal: Internal = {} as Internal,
+) =>
   z
     .discriminatedUnion(
       "mode",
       [
         z.strictObject({ mode: z.literal("cluster").describe("Reachable inside the cluster only") }),
         z.strictObject({
-          mode: z.literal("internal").describe("A load balancer inside the network, without TLS"),
+          mode: z.literal("internal").describe("A load balancer inside the network"),
           allowedCidrs: z.array(cidr).min(1).default(["10.0.0.0/8"]).describe("Networks that can connect"),
+          annotations: annotations("Service"),
+          ...internal,
         }),
         z.strictObject({
           mode: z.literal("public").describe("A load balancer on the internet with TLS"),
           host: hostname.describe("DNS name of the endpoint"),
           allowedCidrs: z.array(cidr).min(1).default(["0.0.0.0/0"]).describe("Networks that can connect"),
+          annotations: annotations("Ingress"),
           ...tls,
         }),
       ],

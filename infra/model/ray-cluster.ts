@@ -14,6 +14,7 @@ export interface RayClusterSpec {
     readonly idleTimeoutSeconds: number;
     readonly resources: Resources;
     readonly securityContext: ContainerSecurity;
+    readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string; readonly readOnly: true }[];
   };
   readonly authOptions?: { readonly mode: "token" };
   readonly upgradeStrategy?: { readonly type: "Recreate" };
@@ -52,6 +53,8 @@ export interface PodTemplate {
   readonly metadata: { readonly annotations: Readonly<Record<string, string>> };
   readonly spec: {
     readonly serviceAccountName: string;
+    readonly automountServiceAccountToken: false;
+    readonly volumes?: readonly { readonly name: string; readonly projected: object }[];
     readonly securityContext: PodSecurity;
     readonly nodeSelector: Readonly<Record<string, string>>;
     readonly tolerations: readonly Toleration[];
@@ -110,6 +113,7 @@ export function rayClusterSpec(config: RayClusterConfig, cluster: ClusterModel):
       idleTimeoutSeconds: config.ray.idleTimeoutSeconds,
       resources: { requests: sidecar, limits: sidecar },
       securityContext: security,
+      volumeMounts: [{ name: tokenVolume, mountPath: "/var/run/secrets/kubernetes.io/serviceaccount", readOnly: true }],
     },
     ...(config.ray.auth === "token" ? { authOptions: { mode: "token" as const } } : {}),
     ...(features.upgradeStrategy ? { upgradeStrategy: { type: "Recreate" as const } } : {}),
@@ -129,6 +133,20 @@ export function rayClusterSpec(config: RayClusterConfig, cluster: ClusterModel):
   };
 }
 
+const tokenVolume = "autoscaler-token";
+
+/** What the API server mounts by itself where a pod does not refuse: token, certificate and namespace. */
+const apiToken = {
+  name: tokenVolume,
+  projected: {
+    sources: [
+      { serviceAccountToken: { path: "token", expirationSeconds: 3607 } },
+      { configMap: { name: "kube-root-ca.crt", items: [{ key: "ca.crt", path: "ca.crt" }] } },
+      { downwardAPI: { items: [{ path: "namespace", fieldRef: { fieldPath: "metadata.namespace" } }] } },
+    ],
+  },
+};
+
 function podTemplate(serviceAccountName: string, group: RayGroup, roles: RoleOptions): PodTemplate {
   const isHead = group.role === "ray-head";
   const amounts: Amounts = {
@@ -142,6 +160,10 @@ function podTemplate(serviceAccountName: string, group: RayGroup, roles: RoleOpt
     metadata: { annotations: isHead ? { "cluster-autoscaler.kubernetes.io/safe-to-evict": "false" } : {} },
     spec: {
       serviceAccountName,
+      // Code of jobs runs in Ray's containers, and the account may patch and delete RayClusters: only the autoscaler, a
+      // container of its own in the head's pod, gets a token.
+      automountServiceAccountToken: false,
+      ...(isHead ? { volumes: [apiToken] } : {}),
       // Also of the containers that KubeRay or an admission controller adds.
       securityContext: podSecurity,
       nodeSelector: nodeSelector(group.role, roles),

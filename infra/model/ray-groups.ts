@@ -9,7 +9,13 @@ export const autoscalerSidecar = { cpus: 1, memoryBytes: 2 ** 30, diskBytes: 2 *
 /** What a configuration says about Ray pods. */
 export interface RaySettings {
   readonly version: string;
-  readonly image: { readonly repository: string; readonly python: string; readonly tag?: string | undefined };
+  readonly image: {
+    readonly repository: string;
+    readonly python: string;
+    readonly tag?: string | undefined;
+    readonly digest?: string | undefined;
+    readonly gpuDigest?: string | undefined;
+  };
   readonly head: { readonly cpus: number; readonly memory: string; readonly ephemeralStorage: string };
   readonly cpuWorkers: WorkerSettings;
   readonly gpuWorkers: WorkerSettings;
@@ -79,5 +85,9 @@ export function withSidecar(head: RayGroup): RayGroup {
 function rayImage({ version, image }: RaySettings, cluster: ClusterModel, role: NodeRole): string {
   const base = image.tag ?? `${version}-py${image.python.replace(".", "")}`;
   const arm = roleArchitecture(cluster, role) === "arm64" ? "-aarch64" : "";
-  return `${throughCache(image.repository, cluster.dockerHubCache)}:${base}${roleFacts[role].gpu ? "-gpu" : ""}${arm}`;
+  const { gpu } = roleFacts[role];
+  // A tag of a registry can move, a digest cannot.
+  const digest = gpu ? image.gpuDigest : image.digest;
+  const pinned = digest === undefined ? "" : `@${digest}`;
+  return `${throughCache(image.repository, cluster.dockerHubCache)}:${base}${gpu ? "-gpu" : ""}${arm}${pinned}`;
 }

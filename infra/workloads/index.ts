@@ -44,7 +44,10 @@ export function createWorkloads(config: Config, secrets: Secrets, cloud: Cloud):
   const { systemNodeSelector: nodeSelector, kubernetesVersion, devicePlugin } = cloud.cluster;
   const policyVersion = kubernetesVersion === undefined ? "latest" : `v${kubernetesVersion}`;
 
-  const root = new WorkloadsRoot("workloads", { providers: [cloud.provider] });
+  const root = new WorkloadsRoot("workloads", {
+    providers: [cloud.provider],
+    transforms: pullSecrets(config.imagePullSecrets),
+  });
   const within = (dependsOn: readonly pulumi.Resource[] = []) => ({ parent: root, dependsOn: [...dependsOn] });
 
   // The Ray pods that the runtime's client creates meet only the baseline standard. They end with the namespace, so it
@@ -170,6 +173,17 @@ class WorkloadsRoot extends pulumi.ComponentResource {
     this.registerOutputs({});
   }
 }
+
+/** Pods pull with the secrets of their service account. */
+const pullSecrets = (names: readonly string[]): pulumi.ResourceTransform[] =>
+  names.length === 0
+    ? []
+    : [
+        ({ type, props, opts }) =>
+          type === "kubernetes:core/v1:ServiceAccount"
+            ? { props: { ...props, imagePullSecrets: names.map((name) => ({ name })) }, opts }
+            : undefined,
+      ];
 
 /** Ray's pods do not see the volume of a database that is a path. */
 const maintainsOnRay = ({ maintenance, ray }: Config, { database }: Cloud): boolean =>

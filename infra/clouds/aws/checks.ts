@@ -171,7 +171,16 @@ function checkLayout(cidr: string, zones: readonly string[], nodes: AwsConfig["n
   }
 }
 
-function checkPartitions({ region, deployerArn, viewerArns, auditorArns, client, bucket, tableService }: AwsConfig) {
+function checkPartitions({
+  region,
+  deployerArn,
+  viewerArns,
+  auditorArns,
+  client,
+  bucket,
+  logKmsKeyArn,
+  tableService,
+}: AwsConfig) {
   const partition = partitionOf(region);
   const { exposure } = tableService;
   const arns = {
@@ -180,8 +189,9 @@ function checkPartitions({ region, deployerArn, viewerArns, auditorArns, client,
     auditorArns,
     "client.principals": client.principals,
     "bucket.kmsKeyArn": bucket.kmsKeyArn === undefined ? [] : [bucket.kmsKeyArn],
+    logKmsKeyArn: logKmsKeyArn === undefined ? [] : [logKmsKeyArn],
     "tableService.exposure.certificateArn":
-      exposure.mode === "public" && exposure.certificateArn !== undefined ? [exposure.certificateArn] : [],
+      exposure.mode !== "cluster" && exposure.certificateArn !== undefined ? [exposure.certificateArn] : [],
   };
   return Object.entries(arns).flatMap(([key, values]) =>
     values.flatMap((arn) =>
@@ -197,15 +207,25 @@ function checkPartitions({ region, deployerArn, viewerArns, auditorArns, client,
 }
 
 /** ARNs name objects of the stack's account, and keys and certificates of its region. */
-function checkOwners({ region, account, deployerArn, viewerArns, auditorArns, bucket, tableService }: AwsConfig) {
+function checkOwners({
+  region,
+  account,
+  deployerArn,
+  viewerArns,
+  auditorArns,
+  bucket,
+  logKmsKeyArn,
+  tableService,
+}: AwsConfig) {
   const { exposure } = tableService;
   const arns = {
     deployerArn: [deployerArn],
     viewerArns,
     auditorArns,
     "bucket.kmsKeyArn": bucket.kmsKeyArn === undefined ? [] : [bucket.kmsKeyArn],
+    logKmsKeyArn: logKmsKeyArn === undefined ? [] : [logKmsKeyArn],
     "tableService.exposure.certificateArn":
-      exposure.mode === "public" && exposure.certificateArn !== undefined ? [exposure.certificateArn] : [],
+      exposure.mode !== "cluster" && exposure.certificateArn !== undefined ? [exposure.certificateArn] : [],
   };
   return Object.entries(arns).flatMap(([key, values]) =>
     values.flatMap((arn) => {
@@ -230,7 +250,24 @@ function checkOwners({ region, account, deployerArn, viewerArns, auditorArns, bu
   );
 }
 
-function checkCertificate({ tableService: { enabled, exposure } }: AwsConfig): Finding[] {
+function checkCertificate({ tableService: { enabled, exposure, writes } }: AwsConfig): Finding[] {
+  if (exposure.mode === "internal")
+    return [
+      ...warningIf(
+        enabled && writes && exposure.certificateArn !== undefined,
+        "tableService.exposure.certificateArn",
+        exposure.certificateArn,
+        "a network load balancer with TLS ends connections that are silent for 350 seconds, which is shorter than the longest write",
+        "write exposure.mode: public for such writes, or keep them small",
+      ),
+      ...errorIf(
+        (exposure.certificateArn === undefined) !== (exposure.host === undefined),
+        "tableService.exposure",
+        exposure.certificateArn === undefined ? { host: exposure.host } : { certificateArn: exposure.certificateArn },
+        "TLS needs the certificate and the name that it is for",
+        "write both host and certificateArn, or neither for a load balancer without TLS",
+      ),
+    ];
   return errorIf(
     enabled && exposure.mode === "public" && exposure.certificateArn === undefined && exposure.zone === undefined,
     "tableService.exposure.certificateArn",

@@ -48,7 +48,11 @@ export function createAws(config: AwsConfig, secrets: SecretValues<"dockerHubTok
       ? new Network("network", { region, clusterName: cluster, network: config.network, protect }, inAws)
       : new AdoptedNetwork("network", { region, network: config.network }, inAws);
   if (config.network.mode === "create" && config.network.flowLogs) {
-    new FlowLogs("flow-logs", { vpcId: network.vpcId, place, retentionDays: config.logRetentionDays }, inAws);
+    new FlowLogs(
+      "flow-logs",
+      { vpcId: network.vpcId, place, retentionDays: config.logRetentionDays, kmsKeyArn: config.logKmsKeyArn },
+      inAws,
+    );
   }
   const eks = new Cluster("cluster", { config, place, network }, inAws);
   const { clusterName, oidcProviderArn } = eks;
@@ -148,8 +152,11 @@ export function createAws(config: AwsConfig, secrets: SecretValues<"dockerHubTok
   const { exposure } = tableService;
   const host = tableService.enabled && exposure.mode === "public" ? exposure : undefined;
   const zone = host?.zone === undefined ? undefined : { host: host.host, zoneId: host.zone };
+  const internal = exposure.mode === "internal" ? exposure : undefined;
   const certificateArn =
-    host?.certificateArn ?? (zone === undefined ? undefined : new HostCertificate("host", zone, inAws).arn);
+    internal?.certificateArn ??
+    host?.certificateArn ??
+    (zone === undefined ? undefined : new HostCertificate("host", zone, inAws).arn);
   const balancer =
     tableService.enabled && exposure.mode !== "cluster"
       ? new LoadBalancer(
@@ -217,7 +224,7 @@ export function createAws(config: AwsConfig, secrets: SecretValues<"dockerHubTok
       "ray-worker-cpu": ready(...nodes.of("ray-worker-cpu"), autoscaler),
       "ray-worker-gpu": ready(...nodes.of("ray-worker-gpu"), autoscaler),
     },
-    exposure: exposureOf(network, balancer),
+    exposure: exposureOf(network, balancer, internal?.certificateArn === undefined ? undefined : internal.host),
     ...(zone === undefined
       ? {}
       : { pointHost: (address) => void new HostRecord("host-record", { ...zone, region, address }, inAws) }),

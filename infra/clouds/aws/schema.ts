@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { dockerHubSchema } from "../../config/docker-hub.ts";
-import { bucketPlace, bucketRetention, cidr, count, minorVersion } from "../../config/fields.ts";
+import { bucketPlace, bucketRetention, cidr, count, hostname, minorVersion } from "../../config/fields.ts";
 import { gpuEnabled, headTaint, machineSize, onDemand, spotAllowed } from "../../config/node-fields.ts";
 import { chart, devicePluginSchema, operatorSchema } from "../../config/ray.ts";
 import { clientShape, sharedShape } from "../../config/shared.ts";
@@ -198,6 +198,11 @@ export const awsSchema = z.strictObject({
     .literal([1, 3, 5, 7, 14, 30, 60, 90, 120, 180, 365, 400, 545, 731])
     .default(90)
     .describe("Days that logs are kept: the control plane's, flow logs and access logs"),
+  logKmsKeyArn: arn("kms", "arn:aws:kms:eu-central-1:111122223333:key/…")
+    .optional()
+    .describe(
+      "Key that encrypts the log groups; its policy must let `logs.<region>.amazonaws.com` use it. Default: CloudWatch's own key",
+    ),
   addons: z
     .strictObject({
       vpcCni: addonVersion.describe("Version of vpc-cni"),
@@ -260,24 +265,36 @@ export const awsSchema = z.strictObject({
     .prefault({})
     .describe("The runtime's client"),
   tableService: tableServiceSchema(
-    exposureSchema({
-      certificateArn: arn("acm", "arn:aws:acm:eu-central-1:111122223333:certificate/…")
-        .optional()
-        .describe("ACM certificate for `host`; required without `zone`"),
-      zone: z
-        .string()
-        .regex(/^Z[A-Z0-9]{1,31}$/, { error: "the id of a Route 53 hosted zone, such as Z0123456789ABCDEFGHIJ" })
-        .optional()
-        .describe(
-          "Id of the Route 53 hosted zone of `host`: the stack points `host` at the load balancer and, without `certificateArn`, requests and validates the certificate",
-        ),
-      accessLogs: z
-        .boolean()
-        .default(false)
-        .describe(
-          "Record every request in the bucket `<bucket.name>-access-logs`, which the stack creates, for `logRetentionDays`",
-        ),
-    }),
+    exposureSchema(
+      {
+        certificateArn: arn("acm", "arn:aws:acm:eu-central-1:111122223333:certificate/…")
+          .optional()
+          .describe("ACM certificate for `host`; required without `zone`, with the exposure `public`"),
+        zone: z
+          .string()
+          .regex(/^Z[A-Z0-9]{1,31}$/, { error: "the id of a Route 53 hosted zone, such as Z0123456789ABCDEFGHIJ" })
+          .optional()
+          .describe(
+            "Id of the Route 53 hosted zone of `host`: the stack points `host` at the load balancer and, without `certificateArn`, requests and validates the certificate",
+          ),
+        accessLogs: z
+          .boolean()
+          .default(false)
+          .describe(
+            "Record every request in the bucket `<bucket.name>-access-logs`, which the stack creates, for `logRetentionDays`",
+          ),
+      },
+      {
+        host: hostname
+          .optional()
+          .describe("DNS name of the endpoint, with `certificateArn`; point it at the output `tableServiceAddress`"),
+        certificateArn: arn("acm", "arn:aws:acm:eu-central-1:111122223333:certificate/…")
+          .optional()
+          .describe(
+            "ACM certificate for `host`: the load balancer ends TLS on port 443. Without one it has no TLS, on port 80",
+          ),
+      },
+    ),
   ).prefault({}),
   ...sharedShape,
 });

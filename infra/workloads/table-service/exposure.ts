@@ -5,8 +5,15 @@ import type { Exposure } from "../../clouds/cloud.ts";
 /** `tableService.exposure` in the stack's configuration. */
 export type ExposureSettings =
   | { readonly mode: "cluster" }
-  | { readonly mode: "internal"; readonly allowedCidrs: readonly string[] }
-  | { readonly mode: "public"; readonly allowedCidrs: readonly string[]; readonly host: string };
+  | { readonly mode: "internal"; readonly allowedCidrs: readonly string[]; readonly annotations: Settings }
+  | {
+      readonly mode: "public";
+      readonly allowedCidrs: readonly string[];
+      readonly annotations: Settings;
+      readonly host: string;
+    };
+
+type Settings = Readonly<Record<string, string>>;
 
 export interface TableServiceExposureArgs {
   readonly namespace: pulumi.Input<string>;
@@ -20,6 +27,7 @@ export interface TableServiceExposureArgs {
 }
 
 const servicePort = 80;
+const tlsPort = 443;
 
 /** The Service of the table service's pods, with the load balancer and TLS of its exposure. */
 export class TableServiceExposure extends pulumi.ComponentResource {
@@ -46,7 +54,10 @@ export class TableServiceExposure extends pulumi.ComponentResource {
         break;
       case "internal":
         this.address = loadBalancerAddress(service.status);
-        this.url = pulumi.interpolate`http://${this.address}`;
+        this.url =
+          args.balancing.internal.tlsHost === undefined
+            ? pulumi.interpolate`http://${this.address}`
+            : pulumi.output(`https://${args.balancing.internal.tlsHost}`);
         break;
       case "public":
         this.url = pulumi.output(`https://${args.settings.host}`);
@@ -79,10 +90,11 @@ function serviceInputs(args: TableServiceExposureArgs): kubernetes.core.v1.Servi
   const { settings, balancing } = args;
   const annotations =
     settings.mode === "internal"
-      ? balancing.internal.annotations
+      ? { ...balancing.internal.annotations, ...settings.annotations }
       : settings.mode === "public"
         ? (balancing.public.serviceAnnotations ?? {})
         : {};
+  const tls = settings.mode === "internal" && balancing.internal.tlsHost !== undefined;
   return {
     metadata: {
       name: args.name,
@@ -92,7 +104,16 @@ function serviceInputs(args: TableServiceExposureArgs): kubernetes.core.v1.Servi
     },
     spec: {
       selector: { ...args.selector },
-      ports: [{ name: "http", port: servicePort, targetPort: "api", protocol: "TCP", appProtocol: "http" }],
+      // The load balancer ends TLS, and the pods speak HTTP.
+      ports: [
+        {
+          name: tls ? "https" : "http",
+          port: tls ? tlsPort : servicePort,
+          targetPort: "api",
+          protocol: "TCP",
+          appProtocol: "http",
+        },
+      ],
       ...(settings.mode === "internal"
         ? {
             type: "LoadBalancer",
@@ -112,12 +133,13 @@ function ingressInputs(
   serviceName: pulumi.Input<string>,
 ): kubernetes.networking.v1.IngressArgs {
   const { ingressClass, annotations, tlsSecret } = args.balancing.public;
+  const own = args.settings.mode === "public" ? args.settings.annotations : {};
   return {
     metadata: {
       name: args.name,
       namespace: args.namespace,
       labels: { ...args.labels },
-      annotations: { ...annotations },
+      annotations: { ...annotations, ...own },
     },
     spec: {
       ...(ingressClass === undefined ? {} : { ingressClassName: ingressClass }),

@@ -21,12 +21,12 @@ const because = (reason: string, ...rows: readonly Row[]): Accepted[] =>
 
 export const accepted: readonly Accepted[] = [
   ...because(
-    "Images have an immutable tag or digest. With `Always` no pod starts while the registry is unavailable.",
+    "The stack's own image is named by its digest. Tags of Ray's can move: `ray.image.digest` fixes them. With `Always` no pod starts while the registry is unavailable.",
     ["kube-score", "container-image-pull-policy: ImagePullPolicy is not set to Always", [...own, ...rayPods]],
     ["checkov", "CKV_K8S_15", [...own, ...rayPods]],
   ),
   ...because(
-    "`tableService.image` takes a digest. Ray's images are named by their exact version, as Geneva's client names them.",
+    "`tableService.image`, `ray.image.digest` and `ray.image.gpuDigest` take a digest. By default Ray's images are named as Geneva's client names them.",
     ["checkov", "CKV_K8S_43", [...own, ...rayPods]],
   ),
   ...because(
@@ -63,10 +63,10 @@ export const accepted: readonly Accepted[] = [
     "pod-networkpolicy: The pod does not have a matching egress NetworkPolicy",
     rayPods,
   ]),
-  ...because("Both call the Kubernetes API: the autoscaler scales the workers, the cleanup deletes RayClusters.", [
+  ...because("It calls the Kubernetes API: the cleanup deletes RayClusters.", [
     "checkov",
     "CKV_K8S_38",
-    [...rayPods, "CronJob/orphan-cleanup"],
+    ["CronJob/orphan-cleanup"],
   ]),
   ...because(
     "KubeRay adds the probes of Ray's containers.",

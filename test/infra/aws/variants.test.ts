@@ -35,7 +35,13 @@ beforeAll(async () => {
         "lakehead:tableService": {
           image: "registry.example.com/lakehead:0.1.0",
           auth: { issuer: "https://login.example.com/", audience: "lakehead" },
-          exposure: { mode: "internal", allowedCidrs: ["10.0.0.0/8"] },
+          exposure: {
+            mode: "internal",
+            allowedCidrs: ["10.0.0.0/8"],
+            host: "tables.corp.example.com",
+            certificateArn: "arn:aws:acm:eu-central-1:111122223333:certificate/1",
+            annotations: { "service.beta.kubernetes.io/aws-load-balancer-name": "tables" },
+          },
           writes: true,
         },
       },
@@ -47,6 +53,7 @@ beforeAll(async () => {
       "lakehead:viewerArns": [],
       "lakehead:auditorArns": [],
       "lakehead:networkPolicies": false,
+      "lakehead:logKmsKeyArn": "arn:aws:kms:eu-central-1:111122223333:key/logs",
       "lakehead:iam": { path: "/team/", permissionsBoundaryArn: "arn:aws:iam::111122223333:policy/boundary" },
       "lakehead:nodeUpdates": { release: "latest", repair: false },
       "lakehead:tags": { CostCenter: "A 1", Project: "mine" },
@@ -91,6 +98,12 @@ describe("what an organization demands", () => {
       tags: { CostCenter: "A 1", Project: "mine", stack: "aws-dev", "managed-by": "pulumi" },
     });
   });
+});
+
+test("log groups are encrypted with the configured key, and by CloudWatch alone without one", () => {
+  const keys = (capture: Capture) => inputs(capture, "cloudwatch/logGroup:LogGroup").map(({ kmsKeyId }) => kmsKeyId);
+  expect(keys(closed)).toEqual(Array(2).fill("arn:aws:kms:eu-central-1:111122223333:key/logs"));
+  expect(keys(adopted)).toEqual([undefined]);
 });
 
 describe("the nodes' machine image", () => {
@@ -219,9 +232,9 @@ describe("writes of the table service", () => {
   });
 
   test("have load balancers that wait for the longest write", () => {
-    const service = adopted.resources.find(({ type, name }) => type.endsWith(":Service") && name === "table-service");
-    expect(JSON.stringify(service?.inputs)).toContain(
-      '"service.beta.kubernetes.io/aws-load-balancer-listener-attributes.TCP-80":"tcp.idle_timeout.seconds=1320"',
+    const found = internalAnnotations({ securityGroup: "sg-1", subnets: "subnet-1" }, { protect: false, writes: true });
+    expect(found["service.beta.kubernetes.io/aws-load-balancer-listener-attributes.TCP-80"]).toBe(
+      "tcp.idle_timeout.seconds=1320",
     );
     const seconds = (writes: boolean) =>
       publicAttributes({ protect: true, writes }, undefined)
@@ -334,8 +347,32 @@ describe("exposure", () => {
     expect(text).toContain('"service.beta.kubernetes.io/aws-load-balancer-scheme":"internal"');
     expect(text).toContain("subnet-0a,subnet-0b");
     expect(inputs(adopted, "vpc/securityGroupIngressRule:SecurityGroupIngressRule")).toContainEqual(
-      expect.objectContaining({ cidrIpv4: "10.0.0.0/8", fromPort: 80, toPort: 80 }),
+      expect.objectContaining({ cidrIpv4: "10.0.0.0/8", fromPort: 443, toPort: 443 }),
     );
+  });
+
+  test("internal ends TLS with the certificate, on a port of its own alone", () => {
+    const service = adopted.resources.find(({ type, name }) => type.endsWith(":Service") && name === "table-service");
+    const { metadata, spec } = service?.inputs ?? {};
+    const prefix = "service.beta.kubernetes.io/aws-load-balancer";
+    expect(metadata).toMatchObject({
+      annotations: {
+        [`${prefix}-ssl-cert`]: "arn:aws:acm:eu-central-1:111122223333:certificate/1",
+        [`${prefix}-ssl-ports`]: "443",
+        [`${prefix}-name`]: "tables",
+      },
+    });
+    expect(spec).toMatchObject({ ports: [{ port: 443, targetPort: "api" }] });
+    const outputs = adopted.resources.find(({ kind }) => kind === "stack")?.outputs;
+    expect(outputs?.tableServiceUrl).toBe("https://tables.corp.example.com");
+  });
+
+  test("internal without a certificate has no TLS", () => {
+    const found = internalAnnotations(
+      { securityGroup: "sg-1", subnets: "subnet-1" },
+      { protect: false, writes: false },
+    );
+    expect(Object.keys(found).filter((key) => key.includes("ssl"))).toEqual([]);
   });
 
   test("the controller's definitions are separate from its chart, of its version, and kept on destroy", () => {

@@ -133,9 +133,29 @@ describe("on AWS", () => {
         StringEquals: {
           "token.actions.githubusercontent.com:aud": "sts.amazonaws.com",
           "token.actions.githubusercontent.com:sub": `repo:acme/lakehead:environment:${environment.name}`,
+          ...Object.fromEntries(
+            Object.entries(environment.claims).map(([claim, value]) => [
+              `token.actions.githubusercontent.com:${claim}`,
+              value,
+            ]),
+          ),
         },
       });
     }
+  });
+
+  it("deployments and the drift check are jobs of main's own workflows, and every job is of the repository's number", () => {
+    const numbered = environmentsOf(["aws-dev"], { repository: "acme/lakehead", ownerId: 1, repositoryId: 2 });
+    const file = (name: string) => `acme/lakehead/.github/workflows/${name}@refs/heads/main`;
+    const main = { repository_id: "2", ref: "refs/heads/main" };
+    expect(Object.fromEntries(numbered.map(({ name, claims }) => [name, claims]))).toEqual({
+      "aws-dev": { ...main, job_workflow_ref: [file("up.yml")] },
+      "aws-dev-preview": { repository_id: "2" },
+      "aws-dev-drift": { ...main, job_workflow_ref: [file("up.yml"), file("drift.yml")] },
+    });
+    // The workflows that these names mean have an environment.
+    for (const name of ["up.yml", "drift.yml"])
+      expect(readFileSync(join(root, ".github/workflows", name), "utf8")).toMatch(/^ {4}environment: .*stack/m);
   });
 
   it("only reads for previews and drift: no object, no secret", () => {
@@ -150,7 +170,7 @@ describe("on AWS", () => {
       "s3:ListTagsForResource",
     ]);
     const { Resource } = readerPolicy(account, false).Statement.find(({ Sid }) => Sid === "MachineImages") ?? {};
-    expect(Resource).toEqual(["arn:aws:ssm:eu-central-1::parameter/aws/service/eks/optimized-ami/*"]);
+    expect(Resource).toEqual(["arn:aws:ssm:eu-central-1:*:parameter/aws/service/eks/optimized-ami/*"]);
   });
 
   it("keeps the states of two stacks apart", () => {

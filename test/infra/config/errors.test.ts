@@ -530,6 +530,17 @@ const rows: Row[] = [
     { endpoint: { dns: false } },
     'error lakehead:endpoint = {"publicCidrs":[],"dns":false}: the Kubernetes API is reachable only from the network that this stack creates',
   ],
+  [
+    "a certificate without the name that it is for",
+    "aws",
+    {
+      tableService: {
+        exposure: { mode: "internal", certificateArn: "arn:aws:acm:eu-central-1:111122223333:certificate/1" },
+      },
+    },
+    "TLS needs the certificate and the name that it is for; write both host and certificateArn",
+  ],
+  ["a digest of Ray's image that is none", "gcp", { ray: { image: { digest: "latest" } } }, "a digest: sha256: and 64"],
   ["a path of roles without its last slash", "aws", { iam: { path: "/team" } }, "a path with slashes at both ends"],
   [
     "a credential among the plain storage options, which is not repeated",

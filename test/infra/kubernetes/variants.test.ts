@@ -35,8 +35,10 @@ beforeAll(async () => {
             host: "tables.example.com",
             ingressClass: "nginx",
             tlsSecret: "tables-tls",
+            annotations: { "nginx.ingress.kubernetes.io/proxy-body-size": "0" },
           },
         },
+        "lakehead:imagePullSecrets": ["registry"],
         "lakehead:ray": {
           head: { cpus: 1, memory: "2Gi", ephemeralStorage: "4Gi" },
           cpuWorkers: { cpus: 2, memory: "6Gi", ephemeralStorage: "4Gi", maxReplicas: 1 },
@@ -99,6 +101,12 @@ describe("exposure outside the clouds", () => {
     });
   });
 
+  test("public: the configured annotations are the Ingress's", () => {
+    expect(one(open, "Ingress").body.metadata.annotations).toMatchObject({
+      "nginx.ingress.kubernetes.io/proxy-body-size": "0",
+    });
+  });
+
   test("internal: a load balancer that admits the allowed networks", () => {
     expect(one(internal, "Service").body.spec).toMatchObject({
       type: "LoadBalancer",
@@ -112,6 +120,14 @@ describe("exposure outside the clouds", () => {
 
 const named = (kind: string, start: string) =>
   open.filter((object) => object.kind === kind && object.metadata.name.startsWith(start));
+
+test("pods pull with the configured secrets, Ray's and those of the service", () => {
+  const accounts = open.filter(({ kind }) => kind === "ServiceAccount");
+  expect(accounts.length).toBeGreaterThan(2);
+  for (const { body } of accounts) expect(body.imagePullSecrets).toEqual([{ name: "registry" }]);
+  for (const { kind, body } of internal)
+    if (kind === "ServiceAccount") expect(body).not.toHaveProperty("imagePullSecrets");
+});
 
 describe("a database in an object store", () => {
   test("needs no volume, and has several pods with rolling updates", () => {

@@ -297,6 +297,30 @@ describe("the RayCluster", () => {
     ).toEqual([undefined, "1"]);
   });
 
+  test("only the autoscaler's container has a token of the Kubernetes API", () => {
+    const { headGroupSpec, workerGroupSpecs, autoscalerOptions } = spec();
+    const pods = [headGroupSpec, ...workerGroupSpecs].map(({ template }) => template.spec);
+    expect(pods.map(({ automountServiceAccountToken }) => automountServiceAccountToken)).toEqual([false, false, false]);
+    expect(pods.map(({ volumes }) => volumes?.map(({ name }) => name))).toEqual([
+      ["autoscaler-token"],
+      undefined,
+      undefined,
+    ]);
+    expect(autoscalerOptions.volumeMounts).toEqual([
+      { name: "autoscaler-token", mountPath: "/var/run/secrets/kubernetes.io/serviceaccount", readOnly: true },
+    ]);
+    expect(JSON.stringify(pods.flatMap(({ containers }) => containers))).not.toContain("volumeMounts");
+  });
+
+  test("names images by digest beside the tag, for the client too", () => {
+    const [digest, gpuDigest] = ["a", "b"].map((digit) => `sha256:${digit.repeat(64)}`);
+    const image = { digest, gpuDigest };
+    const { headGroupSpec, workerGroupSpecs } = spec({ ray: { image } });
+    expect(headGroupSpec.template.spec.containers[0]?.image).toMatch(/^rayproject\/ray:[\d.]+-py312@sha256:a{64}$/);
+    expect(workerGroupSpecs[1]?.template.spec.containers[0]?.image).toMatch(/-py312-gpu@sha256:b{64}$/);
+    expect(parameters({ ray: { image } }).head_group.image).toMatch(/@sha256:a{64}$/);
+  });
+
   test("schedules no work on the head, and prevents its eviction", () => {
     const { rayStartParams, template } = spec().headGroupSpec;
     expect(rayStartParams["num-cpus"]).toBe("0");

@@ -110,7 +110,10 @@ describe("what exists is refused by 400 on LanceDB's paths, because its clients 
     const [{ name }] = await makeTable(`exists_${code}`);
     const ask = () => service.ask(`/v1/table/${name}/${operation}/`, body);
     expect(await ask()).toMatchObject({ status: 200 });
-    expect(await ask()).toMatchObject({ status: 400, body: { code, error: expect.stringContaining("already exists") } });
+    expect(await ask()).toMatchObject({
+      status: 400,
+      body: { code, error: expect.stringContaining("already exists") },
+    });
   });
 });
 

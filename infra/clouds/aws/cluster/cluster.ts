@@ -44,7 +44,11 @@ export class Cluster extends pulumi.ComponentResource {
     // Before the cluster: EKS would create it without a retention limit.
     const logs = new aws.cloudwatch.LogGroup(
       `${name}-logs`,
-      { name: controlPlaneLogs(clusterName), retentionInDays: config.logRetentionDays },
+      {
+        name: controlPlaneLogs(clusterName),
+        retentionInDays: config.logRetentionDays,
+        ...(config.logKmsKeyArn === undefined ? {} : { kmsKeyId: config.logKmsKeyArn }),
+      },
       child,
     );
     const role = new Role(

@@ -6,8 +6,10 @@ export const accessLogsBucket = (tables: string): string => `${tables}-access-lo
 /** The ports of a table service pod that a load balancer connects to: requests and readiness probes. */
 export const balancedPorts: readonly number[] = [ports.api, ports.operations];
 
-/** Port on which each kind of load balancer listens. */
-export const listenerPort = { internal: 80, public: 443 } as const;
+/** Port on which a load balancer listens, with and without TLS. */
+export const listenerPort = (tls: boolean): 443 | 80 => (tls ? 443 : 80);
+
+const tlsPolicy = "ELBSecurityPolicy-TLS13-1-2-2021-06";
 
 const drainSeconds = 30;
 
@@ -31,6 +33,7 @@ const deletionProtection = (protect: boolean): string => `deletion_protection.en
 export function internalAnnotations<Text>(
   { securityGroup, subnets }: Ids<Text>,
   { protect, writes }: BalancerSettings,
+  certificateArn?: string,
 ): Record<string, string | Text> {
   const prefix = "service.beta.kubernetes.io/aws-load-balancer";
   return {
@@ -43,10 +46,17 @@ export function internalAnnotations<Text>(
     [`${prefix}-healthcheck-path`]: paths.ready,
     [`${prefix}-attributes`]: deletionProtection(protect),
     [`${prefix}-target-group-attributes`]: `deregistration_delay.timeout_seconds=${drainSeconds}`,
-    // Without it, 350 seconds.
-    ...(writes
+    ...(certificateArn === undefined
+      ? {}
+      : {
+          [`${prefix}-ssl-cert`]: certificateArn,
+          [`${prefix}-ssl-ports`]: String(listenerPort(true)),
+          [`${prefix}-ssl-negotiation-policy`]: tlsPolicy,
+        }),
+    // Without it, 350 seconds, which a listener with TLS always has.
+    ...(writes && certificateArn === undefined
       ? {
-          [`${prefix}-listener-attributes.TCP-${listenerPort.internal}`]: `tcp.idle_timeout.seconds=${longestRequestSeconds(writes)}`,
+          [`${prefix}-listener-attributes.TCP-${listenerPort(false)}`]: `tcp.idle_timeout.seconds=${longestRequestSeconds(writes)}`,
         }
       : {}),
   };
@@ -77,9 +87,9 @@ export function publicAnnotations<Text>(
     [`${prefix}/target-type`]: "ip",
     [`${prefix}/security-groups`]: securityGroup,
     [`${prefix}/subnets`]: subnets,
-    [`${prefix}/listen-ports`]: JSON.stringify([{ HTTPS: listenerPort.public }]),
+    [`${prefix}/listen-ports`]: JSON.stringify([{ HTTPS: listenerPort(true) }]),
     [`${prefix}/certificate-arn`]: certificateArn,
-    [`${prefix}/ssl-policy`]: "ELBSecurityPolicy-TLS13-1-2-2021-06",
+    [`${prefix}/ssl-policy`]: tlsPolicy,
     [`${prefix}/healthcheck-protocol`]: "HTTP",
     [`${prefix}/healthcheck-port`]: String(ports.operations),
     [`${prefix}/healthcheck-path`]: paths.ready,

@@ -24,7 +24,7 @@ export interface LoadBalancerArgs {
   readonly place: Place;
   readonly config: AwsConfig["loadBalancerController"];
   readonly exposure: Exclude<AwsConfig["tableService"]["exposure"], { mode: "cluster" }>;
-  /** Of the host, with the exposure `public`. */
+  /** Of the host, with the exposure `public`; an internal one has its own. */
   readonly certificateArn: pulumi.Input<string> | undefined;
   readonly protect: boolean;
   /** Whether the service serves writes. */
@@ -73,7 +73,7 @@ export class LoadBalancer extends pulumi.ComponentResource {
       },
       child,
     );
-    const port = listenerPort[exposure.mode];
+    const port = listenerPort(exposure.mode === "public" || exposure.certificateArn !== undefined);
     const rules: pulumi.Resource[] = exposure.allowedCidrs.map(
       (cidrIpv4) =>
         new aws.vpc.SecurityGroupIngressRule(
@@ -171,7 +171,7 @@ export class LoadBalancer extends pulumi.ComponentResource {
     this.annotations =
       exposure.mode === "public"
         ? publicAnnotations(ids, pulumi.output(args.certificateArn ?? ""), attributes)
-        : internalAnnotations(ids, settings);
+        : internalAnnotations(ids, settings, exposure.certificateArn);
     this.registerOutputs({});
   }
 }
@@ -181,10 +181,18 @@ function subnetsOf(mode: "internal" | "public", network: ClusterNetwork): pulumi
 }
 
 /** The cloud's exposure. Without a load balancer the table service is reachable only inside the cluster. */
-export function exposureOf(network: ClusterNetwork, balancer: LoadBalancer | undefined): Exposure {
+export function exposureOf(
+  network: ClusterNetwork,
+  balancer: LoadBalancer | undefined,
+  tlsHost: string | undefined,
+): Exposure {
   const annotations = balancer?.annotations ?? {};
   return {
-    internal: { annotations, loadBalancerClass: "service.k8s.aws/nlb" },
+    internal: {
+      annotations,
+      loadBalancerClass: "service.k8s.aws/nlb",
+      ...(tlsHost === undefined ? {} : { tlsHost }),
+    },
     public: { ingressClass: "alb", annotations },
     probeSources: [network.cidr],
     dependsOn: balancer === undefined ? [] : [balancer],

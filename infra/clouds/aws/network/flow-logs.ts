@@ -8,15 +8,24 @@ export interface FlowLogsArgs {
   readonly vpcId: pulumi.Input<string>;
   readonly place: Place;
   readonly retentionDays: number;
+  readonly kmsKeyArn: string | undefined;
 }
 
 /** A record of every connection in the VPC, in a log group of CloudWatch. */
 export class FlowLogs extends pulumi.ComponentResource {
-  constructor(name: string, { vpcId, place, retentionDays }: FlowLogsArgs, opts?: pulumi.ComponentResourceOptions) {
+  constructor(
+    name: string,
+    { vpcId, place, retentionDays, kmsKeyArn }: FlowLogsArgs,
+    opts?: pulumi.ComponentResourceOptions,
+  ) {
     super("lakehead:aws:FlowLogs", name, {}, opts);
     const group = new aws.cloudwatch.LogGroup(
       name,
-      { name: flowLogsGroup(place.cluster), retentionInDays: retentionDays },
+      {
+        name: flowLogsGroup(place.cluster),
+        retentionInDays: retentionDays,
+        ...(kmsKeyArn === undefined ? {} : { kmsKeyId: kmsKeyArn }),
+      },
       { parent: this },
     );
     const role = new Role(

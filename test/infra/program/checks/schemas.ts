@@ -44,6 +44,7 @@ export const rayClusterSchema = closed(
             upscalingMode: { enum: ["Default", "Aggressive", "Conservative"] },
             resources,
             securityContext: { type: "object" },
+            volumeMounts: { type: "array", items: { type: "object" } },
             image: string,
             imagePullPolicy: { enum: ["Always", "IfNotPresent", "Never"] },
           },
