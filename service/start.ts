@@ -93,7 +93,7 @@ export const startService = async (config: Config, log: Log, version: string): P
     config.console === "on"
       ? await createConsole(authenticator, consoleSettings(config, version), config.writes === "on")
       : undefined;
-  const vending = await openVending(config.vending, config.database);
+  const vending = await openVending(config.vending, config.database, config.writes === "on" ? "write" : "read");
   const metrics = createMetrics(version);
   // A worker process removes its own, unless it is killed together with its supervisor.
   removeStale(tmpdir(), "lakehead-worker-");

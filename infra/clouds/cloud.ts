@@ -55,6 +55,8 @@ export interface Cloud {
   /** The configured image, or the one that the stack builds; undefined without a table service. */
   readonly tableServiceImage: pulumi.Input<string> | undefined;
   readonly tableServiceAccountAnnotations: Annotations;
+  /** The role whose sessions the table service lends, and the key of the bucket; absent where it lends none. */
+  readonly vending?: pulumi.Output<VendingIdentity> | undefined;
   /** Of the account of the maintenance, whose identity reads and writes the tables. */
   readonly maintenanceAccountAnnotations: Annotations;
   readonly database: Database;
@@ -76,6 +78,11 @@ export interface Cloud {
   readonly pointHost?: (address: pulumi.Output<string>) => void;
   /** Outputs that the stack exports beside the common ones. */
   readonly outputs: Readonly<Record<string, pulumi.Input<unknown>>>;
+}
+
+export interface VendingIdentity {
+  readonly roleArn: string;
+  readonly kmsKeyArn?: string | undefined;
 }
 
 export type Annotations = Readonly<Record<string, pulumi.Input<string>>>;

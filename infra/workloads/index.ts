@@ -116,6 +116,7 @@ export function createWorkloads(config: Config, secrets: Secrets, cloud: Cloud):
             settings: { ...tableService, maintenanceRules: config.maintenance.rules },
             balancing: cloud.exposure,
             database: cloud.database,
+            vending: cloud.vending,
             staticTokens: secrets.staticTokens,
             nodeSelector,
             // The clouds label the nodes of a pool; an existing cluster's may have no zones.

@@ -27,6 +27,8 @@ export interface StsConfig {
   /** ARN of the role whose sessions are lent. */
   readonly role: string;
   readonly seconds: number;
+  /** ARN of the key that encrypts the bucket. */
+  readonly kmsKey?: string;
   /** Address of STS; absent: the endpoint of the storage options, else that of the region. */
   readonly stsUrl?: string;
   /** File with the token of a web identity; absent: the service's own credentials assume the role. */
@@ -69,7 +71,7 @@ export const createStsIssuer = async (config: StsConfig, options: Options): Prom
     ...(endpoint === undefined ? {} : { endpoint }),
     ...ownKeys(options),
   });
-  const partition = /^arn:([\w-]+):/.exec(config.role)?.[1];
+  const partition = /^arn:(aws[\w-]*):/.exec(config.role)?.[1];
   const assume = async (input: AssumeRoleCommandInput, token: string | undefined): Promise<Credentials | undefined> => {
     const answer =
       token === undefined
@@ -78,7 +80,7 @@ export const createStsIssuer = async (config: StsConfig, options: Options): Prom
     return answer.Credentials;
   };
   return async (place, right, holder) => {
-    const policy = sessionPolicy(place, right, partition);
+    const policy = sessionPolicy(place, right, { partition, kmsKey: config.kmsKey });
     // It rotates.
     const token =
       config.tokenFile === undefined

@@ -16,7 +16,11 @@ const maxLength = 2048;
  * begins with this one's is apart.
  * @throws ServiceError code 0 for a name that is too long.
  */
-export const sessionPolicy = ({ bucket, prefix }: Place, right: Right, partition = "aws"): string => {
+export const sessionPolicy = (
+  { bucket, prefix }: Place,
+  right: Right,
+  { partition = "aws", kmsKey }: { readonly partition?: string | undefined; readonly kmsKey?: string | undefined } = {},
+): string => {
   const resource = `arn:${partition}:s3:::${bucket}`;
   const policy = JSON.stringify({
     Version: "2012-10-17",
@@ -28,6 +32,10 @@ export const sessionPolicy = ({ bucket, prefix }: Place, right: Right, partition
         Condition: { StringLike: { "s3:prefix": [`${prefix}*`] } },
       },
       { Effect: "Allow", Action: objectActions[right], Resource: [`${resource}/${prefix}*`] },
+      // The store asks for it in the name of the session, which otherwise could read no object.
+      ...(kmsKey === undefined
+        ? []
+        : [{ Effect: "Allow", Action: ["kms:Decrypt", "kms:GenerateDataKey"], Resource: [kmsKey] }]),
     ],
   });
   if (policy.length <= maxLength) return policy;

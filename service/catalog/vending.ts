@@ -3,7 +3,7 @@ import type { Principal } from "../auth/index.ts";
 import { ServiceError } from "../errors.ts";
 import type { TableId } from "../guard/table-id.ts";
 import { type Place, placeOf } from "./place.ts";
-import type { Right } from "./rights.ts";
+import { type Right, rightOf, rights } from "./rights.ts";
 
 /** A credential of a store for one table. It never leaves the response. */
 export interface Credential {
@@ -50,20 +50,24 @@ const leastLifeMs = 5 * 60_000;
 /** Lends credentials for the files of one table, each for one caller and one right. */
 export class Vending {
   readonly #uri: string;
+  readonly #most: Right;
   readonly #issue: Issue;
   readonly #now: () => number;
   readonly #kept: LRUCache<string, Kept, () => Promise<Credential>>;
   #issued = 0;
   #given = 0;
 
-  /** @param uri of the database. */
-  constructor(uri: string, issue: Issue, now: () => number = Date.now) {
+  /** @param uri of the database. @param most greatest right of any caller: a service that takes no writes lends none. */
+  constructor(uri: string, most: Right, issue: Issue, now: () => number = Date.now) {
     this.#uri = uri;
+    this.#most = most;
     this.#now = now;
     this.#issue = issue;
     this.#kept = new LRUCache({
       max: maxKept,
       ttl: 1,
+      ttlResolution: 0,
+      perf: { now: this.#now },
       ignoreFetchAbort: true,
       noDeleteOnFetchRejection: true,
       allowStaleOnFetchRejection: true,
@@ -78,6 +82,14 @@ export class Vending {
 
   get counts(): VendingCounts {
     return { issued: this.#issued, kept: this.#given - this.#issued };
+  }
+
+  /** The greatest right of a caller; undefined without any. */
+  rightOf(principal: Principal): Right | undefined {
+    const right = rightOf(principal);
+    return right === undefined
+      ? undefined
+      : (rights[Math.min(rights.indexOf(right), rights.indexOf(this.#most))] ?? right);
   }
 
   /** @param address of the table. @throws ServiceError code 0 or 17 */

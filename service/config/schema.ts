@@ -418,6 +418,11 @@ const vending = z.object({
       })
       .exactOptional(),
   ),
+  kmsKey: variable(
+    "LAKEHEAD_VENDING_KMS_KEY",
+    "ARN of the key of AWS KMS that encrypts the bucket, which a session must be allowed to use; absent: none",
+    text.exactOptional(),
+  ),
   tokenFile: variable(
     "LAKEHEAD_VENDING_TOKEN_FILE",
     "File with the token for web-identity, which is read for each session",

@@ -45,7 +45,11 @@ describe.skipIf(minio.base === undefined)("lent credentials on MinIO", () => {
       await connection.createTable(parts.at(-1) ?? "", [{ id: 1, text: id }], parts.slice(0, -1));
     }
     connection.close();
-    service = await startReadyServiceProcess({
+    service = await serveWith({ LAKEHEAD_WRITES: "on" });
+  }, 180_000);
+
+  const serveWith = (environment: Readonly<Record<string, string>>): Promise<ServiceProcess> =>
+    startReadyServiceProcess({
       tokens: [
         staticToken("reader", tokens.read, scopesOf.read),
         staticToken("writer", tokens.write, scopesOf.write),
@@ -57,14 +61,13 @@ describe.skipIf(minio.base === undefined)("lent credentials on MinIO", () => {
       environment: {
         LAKEHEAD_DATABASE: store.uri,
         LAKEHEAD_STORAGE_OPTIONS: JSON.stringify(store.storageOptions),
-        LAKEHEAD_WRITES: "on",
         LAKEHEAD_QUEUE_SECONDS: "120",
         LAKEHEAD_VENDING: "assume-role",
         LAKEHEAD_VENDING_ROLE: "arn:aws:iam::123456789012:role/lakehead-vending",
         LAKEHEAD_VENDING_SECONDS: "900",
+        ...environment,
       },
     });
-  }, 180_000);
   afterAll(async () => {
     await service?.stop();
     if (minio.base !== undefined) await minio.stop();
@@ -218,6 +221,20 @@ describe.skipIf(minio.base === undefined)("lent credentials on MinIO", () => {
     for (const key of (await everything()).keys())
       if (key.startsWith(`${prefix}_attack/`) || key === `${prefix}copied`) await signed(rootKeys, "DELETE", at(key));
     expect(done).toEqual(permitted[right]);
+  });
+
+  test("of a service that takes no writes permit none", async () => {
+    const reading = await serveWith({ LAKEHEAD_WRITES: "off" });
+    try {
+      const { body } = await reading.call("describe", "docs", {}, { token: tokens.write });
+      const { aws_access_key_id: id, aws_secret_access_key: secret, aws_session_token: session } = body.storage_options;
+      const keys = { id, secret, token: session };
+      const key = "tables/docs.lance/_attack.txt";
+      expect((await signed(keys, "PUT", at(key), { body: "attack" })).status).toBe(403);
+      expect((await signed(rootKeys, "HEAD", at(key))).status).toBe(404);
+    } finally {
+      await reading.stop();
+    }
   });
 
   test("open no further session", async () => {

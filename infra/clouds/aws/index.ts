@@ -198,6 +198,11 @@ export function createAws(config: AwsConfig, secrets: SecretValues<"dockerHubTok
     runtimeAccountAnnotations: roleArn(identities.runtime.arn),
     tableServiceImage: serviceImage?.image ?? cached(tableService.image),
     tableServiceAccountAnnotations: identities.tableService === undefined ? {} : roleArn(identities.tableService.arn),
+    vending:
+      identities.vending &&
+      pulumi
+        .all([identities.vending.arn, bucket.scope])
+        .apply(([role, { kmsKeyArn }]) => ({ roleArn: role, kmsKeyArn })),
     maintenanceAccountAnnotations: identities.maintenance === undefined ? {} : roleArn(identities.maintenance.arn),
     database: {
       uri: pulumi.interpolate`s3://${bucket.bucketName}${prefix === "" ? "" : `/${prefix}`}`,

@@ -295,7 +295,17 @@ export const awsSchema = z.strictObject({
           ),
       },
     ),
-  ).prefault({}),
+  )
+    .extend({
+      vending: z
+        .boolean()
+        .default(false)
+        .describe(
+          "Lend credentials for the files of one table to callers with the scope `credentials`, from a role of its own: see docs/catalog.md",
+        ),
+    })
+    .describe("The HTTP API over the Lance tables")
+    .prefault({}),
   ...sharedShape,
 });
 export type AwsConfig = z.output<typeof awsSchema>;

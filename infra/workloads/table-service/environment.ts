@@ -1,4 +1,5 @@
 import { environment, ports } from "../../../service/contract.ts";
+import type { VendingIdentity } from "../../clouds/cloud.ts";
 import { sortedJson } from "../../kubernetes/checksum.ts";
 
 /** The part of the stack's configuration that becomes the service's environment. */
@@ -24,7 +25,11 @@ export interface DatabaseSettings {
 }
 
 /** The data of the service's ConfigMap: environment variables by name. Absent settings have no entry. */
-export function configMapData(settings: ServiceSettings, database: DatabaseSettings): Record<string, string> {
+export function configMapData(
+  settings: ServiceSettings,
+  database: DatabaseSettings,
+  vending?: VendingIdentity,
+): Record<string, string> {
   const values: Record<string, string | undefined> = {
     [environment.database]: database.uri,
     [environment.storageOptions]: database.storageOptions && sortedJson(database.storageOptions),
@@ -38,6 +43,10 @@ export function configMapData(settings: ServiceSettings, database: DatabaseSetti
     [environment.scopeClaim]: settings.auth.scopeClaim,
     [environment.console]: settings.console ? "on" : undefined,
     [environment.writes]: settings.writes ? "on" : undefined,
+    // The session of a pod's own token is not chained to another role, whose sessions last one hour at most.
+    [environment.vending]: vending && "web-identity",
+    [environment.vendingRole]: vending?.roleArn,
+    [environment.vendingKmsKey]: vending?.kmsKeyArn,
     [environment.maintenance]: settings.writes ? JSON.stringify(settings.maintenanceRules) : undefined,
     [environment.consoleClientId]: settings.console ? settings.auth.consoleClientId : undefined,
   };

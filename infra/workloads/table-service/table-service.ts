@@ -1,7 +1,7 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { environment } from "../../../service/contract.ts";
-import type { Annotations, Database, Exposure } from "../../clouds/cloud.ts";
+import type { Annotations, Database, Exposure, VendingIdentity } from "../../clouds/cloud.ts";
 import { checksum } from "../../kubernetes/checksum.ts";
 import { componentLabels } from "../../kubernetes/labels.ts";
 import { configMapData, mergeStorageOptions, type ServiceSettings } from "./environment.ts";
@@ -21,6 +21,7 @@ export interface TableServiceArgs {
   readonly exposure: ExposureSettings;
   readonly balancing: Exposure;
   readonly database: Database;
+  readonly vending: pulumi.Output<VendingIdentity> | undefined;
   readonly staticTokens: pulumi.Output<string> | undefined;
   readonly nodeSelector: Readonly<Record<string, string>>;
   /** Whether every node has the label of its zone. */
@@ -149,8 +150,8 @@ export class TableService extends pulumi.ComponentResource {
   #configMap(name: string, args: TableServiceArgs, metadata: object): kubernetes.core.v1.ConfigMap {
     const open = args.database.secretStorageOptions === undefined ? args.database.storageOptions : undefined;
     const data = pulumi
-      .output(args.database.uri)
-      .apply((uri) => configMapData(args.settings, { uri, storageOptions: open }));
+      .all([args.database.uri, args.vending])
+      .apply(([uri, vending]) => configMapData(args.settings, { uri, storageOptions: open }, vending));
     return new kubernetes.core.v1.ConfigMap(
       name,
       {

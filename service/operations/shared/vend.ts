@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { authorize } from "../../auth/index.ts";
-import { rightOf } from "../../catalog/rights.ts";
 import type { Vended } from "../../catalog/vending.ts";
 import type { TableId } from "../../guard/table-id.ts";
 import { optional } from "../../query/fields.ts";
@@ -28,7 +27,7 @@ export const vend = async (
   asked: boolean | undefined,
 ): Promise<Vended | undefined> => {
   if (vending === undefined || address === undefined || !(asked ?? dialect === "catalog")) return undefined;
-  const right = rightOf(principal);
+  const right = vending.rightOf(principal);
   if (right !== undefined) return vending.lend(table, address, right, principal);
   if (asked !== true) return undefined;
   authorize(principal, "credentials", table.parts);

@@ -8,6 +8,7 @@ import {
   flowLogsPolicy,
   runtimePolicy,
   tableServicePolicy,
+  vendingPolicy,
 } from "../../../infra/clouds/aws/identity/cluster-policies.ts";
 import { loadBalancerControllerPolicy } from "../../../infra/clouds/aws/identity/load-balancer-policy.ts";
 import {
@@ -32,6 +33,8 @@ const documents = (at: Place, reach: BucketScope): PolicyDocument[] => [
   runtimePolicy(at, reach),
   tableServicePolicy(at, reach, false),
   tableServicePolicy(at, reach, true),
+  vendingPolicy(at, reach, false),
+  vendingPolicy(at, reach, true),
   clientPolicy(at, reach, `arn:${at.partition}:iam::${at.account}:role/geneva-client-role`),
   autoscalerPolicy(at),
   controlPlanePolicy(at),

@@ -43,6 +43,7 @@ beforeAll(async () => {
             annotations: { "service.beta.kubernetes.io/aws-load-balancer-name": "tables" },
           },
           writes: true,
+          vending: true,
         },
       },
       { "lakehead:dockerHubToken": "hub-token" },
@@ -220,6 +221,21 @@ describe("writes of the table service", () => {
   test("alone give its role the right to put and delete other objects than tags", () => {
     expect(rights(adopted)).toEqual(["ListTables", "LocateBucket", "ReadWriteTables"]);
     expect(rights(closed)).toEqual(["ListTables", "LocateBucket", "ReadTables", "WriteTags"]);
+  });
+
+  test("and lent credentials come from a role of its own, which the table service alone assumes", () => {
+    const role = one(adopted, "iam/role:Role", "identities-vending");
+    const trust = String(role.inputs.assumeRolePolicy);
+    expect(trust.match(/system:serviceaccount:[^"]+/g)).toEqual(["system:serviceaccount:lancedb:table-service"]);
+    expect(trust.match(/"sts:[^"]+"/g)).toEqual(['"sts:AssumeRoleWithWebIdentity"']);
+    const document = one(adopted, "iam/rolePolicy:RolePolicy", "identities-vending-tables").inputs.policy;
+    const { Statement } = JSON.parse(String(document)) as { Statement: { Sid: string }[] };
+    expect(Statement.map(({ Sid }) => Sid)).toEqual(["ListTables", "LocateBucket", "ReadWriteTables"]);
+    expect(of(closed, "iam/role:Role").filter(({ name }) => name === "identities-vending")).toEqual([]);
+    const [configMap] = adopted.resources.filter(
+      ({ type, name }) => type.endsWith(":ConfigMap") && name === "table-service",
+    );
+    expect(configMap?.inputs.data).toMatchObject({ LAKEHEAD_VENDING: "web-identity" });
   });
 
   test("run the maintenance with a role of its own, which reads and writes the tables and nothing else", () => {

@@ -52,6 +52,11 @@ export function tableServicePolicy(place: Place, scope: BucketScope, writes: boo
   return policy(...tableStorage(place, scope, writes ? "read-write" : "read-and-tag"));
 }
 
+/** The most that a lent credential can permit; the policy of its session narrows that to one table. */
+export function vendingPolicy(place: Place, scope: BucketScope, writes: boolean): PolicyDocument {
+  return policy(...tableStorage(place, scope, writes ? "read-write" : "read"));
+}
+
 /** Permissions of the maintenance: only the tables. */
 export function maintenancePolicy(place: Place, scope: BucketScope): PolicyDocument {
   return policy(...tableStorage(place, scope, "read-write"));

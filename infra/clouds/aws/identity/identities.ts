@@ -10,6 +10,7 @@ import {
   maintenancePolicy,
   runtimePolicy,
   tableServicePolicy,
+  vendingPolicy,
 } from "./cluster-policies.ts";
 import { clientTrust, type Place, type PolicyDocument } from "./policy.ts";
 import { Role, trustServiceAccount } from "./role.ts";
@@ -27,6 +28,8 @@ export interface IdentitiesArgs {
 export class Identities extends pulumi.ComponentResource {
   readonly runtime: Role;
   readonly tableService: Role | undefined;
+  /** The role whose sessions the table service lends. It is no pod's own. */
+  readonly vending: Role | undefined;
   readonly maintenance: Role | undefined;
   readonly client: Role;
 
@@ -57,6 +60,18 @@ export class Identities extends pulumi.ComponentResource {
           child,
         )
       : undefined;
+    this.vending =
+      config.tableService.enabled && config.tableService.vending
+        ? new Role(
+            `${name}-vending`,
+            {
+              description: `Credentials that the table service of ${place.cluster} lends`,
+              trust: trustServiceAccount(oidcProviderArn, config.namespace, tableServiceAccount),
+              policies: { tables: document((at, scope) => vendingPolicy(at, scope, config.tableService.writes)) },
+            },
+            child,
+          )
+        : undefined;
     this.maintenance = runsMaintenance(config)
       ? new Role(
           `${name}-maintenance`,

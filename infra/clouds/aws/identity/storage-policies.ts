@@ -9,8 +9,8 @@ export interface BucketScope {
   readonly kmsKeyArn?: string;
 }
 
-/** What an identity may do with the objects of the tables: everything, or read all and write those of tags. */
-export type TableAccess = "read-write" | "read-and-tag";
+/** What an identity may do with the objects of the tables: everything, read all and write those of tags, or read all. */
+export type TableAccess = "read-write" | "read-and-tag" | "read";
 
 /**
  * Access to the tables, and to nothing outside the prefix. The runtime's documentation lists
@@ -71,6 +71,8 @@ function objectAccess(tables: string, access: TableAccess): Statement[] {
           Resource: [tables],
         },
       ];
+    case "read":
+      return [{ Sid: "ReadTables", Effect: "Allow", Action: ["s3:GetObject"], Resource: [tables] }];
     case "read-and-tag":
       return [
         { Sid: "ReadTables", Effect: "Allow", Action: ["s3:GetObject"], Resource: [tables] },
