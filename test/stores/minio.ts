@@ -17,10 +17,19 @@ export interface Minio {
   /** Storage options of a client with the root's keys. */
   readonly storageOptions: Readonly<Record<string, string>>;
   readonly uri: string;
+  /** What it printed so far. */
+  output(): string;
   stop(): Promise<void>;
 }
 
-const start = async (program: string, home: string, attempts: number): Promise<{ base: string; running: Running }> => {
+type Environment = Readonly<Record<string, string>>;
+
+const start = async (
+  program: string,
+  home: string,
+  environment: Environment,
+  attempts: number,
+): Promise<{ base: string; running: Running }> => {
   const base = `127.0.0.1:${await freePort()}`;
   const running = startProcess(program, ["server", home, "--address", base], {
     HOME: home,
@@ -28,6 +37,7 @@ const start = async (program: string, home: string, attempts: number): Promise<{
     MINIO_ROOT_PASSWORD: rootKeys.secret,
     MINIO_BROWSER: "off",
     MINIO_UPDATE: "off",
+    ...environment,
   });
   try {
     await running.printed(/^API: http/m);
@@ -35,7 +45,7 @@ const start = async (program: string, home: string, attempts: number): Promise<{
   } catch (error) {
     // Another process may have taken the port meanwhile.
     if (attempts <= 1) throw error;
-    return start(program, home, attempts - 1);
+    return start(program, home, environment, attempts - 1);
   }
 };
 
@@ -45,14 +55,16 @@ const start = async (program: string, home: string, attempts: number): Promise<{
  */
 export const startMinio = async (
   log: (line: string) => void,
+  environment: Environment = {},
 ): Promise<Minio | { readonly missing: string; readonly base?: never }> => {
   const { program, missing } = await goProgram(module, version, log);
   if (program === undefined) return { missing: `MinIO, ${missing}` };
   const home = await mkdtemp(join(tmpdir(), "lakehead-minio-"));
   await mkdir(join(home, bucketName));
-  const { base, running } = await start(program, home, 3);
+  const { base, running } = await start(program, home, environment, 3);
   return {
     base,
+    output: running.output,
     uri: `s3://${bucketName}/tables`,
     storageOptions: {
       aws_endpoint: base,
