@@ -155,8 +155,8 @@ export interface Operation<
   /** Path after the target's prefix; `:name` is a parameter. */
   readonly path: string;
   readonly methods: readonly ("GET" | "POST")[];
-  /** An operation of this service's own, which the catalog's specification lacks. */
-  readonly extension?: true;
+  /** An operation that the catalog's specification lacks: LanceDB's clients call it, or it is this service's own. */
+  readonly extension?: "lancedb" | "service";
   /** The scope that it needs; null for a principal with any scope. */
   readonly scope: Scope | null;
   /** A function where the cost of a call depends on the request, or on what the service remembers. */

@@ -216,7 +216,7 @@ const success = (operation: Operation, status: Success, definitions: Definitions
 
 const descriptionOf = ({ scope, extension }: Operation): string => {
   const own =
-    extension === true ? "An extension of this service: the catalog's specification has no such operation. " : "";
+    extension !== undefined ? "An extension of this service: the catalog's specification has no such operation. " : "";
   return `${own}${scope === null ? "Requires any scope." : `Requires the scope \`${scope}\`.`}`;
 };
 
@@ -229,7 +229,7 @@ const pathItem = (operation: Operation, definitions: Definitions): JsonSchema =>
         operationId: method === "POST" ? operation.name : `${operation.name}_${method.toLowerCase()}`,
         summary: operation.summary,
         description: descriptionOf(operation),
-        ...(operation.extension === true ? { "x-lakehead-extension": true } : {}),
+        ...(operation.extension !== undefined ? { "x-lakehead-extension": true } : {}),
         parameters: parameters(operation, definitions),
         ...(method === "GET" ? {} : { requestBody: requestBody(operation, definitions) }),
         responses: {

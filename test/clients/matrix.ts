@@ -11,9 +11,9 @@ export interface Matrix {
 
 const prefix = { table: "", namespace: "namespace/", root: "/" } as const;
 
-/** Operations of the catalog that the service has, named as the clients' programs name them, in its own order. */
+/** Operations of the catalog and of LanceDB's clients that the service has, named as the clients' programs name them, in its own order. */
 export const served: readonly string[] = operations
-  .filter(({ extension }) => extension !== true)
+  .filter(({ extension }) => extension !== "service")
   .map(({ target, path }) => `${prefix[target]}${path.replace(/:(\w+)/g, "{$1}")}`);
 
 export const makeMatrix = (clients: readonly Introduction[], results: readonly CaseResult[] = []): Matrix => {

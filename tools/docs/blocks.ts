@@ -29,7 +29,7 @@ const operationTable = (): string =>
   markdownTable(
     ["operation", "path", "method", "scope"],
     operations.map((operation) => [
-      operation.extension === true ? `Extension: ${operation.summary}` : operation.summary,
+      operation.extension !== undefined ? `Extension: ${operation.summary}` : operation.summary,
       inlineCode(addressOf(operation)),
       operation.methods.join(", "),
       operation.scope === null ? "any" : inlineCode(operation.scope),

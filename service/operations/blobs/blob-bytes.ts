@@ -26,7 +26,7 @@ export const blobBytes = defineOperation({
   target: "table",
   path: "blob/:column/:row_id/bytes",
   methods: ["GET"],
-  extension: true,
+  extension: "lancedb",
   scope: "read",
   admission: "metadata",
   errors: [11, 12, 22],

@@ -19,7 +19,7 @@ export const fetchBlobs = defineOperation({
   target: "table",
   path: "fetch_blobs",
   methods: ["POST"],
-  extension: true,
+  extension: "lancedb",
   scope: "read",
   admission: "metadata",
   errors: [11, 12, 22],

@@ -81,7 +81,7 @@ export const listMaintenance = defineOperation({
   name: "list_maintenance",
   target: "root",
   path: "maintenance",
-  extension: true,
+  extension: "service",
   methods: ["GET"],
   scope: "stats",
   // The number of namespaces is unbounded.

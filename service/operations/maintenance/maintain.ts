@@ -7,7 +7,7 @@ export const maintain = defineOperation({
   name: "maintain",
   target: "table",
   path: "maintain",
-  extension: true,
+  extension: "service",
   methods: ["POST"],
   scope: "manage",
   admission: "write",

@@ -9,7 +9,7 @@ export const abortUpload = defineOperation({
   target: "table",
   path: "multipart_write/abort",
   methods: ["POST"],
-  extension: true,
+  extension: "lancedb",
   scope: "write",
   admission: "write",
   // Of a table that does not exist, there is no such upload.

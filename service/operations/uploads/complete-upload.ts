@@ -8,7 +8,7 @@ export const completeUpload = defineOperation({
   target: "table",
   path: "multipart_write/complete",
   methods: ["POST"],
-  extension: true,
+  extension: "lancedb",
   scope: "write",
   admission: "write",
   // Of a table that does not exist, there is no such upload.

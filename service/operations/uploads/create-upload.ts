@@ -9,7 +9,7 @@ export const createUpload = defineOperation({
   target: "table",
   path: "multipart_write/create",
   methods: ["POST"],
-  extension: true,
+  extension: "lancedb",
   scope: "write",
   admission: "write",
   errors: [22],

@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { type Branches, type Connection, Index, makeArrowTable, type Table } from "@lancedb/lancedb";
+import { type Branches, blob, type Connection, Index, makeArrowTable, type Table } from "@lancedb/lancedb";
 import { Field, FixedSizeList, Float32, Int64, Schema, Utf8 } from "apache-arrow";
 import { fails, type Say } from "./checks.ts";
 
@@ -163,6 +163,37 @@ export const writes = async (say: Say, connection: Connection, watch: Watch): Pr
   await say("branches/delete", "one; one that is not there", async () => {
     await branches.delete("side");
     await fails(notFound, () => branches.delete("side"));
+  });
+  const images = [Buffer.from("first"), null, Buffer.alloc(0), Buffer.alloc(70_000, 7), Buffer.alloc(5_000_000, 9)];
+  const withImages = async () => {
+    const table = watch.table(await connection.openTable("images"));
+    const hits = await table.query().select(["id"]).withRowId().limit(10).toArray();
+    const rowIds = images.map((_, id) => BigInt(hits.find((row) => Number(row.id) === id)._rowid));
+    return { table, rowIds };
+  };
+  await say("fetch_blobs", "of every place in a column, null, empty, twice; a column without blobs", async () => {
+    const withBlobs = new Schema([new Field("id", new Int64(), true), blob("image")]);
+    await connection.createTable(
+      "images",
+      images.map((image, id) => ({ id: BigInt(id), image })),
+      { schema: withBlobs },
+    );
+    const { table, rowIds } = await withImages();
+    assert.deepEqual(await table.blobColumns(), ["image"]);
+    const [first] = rowIds as [bigint, ...bigint[]];
+    assert.deepEqual(await table.fetchBlobs("image", [...rowIds, first]), [...images, images[0]]);
+    await fails(/is not a blob column/, () => table.fetchBlobs("id", rowIds));
+  });
+  await say("blob/{column}/{row_id}/bytes", "sizes, a part of one, all of another", async () => {
+    const { table, rowIds } = await withImages();
+    const files = await table.fetchBlobFiles("image", rowIds);
+    assert.deepEqual(
+      files.map((file) => file && Number(file.size())),
+      images.map((image) => image?.byteLength ?? null),
+    );
+    assert.deepEqual(await files[4]?.readRange(10n, 20n), images[4]?.subarray(10, 20));
+    assert.deepEqual(await files[3]?.read(), images[3]);
+    await connection.dropTable("images");
   });
   await say("drop", "tables, at once and later; one that is not there", async () => {
     await connection.dropTable("made");

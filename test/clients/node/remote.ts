@@ -333,7 +333,7 @@ await writes(say, connection, {
 const localOnly = [
   ...["createMaterializedView", "openMaterializedView", "listMaterializedViews", "refreshMaterializedView"],
   ...["dropAllTables", "refreshColumn", "setUnenforcedPrimaryKey", "closeLsmWriters", "optimize", "currentBranch"],
-  ...["fetchBlobs", "fetchBlobFiles", "initialStorageOptions", "latestStorageOptions"],
+  ...["initialStorageOptions", "latestStorageOptions"],
   ...["usesV2ManifestPaths", "migrateManifestPathsV2", "search", "vectorSearch", "name"],
 ];
 await say("methods", "each was asked, or asks no service", async () => {

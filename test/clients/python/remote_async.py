@@ -61,8 +61,8 @@ LOCAL_CONNECTION = {
     *("describe_query", "execute_query", "execute_query_async"),
 }
 LOCAL_TABLE = {
-    *("close", "close_lsm_writers", "current_branch", "fetch_blob_files"),
-    *("fetch_blob_ranges", "fetch_blobs", "initial_storage_options", "is_open", "latest_storage_options", "name"),
+    *("close", "close_lsm_writers", "current_branch"),
+    *("fetch_blob_ranges", "initial_storage_options", "is_open", "latest_storage_options", "name"),
     *("migrate_manifest_paths_v2", "optimize", "refresh_column", "set_unenforced_primary_key"),
     *("to_pandas", "uses_v2_manifest_paths", "search", "vector_search"),
 }

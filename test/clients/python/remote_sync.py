@@ -62,7 +62,7 @@ LOCAL_CONNECTION = {
 }
 LOCAL_TABLE = {
     *("cleanup_old_versions", "close_lsm_writers", "compact_files", "current_branch"),
-    *("fetch_blob_files", "fetch_blob_ranges", "fetch_blobs", "migrate_v2_manifest_paths", "name", "optimize"),
+    *("fetch_blob_ranges", "migrate_v2_manifest_paths", "name", "optimize"),
     *("refresh_column", "set_unenforced_primary_key", "to_arrow", "to_lance", "to_pandas", "to_polars"),
     "uses_v2_manifest_paths",
 }

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pyarrow as pa
+from lancedb import blob
 from lancedb.index import FTS, Bitmap, BTree, IvfFlat
 from lancedb.remote.errors import HttpError
 from remote import Cases, Remote, done, fails
@@ -224,6 +225,62 @@ async def writes(remote: Remote, cases: Cases, db: Any, update: Callable[..., An
 
     await case("branches/create", "one with rows of its own; the same again", branch)
     await case("branches/delete", "one; one that is not there", no_branch)
+
+    images = [b"first", None, b"", bytes(70_000), bytes(range(256)) * 20_000]
+
+    async def with_images() -> Any:
+        table = await opened("images")
+        hits = await done(remote.query(table, row_id=True).limit(10).to_arrow())
+        by_id = dict(zip(hits["id"].to_pylist(), hits["_rowid"].to_pylist(), strict=True))
+        return table, hits, [by_id[number] for number in range(len(images))]
+
+    async def fetched() -> None:
+        schema = pa.schema([pa.field("id", pa.int64()), blob("image")])
+        table = remote.watch("table", await done(db.create_table("images", schema=schema)))
+        await done(table.add([{"id": number, "image": image} for number, image in enumerate(images)]))
+        table, hits, row_ids = await with_images()
+        same(set(hits["image"].to_pylist()[0]), {"kind", "position", "size", "blob_id", "blob_uri"})
+        same(await done(table.blob_columns()), ["image"])
+        same((await done(table.fetch_blobs("image", [*row_ids, row_ids[0]]))).to_pylist(), [*images, images[0]])
+        await fails(HttpError, lambda: table.fetch_blobs("id", row_ids), "is not a blob column")
+
+    async def read_in_parts() -> None:
+        table, _, row_ids = await with_images()
+        files = await done(table.fetch_blob_files("image", row_ids))
+        same([None if file is None else file.size() for file in files], [None if image is None else len(image) for image in images])
+        last = files[-1]
+        last.seek(5_000_000)
+        same(last.read(10), images[-1][5_000_000:5_000_010])
+        same(files[3].read(), images[3])
+
+    await case("fetch_blobs", "of every place in a column, null, empty, twice; a column without blobs", fetched)
+    await case("blob/{column}/{row_id}/bytes", "sizes, a part of one, all of another", read_in_parts)
+
+    async def uploaded() -> None:
+        await done(db.create_table("parts", rows([1])))
+        table = await opened("parts")
+        before = await remote.get(table, "version")
+        answer = await done(table.add(rows(list(range(10_000))), write_parallelism=4))
+        same((answer.version, await done(table.count_rows())), (before + 1, 10_001))
+
+    async def replaced() -> None:
+        table = await opened("parts")
+        before = await remote.get(table, "version")
+        answer = await done(table.add(rows([1, 2, 3]), write_parallelism=2, mode="overwrite"))
+        same((answer.version, await done(table.count_rows())), (before + 1, 3))
+
+    async def refused_part() -> None:
+        words = pa.table({"word": pa.array(["a", "b"]).dictionary_encode()})
+        await done(db.create_table("words", words))
+        table = await opened("words")
+        await fails(HttpError, lambda: table.add(words, write_parallelism=2), "dictionaries")
+        same(await done(table.count_rows()), 2)
+        for name in ("words", "parts", "images"):
+            await done(db.drop_table(name))
+
+    await case("multipart_write/create", "for rows in parts", uploaded)
+    await case("multipart_write/complete", "parts in place of all rows, as one version", replaced)
+    await case("multipart_write/abort", "after a part that was refused", refused_part)
 
     async def dropped() -> None:
         await done(db.drop_table("made"))
