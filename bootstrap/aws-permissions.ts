@@ -3,6 +3,7 @@
  * test:schemas` compares it with the permissions that AWS's own schemas name for those types.
  */
 
+import { dnsSuffixOf } from "../infra/clouds/aws/identity/arn.ts";
 import { type PolicyDocument, policy, type Statement } from "../infra/clouds/aws/identity/policy.ts";
 import { type Environment, issuer } from "./github.ts";
 
@@ -24,7 +25,7 @@ interface Grant {
   readonly read?: readonly string[];
   readonly refresh?: readonly string[];
   readonly write?: readonly string[];
-  readonly condition?: Statement["Condition"];
+  readonly condition?: (account: Account) => NonNullable<Statement["Condition"]>;
 }
 
 const all = () => ["*"];
@@ -37,8 +38,12 @@ const global =
   ({ account }: Account): string[] =>
     names.map((name) => `:${account}:${name}`);
 
-/** The services that the stack's roles are for. */
-const roleUsers = ["eks", "ec2", "vpc-flow-logs"].map((name) => `${name}.amazonaws.com`);
+/** The services that the stack's roles are for. EC2 alone has a name of its own in China. */
+const roleUsers = ({ region }: Account): string[] => [
+  "eks.amazonaws.com",
+  `ec2.${dnsSuffixOf(region)}`,
+  "vpc-flow-logs.amazonaws.com",
+];
 /** The services whose own roles AWS creates with an account's first cluster, nodes or load balancer. */
 const linkedServices = [
   ...["eks", "eks-nodegroup", "autoscaling", "elasticloadbalancing", "spot", "pullthroughcache.ecr"],
@@ -143,14 +148,14 @@ const grants: readonly Grant[] = [
     service: "iam",
     resources: global("role/*"),
     write: ["PassRole"],
-    condition: { StringEquals: { "iam:PassedToService": roleUsers } },
+    condition: (account) => ({ StringEquals: { "iam:PassedToService": roleUsers(account) } }),
   },
   {
     sid: "ServiceRoles",
     service: "iam",
     resources: global("role/aws-service-role/*"),
     write: ["CreateServiceLinkedRole"],
-    condition: { StringEquals: { "iam:AWSServiceName": linkedServices } },
+    condition: () => ({ StringEquals: { "iam:AWSServiceName": linkedServices } }),
   },
   {
     sid: "ClusterIssuer",
@@ -288,7 +293,7 @@ function statements(account: Account, choose: (grant: Grant) => readonly string[
             Resource: resources(account).map((name) =>
               name === "*" ? name : `arn:${account.partition}:${service}:${name}`,
             ),
-            ...(condition === undefined ? {} : { Condition: condition }),
+            ...(condition === undefined ? {} : { Condition: condition(account) }),
           } as const,
         ];
   });

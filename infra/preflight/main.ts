@@ -64,13 +64,13 @@ const givenAddress = (address: string | undefined): Outcome<string> =>
   address === undefined ? { failure: "no service of the cloud tells it" } : { value: address };
 
 /** Yields each group of lines when it is known. Each cloud's SDK is loaded only for its own stacks. */
-async function* preflight(config: Config, address: string | undefined): AsyncGenerator<readonly Line[]> {
+async function* preflight(config: Config, stack: string, address: string | undefined): AsyncGenerator<readonly Line[]> {
   const cluster = clusterModel(config);
   const images = requiredImages(config, cluster);
   switch (config.cloud) {
     case "aws": {
       const { preflightAws, readEcrImage } = await import("../clouds/aws/preflight.ts");
-      yield* preflightAws(config, cluster);
+      yield* preflightAws(config, cluster, stack);
       const { publicCidrs } = config.endpoint;
       const own = address === undefined && publicCidrs.length > 0 ? await readAwsAddress() : givenAddress(address);
       yield [checkAddress(publicCidrs, own)];
@@ -112,7 +112,7 @@ async function main(): Promise<void> {
   if (name === undefined || more.length > 0) throw new UsageError("name exactly one stack");
   const config = readConfig(resolve(given.root), name);
   const lines: Line[] = [];
-  for await (const found of preflight(config, given.address)) {
+  for await (const found of preflight(config, name, given.address)) {
     for (const line of found) process.stdout.write(`${renderLine(line)}\n`);
     lines.push(...found);
   }

@@ -53,8 +53,8 @@ const acceptedPolicies: readonly { readonly issue: string; readonly detail: RegE
   {
     issue: "UNKNOWN_CONDITION_FOR_ACTION",
     detail:
-      /^Unknown condition token\.actions\.githubusercontent\.com:(aud|sub) for action sts:AssumeRoleWithWebIdentity$/,
-    reason: "the keys of GitHub's identity provider",
+      /^Unknown condition token\.actions\.githubusercontent\.com:(aud|sub|ref|job_workflow_ref|repository_id) for action sts:AssumeRoleWithWebIdentity$/,
+    reason: "the keys of GitHub's identity provider; STS compares the last three since January 2026",
   },
   {
     issue: "RESOURCE_POLICY_PRIVILEGE_ESCALATION",

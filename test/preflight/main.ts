@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { ACMClient, RequestCertificateCommand } from "@aws-sdk/client-acm";
 import { CreateRepositoryCommand, ECRClient, PutImageCommand } from "@aws-sdk/client-ecr";
+import { CreateClusterCommand, EKSClient } from "@aws-sdk/client-eks";
 import { CreateRoleCommand, IAMClient } from "@aws-sdk/client-iam";
 import { AssumeRoleCommand, STSClient } from "@aws-sdk/client-sts";
 import { stringify } from "yaml";
@@ -65,6 +66,17 @@ async function checkAws(python: string): Promise<void> {
       ["/", "other"],
     ] as const)
       await iam.send(new CreateRoleCommand({ Path, RoleName, AssumeRolePolicyDocument: anyone }));
+    const Tags = Object.entries({ stack: "trial", "managed-by": "pulumi" }).map(([Key, Value]) => ({ Key, Value }));
+    await iam.send(new CreateRoleCommand({ RoleName: "geneva-client-role", AssumeRolePolicyDocument: anyone, Tags }));
+
+    await new EKSClient(client(region)).send(
+      new CreateClusterCommand({
+        name: "taken",
+        roleArn: role("drift"),
+        resourcesVpcConfig: {},
+        tags: { stack: "aws-prod", "managed-by": "pulumi" },
+      }),
+    );
 
     const request = async (where: string): Promise<string> => {
       const command = new RequestCertificateCommand({ DomainName: "*.tables.invalid" });
@@ -125,7 +137,7 @@ async function checkAws(python: string): Promise<void> {
         exposure: { mode: "public", host: "www.tables.invalid", certificateArn },
       },
     };
-    type Trial = typeof good;
+    type Trial = typeof good & { clusterName: string; client: object };
 
     const assume = async (name: string): Promise<Record<string, string>> => {
       const command = new AssumeRoleCommand({ RoleArn: role(name), RoleSessionName: "trial" });
@@ -177,6 +189,8 @@ async function checkAws(python: string): Promise<void> {
         /^ok +caller: arn:aws:sts::210987654321:assumed-role\/deployer\/trial is deployerArn$/m,
         /^ok +deployerArn: \S+:role\/team\/deployer exists$/m,
         /^ok +auditorArns: \S+:role\/drift exists$/m,
+        /^ok +clusterName: no cluster has the name lancedb yet$/m,
+        /^ok +client\.roleName: the role geneva-client-role is this stack's$/m,
         /^ok +quota "Running On-Demand Standard .*: 64 vCPUs, the pools' maximum is 22 \(system 3 × 2, head 2 × 8\)$/m,
         /^ok +quota "All Standard .* Spot Instance Requests" .*: 64 vCPUs, the pools' maximum is 64 \(cpu 4 × 16\)$/m,
         /^ok +quota "Running On-Demand G and VT instances" .*maximum is 16 \(gpu 1 × 16\)$/m,
@@ -235,6 +249,18 @@ async function checkAws(python: string): Promise<void> {
         },
         {},
         /certificate: \S+ does not exist/,
+      ],
+      [
+        "the client's role is another stack's",
+        { client: { roleName: "other" } },
+        {},
+        /client\.roleName: the role other exists and belongs to something else/,
+      ],
+      [
+        "the cluster is another stack's",
+        { clusterName: "taken" },
+        {},
+        /clusterName: the cluster taken exists and belongs to the stack aws-prod/,
       ],
       ["the address is outside", {}, { address: "9.9.8.9" }, /address: 9\.9\.8\.9 is not in endpoint\.publicCidrs/],
       [

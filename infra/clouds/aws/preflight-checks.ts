@@ -54,6 +54,33 @@ export function checkCaller({ account, deployerArn }: AwsConfig, caller: Outcome
       );
 }
 
+interface Named {
+  readonly what: "cluster" | "role";
+  readonly key: string;
+  readonly name: string;
+}
+
+/**
+ * Whether a name is free, or this stack's own already.
+ * @param tags of what has the name; undefined when nothing has it
+ */
+export function checkName(
+  { what, key, name }: Named,
+  stack: string,
+  tags: Outcome<Readonly<Record<string, string>> | undefined>,
+): Line {
+  const byHand =
+    what === "cluster" ? `aws eks describe-cluster --name ${name}` : `aws iam get-role --role-name ${name}`;
+  if ("failure" in tags) return unknown(`${key}: the ${what} ${name} is not checked (${tags.failure})`, byHand);
+  if (tags.value === undefined) return ok(`${key}: no ${what} has the name ${name} yet`);
+  return tags.value["managed-by"] === "pulumi" && tags.value.stack === stack
+    ? ok(`${key}: the ${what} ${name} is this stack's`)
+    : wrong(
+        `${key}: the ${what} ${name} exists and belongs to ${tags.value.stack === undefined ? "something else" : `the stack ${tags.value.stack}`}`,
+        `write another lakehead:${key}`,
+      );
+}
+
 /** The keys that name IAM principals, with each principal once. */
 export function configuredPrincipals(config: AwsConfig): readonly (Principal & { readonly key: string })[] {
   const { deployerArn, viewerArns, auditorArns, client } = config;
@@ -240,7 +267,7 @@ export const uncheckedZone = (id: string): Line =>
 /** Region, account, repository and reference of an image in ECR; undefined for any other registry. */
 export function parseEcrImage(image: string) {
   const groups =
-    /^(?<account>\d{12})\.dkr\.ecr\.(?<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?\/(?<repository>[^:@]+)(?::(?<tag>[^@]+))?(?:@(?<digest>.+))?$/.exec(
+    /^(?<account>\d{12})\.dkr\.ecr\.(?<region>[a-z0-9-]+)\.amazonaws\.(?:com(?:\.cn)?|eu)\/(?<repository>[^:@]+)(?::(?<tag>[^@]+))?(?:@(?<digest>.+))?$/.exec(
       image,
     )?.groups;
   if (groups === undefined) return undefined;

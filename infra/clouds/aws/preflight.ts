@@ -3,6 +3,7 @@
 import { ACMClient, DescribeCertificateCommand } from "@aws-sdk/client-acm";
 import { EC2Client, paginateDescribeInstanceTypeOfferings } from "@aws-sdk/client-ec2";
 import { BatchGetImageCommand, ECRClient } from "@aws-sdk/client-ecr";
+import { DescribeClusterCommand, EKSClient } from "@aws-sdk/client-eks";
 import { GetRoleCommand, GetUserCommand, IAMClient } from "@aws-sdk/client-iam";
 import { GetServiceQuotaCommand, ServiceQuotasClient } from "@aws-sdk/client-service-quotas";
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
@@ -14,6 +15,7 @@ import {
   type Certificate,
   checkCaller,
   checkCertificate,
+  checkName,
   checkOfferings,
   checkPrincipal,
   checkQuota,
@@ -72,7 +74,11 @@ export async function quotaLines(region: string, cluster: ClusterModel): Promise
 }
 
 /** Yields each group of lines when it is known. */
-export async function* preflightAws(config: AwsConfig, cluster: ClusterModel): AsyncGenerator<readonly Line[]> {
+export async function* preflightAws(
+  config: AwsConfig,
+  cluster: ClusterModel,
+  stack: string,
+): AsyncGenerator<readonly Line[]> {
   const { region, tableService, network } = config;
   const caller = await readCaller(region);
   yield [checkCaller(config, caller)];
@@ -95,6 +101,7 @@ export async function* preflightAws(config: AwsConfig, cluster: ClusterModel): A
     }),
   );
 
+  yield await nameLines(config, iam, stack);
   yield await quotaLines(region, cluster);
 
   if (network.mode === "create") {
@@ -109,12 +116,39 @@ export async function* preflightAws(config: AwsConfig, cluster: ClusterModel): A
   }
 
   const { exposure } = tableService;
-  if (tableService.enabled && exposure.mode === "public" && exposure.certificateArn !== undefined) {
+  if (
+    tableService.enabled &&
+    exposure.mode !== "cluster" &&
+    exposure.certificateArn !== undefined &&
+    exposure.host !== undefined
+  ) {
     const { certificateArn: arn, host } = exposure;
     yield [checkCertificate(config, { arn, host }, await readCertificate(region, arn))];
   }
   if (tableService.enabled && exposure.mode === "public" && exposure.zone !== undefined)
     yield [uncheckedZone(exposure.zone)];
+}
+
+/** Names that the stack gives, and that something else may have. */
+async function nameLines(config: AwsConfig, iam: IAMClient, stack: string): Promise<readonly Line[]> {
+  const { region, clusterName, client } = config;
+  const cluster = await attempt(async () => {
+    const found = await unlessMissing("ResourceNotFoundException", () =>
+      new EKSClient(settings(region)).send(new DescribeClusterCommand({ name: clusterName })),
+    );
+    return found && (found.cluster?.tags ?? {});
+  });
+  const role = await attempt(async () => {
+    const found = await unlessMissing("NoSuchEntityException", () =>
+      iam.send(new GetRoleCommand({ RoleName: client.roleName })),
+    );
+    return found && Object.fromEntries((found.Role?.Tags ?? []).map(({ Key = "", Value = "" }) => [Key, Value]));
+  });
+  const own = config.tags.stack ?? stack;
+  return [
+    checkName({ what: "cluster", key: "clusterName", name: clusterName }, own, cluster),
+    checkName({ what: "role", key: "client.roleName", name: client.roleName }, own, role),
+  ];
 }
 
 const readOfferings = (region: string, { pools }: ClusterModel) =>

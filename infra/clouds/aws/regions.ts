@@ -7,5 +7,6 @@ export const awsRegions: readonly string[] = [
   ...["il-central-1", "me-central-1", "me-south-1", "me-west-1", "mx-central-1", "sa-east-1", "sa-west-1"],
   ...["us-east-1", "us-east-2", "us-west-1", "us-west-2"],
   ...["cn-north-1", "cn-northwest-1", "us-gov-east-1", "us-gov-west-1"],
+  "eusc-de-east-1",
   ...["us-iso-east-1", "us-iso-west-1", "us-isob-east-1", "us-isob-west-1"],
 ];

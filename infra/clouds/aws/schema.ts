@@ -159,7 +159,7 @@ export const awsSchema = z.strictObject({
   cloud: z.literal("aws").describe("Amazon EKS"),
   region: z
     .string({ error: "an AWS region such as eu-central-1" })
-    .regex(/^[a-z]{2}(-[a-z]+)+-\d$/, { error: "an AWS region such as eu-central-1" })
+    .regex(/^[a-z]{2,4}(-[a-z]+)+-\d$/, { error: "an AWS region such as eu-central-1" })
     .describe("AWS region"),
   account: z
     .string({ error: 'the account\'s id in quotes, such as "111122223333"' })

@@ -158,6 +158,20 @@ describe("on AWS", () => {
       expect(readFileSync(join(root, ".github/workflows", name), "utf8")).toMatch(/^ {4}environment: .*stack/m);
   });
 
+  it.each([
+    ["aws", "eu-central-1", "ec2.amazonaws.com"],
+    ["aws-us-gov", "us-gov-west-1", "ec2.amazonaws.com"],
+    ["aws-cn", "cn-north-1", "ec2.amazonaws.com.cn"],
+  ])("the deployer passes roles to the services of its partition: %s", (partition, region, ec2) => {
+    const { Condition } =
+      deployerPolicy({ ...account, partition, region }).Statement.find(({ Sid }) => Sid === "PassRoles") ?? {};
+    expect(Condition?.StringEquals?.["iam:PassedToService"]).toEqual([
+      "eks.amazonaws.com",
+      ec2,
+      "vpc-flow-logs.amazonaws.com",
+    ]);
+  });
+
   it("only reads for previews and drift: no object, no secret", () => {
     const actions = readerPolicy(account, false).Statement.flatMap(({ Action }) => Action);
     const refreshing = readerPolicy(account, true).Statement.flatMap(({ Action }) => Action);

@@ -333,10 +333,10 @@ test("the regions of AWS are those of its SDK", () => {
   const { partition } = load("@aws-sdk/core/client") as { partition(region: string): { name: string } };
   expect(partition("eu-central-1").name).toBe("aws");
   const source = load("node:fs").readFileSync(load.resolve("@aws-sdk/core/client"), "utf8") as string;
-  const known = new Set(source.match(/"[a-z]{2}-(?:[a-z]+-)+\d"(?=: \{)/g)?.map((name) => name.slice(1, -1)));
+  const known = new Set(source.match(/"[a-z]{2,4}-(?:[a-z]+-)+\d"(?=: \{)/g)?.map((name) => name.slice(1, -1)));
   expect(known.size).toBeGreaterThan(30);
   expect(awsRegions.filter((region) => !known.has(region))).toEqual([]);
-  const ours = (region: string) => ["aws", "aws-cn", "aws-us-gov"].includes(partition(region).name);
+  const ours = (region: string) => ["aws", "aws-cn", "aws-us-gov", "aws-eusc"].includes(partition(region).name);
   expect([...known].filter((region) => ours(region) && !awsRegions.includes(region))).toEqual([]);
 });
 

@@ -2,6 +2,7 @@
 const partitions: readonly (readonly [RegExp, string])[] = [
   [/^cn-/, "aws-cn"],
   [/^us-gov-/, "aws-us-gov"],
+  [/^eusc-/, "aws-eusc"],
   [/^us-isob-/, "aws-iso-b"],
   [/^us-iso-/, "aws-iso"],
 ];
@@ -13,7 +14,8 @@ export function partitionOf(region: string): string {
 
 /** The host of an account's Docker repositories in Amazon ECR. */
 export function registryHost({ account, region }: { readonly account: string; readonly region: string }): string {
-  return `${account}.dkr.ecr.${region}.${dnsSuffixOf(region)}`;
+  const suffix = partitionOf(region) === "aws-eusc" ? "amazonaws.eu" : dnsSuffixOf(region);
+  return `${account}.dkr.ecr.${region}.${suffix}`;
 }
 
 /** The DNS suffix of a partition's service principals. */
