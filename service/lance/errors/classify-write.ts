@@ -155,6 +155,16 @@ export const writeMeanings: readonly Meaning[] = [
     say: () => "base_tokenizer is not known: use simple, whitespace, raw, ngram, icu or icu/split",
   },
   {
+    pattern: /^External blob URI/,
+    code: 20,
+    say: () => "a blob is an address outside of the database: send its bytes in data instead of uri",
+  },
+  {
+    pattern: /^Blob v2 field .* must set exactly one of/,
+    code: 20,
+    say: () => "a blob must have either data or uri: send a blob without bytes as null, and not as a struct of nulls",
+  },
+  {
     pattern: /^Legacy blob columns/,
     code: 20,
     say: () => blobsNeedTable,

@@ -2,7 +2,18 @@ import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Connection } from "@lancedb/lancedb";
-import { Field, FixedSizeList, Float32, Int64, LargeBinary, Schema, Table, tableToIPC, Utf8 } from "apache-arrow";
+import {
+  Field,
+  FixedSizeList,
+  Float32,
+  Int64,
+  LargeBinary,
+  Schema,
+  Struct,
+  Table,
+  tableToIPC,
+  Utf8,
+} from "apache-arrow";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { ServiceError } from "../../../service/errors.ts";
 import { uncheckedExpression, type VerifiedExpression } from "../../../service/guard/expression/index.ts";
@@ -98,6 +109,15 @@ const vectors = (dimensions: number, value: number): Uint8Array => {
   );
 };
 
+const imageField = new Field(
+  "image",
+  new Struct([new Field("data", new LargeBinary(), true), new Field("uri", new Utf8(), true)]),
+  true,
+  new Map([["ARROW:extension:name", "lance.blob.v2"]]),
+);
+const blobRow = (image: { data: Buffer | null; uri: string | null }) =>
+  rowsOf(streamOf([{ image }], new Schema([imageField])));
+
 type Provocation = [what: string, code: number, provoke: () => Promise<unknown>, says?: RegExp];
 const provocations: readonly Provocation[] = [
   ["a table that exists", 5, () => writes.createTable(plain.table, one, "create")],
@@ -189,6 +209,24 @@ const provocations: readonly Provocation[] = [
         return nativeOf<NativeConnection>(to).createTable("blobs", file, "create", [], {});
       }),
     /lance-encoding:blob/,
+  ],
+  [
+    "a blob at an address of the machine",
+    20,
+    () => writes.createTable(tableOf("pointers"), blobRow({ data: null, uri: "file:///etc/passwd" }), "create"),
+    /outside of the database/,
+  ],
+  [
+    "a blob at an address of another bucket",
+    20,
+    () => writes.createTable(tableOf("pointers"), blobRow({ data: null, uri: "s3://another/secret" }), "create"),
+    /outside of the database/,
+  ],
+  [
+    "a blob that is a struct of nulls",
+    20,
+    () => writes.createTable(tableOf("pointers"), blobRow({ data: null, uri: null }), "create"),
+    /either data or uri/,
   ],
   [
     "a column without values that must have some",
