@@ -1,15 +1,18 @@
 import { createStsIssuer } from "./aws.ts";
+import { createGoogleIssuer, proveBoundary } from "./google.ts";
+import { rootOf } from "./place.ts";
 import type { Right } from "./rights.ts";
 import { Vending } from "./vending.ts";
 
 export interface VendingConfig {
-  readonly mode: "off" | "assume-role" | "web-identity";
+  readonly mode: "off" | "assume-role" | "web-identity" | "google";
   readonly role?: string;
   readonly seconds: number;
   readonly region?: string;
   readonly stsUrl?: string;
   readonly tokenFile: string;
   readonly kmsKey?: string;
+  readonly metadataUrl: string;
 }
 
 interface Store {
@@ -17,12 +20,28 @@ interface Store {
   readonly storageOptions: Readonly<Record<string, string>>;
 }
 
+const baseUrlOf = (options: Store["storageOptions"]): string =>
+  Object.entries(options)
+    .find(([key]) => /^(google_)?base_url$/i.test(key))?.[1]
+    .replace(/\/+$/, "") ?? "https://storage.googleapis.com";
+
 /** What lends credentials, as configured; undefined where it is off. @param most greatest right of any caller. */
 export const openVending = async (
-  { mode, role, region, tokenFile, ...config }: VendingConfig,
+  { mode, role, region, tokenFile, metadataUrl, ...config }: VendingConfig,
   { uri, storageOptions }: Store,
   most: Right,
 ): Promise<Vending | undefined> => {
+  const root = rootOf(uri);
+  if (mode === "google" && root !== undefined) {
+    const stsUrl = config.stsUrl ?? "https://sts.googleapis.com/v1/token";
+    const google = { stsUrl, metadataUrl, storageUrl: baseUrlOf(storageOptions) };
+    await proveBoundary(google, root).catch((error: unknown) => {
+      const { message, cause } = error as Error;
+      const reason = cause instanceof Error ? cause.message : message;
+      throw new Error(`LAKEHEAD_VENDING=google: cannot show that lent tokens are bounded: ${reason}`);
+    });
+    return new Vending(uri, most, createGoogleIssuer(google));
+  }
   if (mode === "off" || role === undefined) return undefined;
   const options = { ...storageOptions, ...(region === undefined ? {} : { aws_region: region }) };
   const identity = mode === "web-identity" ? { tokenFile } : {};

@@ -387,8 +387,8 @@ const writes = z.object({
 const vending = z.object({
   mode: variable(
     "LAKEHEAD_VENDING",
-    "How the service gets the credentials that it lends for the files of one table: assume-role (S3, with its own credentials), web-identity (S3, with the token of its pod), or off. See docs/catalog.md",
-    choice("off", "assume-role", "web-identity").default("off"),
+    "How the service gets the credentials that it lends for the files of one table: assume-role (S3, with its own credentials), web-identity (S3, with the token of its pod), google (Google Cloud Storage, with the account of its pod), or off. See docs/catalog.md",
+    choice("off", "assume-role", "web-identity", "google").default("off"),
   ),
   role: variable(
     "LAKEHEAD_VENDING_ROLE",
@@ -417,6 +417,11 @@ const vending = z.object({
         error: "must be an http:// or https:// URL",
       })
       .exactOptional(),
+  ),
+  metadataUrl: variable(
+    "LAKEHEAD_VENDING_METADATA",
+    "Address of Google's metadata server, which gives the token of the pod's account",
+    text.default("http://metadata.google.internal"),
   ),
   kmsKey: variable(
     "LAKEHEAD_VENDING_KMS_KEY",
@@ -528,10 +533,12 @@ function* vendingFaults({
   readonly database: z.output<typeof database>;
 }): Generator<[keyof Vending, string]> {
   if (mode === "off") return;
-  if (!uri.startsWith("s3://") || !plainDatabase.test(uri))
-    yield ["mode", "requires a LAKEHEAD_DATABASE of s3://bucket/prefix with letters, digits and _.=+@- alone"];
+  const scheme = mode === "google" ? "gs" : "s3";
+  if (!uri.startsWith(`${scheme}://`) || !plainDatabase.test(uri))
+    yield ["mode", `requires a LAKEHEAD_DATABASE of ${scheme}://bucket/prefix with letters, digits and _.=+@- alone`];
   if (!showLocations)
     yield ["mode", "requires LAKEHEAD_TABLE_LOCATIONS=on: a client opens what it gets credentials for"];
+  if (mode === "google") return;
   if (role === undefined) yield ["role", "must be set with LAKEHEAD_VENDING: sessions of this role are lent"];
   const names = Object.keys(storageOptions);
   if (region === undefined && !names.some((name) => /^(aws_)?(region|endpoint(_url)?)$/i.test(name)))

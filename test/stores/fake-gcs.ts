@@ -110,7 +110,7 @@ const start = async (
 };
 
 /** fake-gcs-server with an empty bucket. */
-export const startFakeGcs = async (log: (line: string) => void): Promise<StoreServer> => {
+export const startFakeGcs = async (log: (line: string) => void): Promise<StoreServer & { readonly base?: string }> => {
   const { program, missing } = await goProgram(module, version, log);
   if (program === undefined) return { missing: `fake-gcs-server, ${missing}` };
   const { port, running } = await start(program, 3);
@@ -119,6 +119,7 @@ export const startFakeGcs = async (log: (line: string) => void): Promise<StoreSe
   await send("POST", "/storage/v1/b?project=lakehead", { "content-type": "application/json" }, body);
   return {
     name: "fake-gcs-server",
+    base: `http://127.0.0.1:${port}`,
     behind: xmlInFront(send),
     stop: async () => {
       running.child.kill("SIGKILL");
