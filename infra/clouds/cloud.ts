@@ -55,8 +55,8 @@ export interface Cloud {
   /** The configured image, or the one that the stack builds; undefined without a table service. */
   readonly tableServiceImage: pulumi.Input<string> | undefined;
   readonly tableServiceAccountAnnotations: Annotations;
-  /** The role whose sessions the table service lends, and the key of the bucket; absent where it lends none. */
-  readonly vending?: pulumi.Output<VendingIdentity> | undefined;
+  /** How the table service gets the credentials that it lends; absent where it lends none. */
+  readonly vending?: pulumi.Input<VendingIdentity> | undefined;
   /** Of the account of the maintenance, whose identity reads and writes the tables. */
   readonly maintenanceAccountAnnotations: Annotations;
   readonly database: Database;
@@ -81,7 +81,9 @@ export interface Cloud {
 }
 
 export interface VendingIdentity {
-  readonly roleArn: string;
+  /** A way of `LAKEHEAD_VENDING`. */
+  readonly mode: "web-identity" | "google";
+  readonly roleArn?: string;
   readonly kmsKeyArn?: string | undefined;
 }
 

@@ -39,6 +39,14 @@ export const exposureSchema = <Shape extends z.ZodRawShape, Internal extends z.Z
     .prefault({ mode: "cluster" })
     .describe("Where the table service is reachable");
 
+/** A key of the clouds whose store has credentials for one table. */
+export const vending = z
+  .boolean()
+  .default(false)
+  .describe(
+    "Lend credentials for the files of one table to callers with the scope `credentials`; on AWS from a role of its own: see docs/catalog.md",
+  );
+
 export const tableServiceSchema = <Exposure extends z.ZodType>(exposure: Exposure) =>
   z
     .strictObject({

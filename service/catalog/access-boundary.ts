@@ -3,9 +3,9 @@ import type { Place } from "./place.ts";
 import type { Right } from "./rights.ts";
 
 /** The rights of a role, of which the token's own account has the same or more. */
-const permissions: Readonly<Record<Right, string>> = {
-  read: "inRole:roles/storage.objectViewer",
-  write: "inRole:roles/storage.objectUser",
+export const boundaryRoles: Readonly<Record<Right, string>> = {
+  read: "roles/storage.objectViewer",
+  write: "roles/storage.objectUser",
 };
 
 /** What Google accepts. */
@@ -32,7 +32,7 @@ export const accessBoundary = (place: Place, right: Right): string => {
       accessBoundaryRules: [
         {
           availableResource: `//storage.googleapis.com/projects/_/buckets/${place.bucket}`,
-          availablePermissions: [permissions[right]],
+          availablePermissions: [`inRole:${boundaryRoles[right]}`],
           availabilityCondition: { expression },
         },
       ],

@@ -1,3 +1,4 @@
+import { boundaryRoles } from "../../service/catalog/access-boundary.ts";
 import { rights, scopesOf } from "../../service/catalog/rights.ts";
 import { objectActions } from "../../service/catalog/session-policy.ts";
 import { variables as environmentVariables } from "../../service/config/schema.ts";
@@ -39,12 +40,20 @@ const operationTable = (): string =>
 /** What a lent credential permits, by the scopes of the caller. */
 const lentRights = (): string =>
   markdownTable(
-    ["right", "scopes of the caller", "on objects of the table", "on the bucket", "on anything else"],
+    [
+      "right",
+      "scopes of the caller",
+      "S3: on objects of the table",
+      "S3: on the bucket",
+      "Google: role within the boundary",
+      "on anything else",
+    ],
     rights.map((right) => [
       right,
       scopesOf[right].map(inlineCode).join(", "),
       objectActions[right].map(inlineCode).join(", "),
       `${inlineCode("s3:ListBucket")} with the table's prefix`,
+      inlineCode(boundaryRoles[right]),
       "nothing",
     ]),
   );

@@ -202,7 +202,8 @@ export function createAws(config: AwsConfig, secrets: SecretValues<"dockerHubTok
       identities.vending &&
       pulumi
         .all([identities.vending.arn, bucket.scope])
-        .apply(([role, { kmsKeyArn }]) => ({ roleArn: role, kmsKeyArn })),
+        // The session of a pod's own token is not chained to another role, whose sessions last one hour at most.
+        .apply(([role, { kmsKeyArn }]) => ({ mode: "web-identity" as const, roleArn: role, kmsKeyArn })),
     maintenanceAccountAnnotations: identities.maintenance === undefined ? {} : roleArn(identities.maintenance.arn),
     database: {
       uri: pulumi.interpolate`s3://${bucket.bucketName}${prefix === "" ? "" : `/${prefix}`}`,

@@ -4,7 +4,7 @@ import { bucketPlace, bucketRetention, cidr, count, hostname, minorVersion } fro
 import { gpuEnabled, headTaint, machineSize, onDemand, spotAllowed } from "../../config/node-fields.ts";
 import { chart, devicePluginSchema, operatorSchema } from "../../config/ray.ts";
 import { clientShape, sharedShape } from "../../config/shared.ts";
-import { exposureSchema, tableServiceSchema } from "../../config/table-service.ts";
+import { exposureSchema, tableServiceSchema, vending } from "../../config/table-service.ts";
 import { clusterAutoscaler, eks, loadBalancerController } from "../../versions.ts";
 
 const arn = (service: string, example: string) =>
@@ -296,14 +296,7 @@ export const awsSchema = z.strictObject({
       },
     ),
   )
-    .extend({
-      vending: z
-        .boolean()
-        .default(false)
-        .describe(
-          "Lend credentials for the files of one table to callers with the scope `credentials`, from a role of its own: see docs/catalog.md",
-        ),
-    })
+    .extend({ vending })
     .describe("The HTTP API over the Lance tables")
     .prefault({}),
   ...sharedShape,

@@ -142,6 +142,7 @@ export function createGcp(config: GcpConfig, secrets: SecretValues<"dockerHubTok
     tableServiceImage:
       serviceImage?.image ?? (image === undefined ? undefined : throughCache(image, model.dockerHubCache)),
     tableServiceAccountAnnotations: tables.annotations,
+    ...(config.tableService.vending ? { vending: { mode: "google" as const } } : {}),
     maintenanceAccountAnnotations: maintenance?.annotations ?? {},
     database: { uri: bucket.uri, storageOptions: {} },
     client: {

@@ -4,7 +4,7 @@ import { bucketPlace, bucketRetention, cidr, count, minorVersion } from "../../c
 import { gpuEnabled, headTaint, machineSize, onDemand, spotAllowed } from "../../config/node-fields.ts";
 import { operatorSchema } from "../../config/ray.ts";
 import { clientShape, sharedShape } from "../../config/shared.ts";
-import { exposureSchema, tableServiceSchema } from "../../config/table-service.ts";
+import { exposureSchema, tableServiceSchema, vending } from "../../config/table-service.ts";
 import { gke } from "../../versions.ts";
 
 interface PoolDefaults {
@@ -198,7 +198,10 @@ export const gcpSchema = z.strictObject({
         .describe("Cloud DNS zone of `host`: the stack points `host` at the load balancer"),
       accessLogs: z.boolean().default(false).describe("Record every request in Cloud Logging"),
     }),
-  ).prefault({}),
+  )
+    .extend({ vending })
+    .describe("The HTTP API over the Lance tables")
+    .prefault({}),
   ...sharedShape,
 });
 export type GcpConfig = z.output<typeof gcpSchema>;

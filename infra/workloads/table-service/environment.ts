@@ -43,8 +43,7 @@ export function configMapData(
     [environment.scopeClaim]: settings.auth.scopeClaim,
     [environment.console]: settings.console ? "on" : undefined,
     [environment.writes]: settings.writes ? "on" : undefined,
-    // The session of a pod's own token is not chained to another role, whose sessions last one hour at most.
-    [environment.vending]: vending && "web-identity",
+    [environment.vending]: vending?.mode,
     [environment.vendingRole]: vending?.roleArn,
     [environment.vendingKmsKey]: vending?.kmsKeyArn,
     [environment.maintenance]: settings.writes ? JSON.stringify(settings.maintenanceRules) : undefined,

@@ -21,7 +21,7 @@ export interface TableServiceArgs {
   readonly exposure: ExposureSettings;
   readonly balancing: Exposure;
   readonly database: Database;
-  readonly vending: pulumi.Output<VendingIdentity> | undefined;
+  readonly vending: pulumi.Input<VendingIdentity> | undefined;
   readonly staticTokens: pulumi.Output<string> | undefined;
   readonly nodeSelector: Readonly<Record<string, string>>;
   /** Whether every node has the label of its zone. */

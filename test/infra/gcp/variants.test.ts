@@ -31,6 +31,7 @@ beforeAll(async () => {
         image: "registry.example.com/lakehead:0.1.0",
         auth: { issuer: "https://login.example.com/", audience: "lakehead" },
         writes: true,
+        vending: true,
         exposure: {
           mode: "public",
           host: "tables.example.com",
@@ -51,6 +52,15 @@ function only(type: string): PlannedResource {
 }
 const inputs = (type: string): Record<string, unknown> => revealed(only(type));
 const clusterType = "gcp:container/cluster:Cluster";
+
+test("lent tokens are the table service's own, without another account", () => {
+  const configMap = adopted.resources.find(({ type, name }) => type.endsWith(":ConfigMap") && name === "table-service");
+  expect(configMap?.inputs.data).toMatchObject({
+    LAKEHEAD_VENDING: "google",
+    LAKEHEAD_DATABASE: "gs://existing-tables",
+  });
+  expect(configMap?.inputs.data).not.toHaveProperty("LAKEHEAD_VENDING_ROLE");
+});
 
 describe("the cluster", () => {
   test("with the Ray add-on has no chart and no definitions, but a RayCluster", () => {
