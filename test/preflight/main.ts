@@ -14,7 +14,7 @@ import { CreateClusterCommand, EKSClient } from "@aws-sdk/client-eks";
 import { CreateRoleCommand, IAMClient } from "@aws-sdk/client-iam";
 import { AssumeRoleCommand, STSClient } from "@aws-sdk/client-sts";
 import { stringify } from "yaml";
-import { requests, zoneRequest } from "../../infra/clouds/gcp/preflight.ts";
+import { accountRequest, requests, zoneRequest } from "../../infra/clouds/gcp/preflight.ts";
 import { knownMetrics } from "../../infra/clouds/gcp/preflight-checks.ts";
 import { pythonWith } from "../../tools/parts/python.ts";
 import { startProcess } from "../support/process.ts";
@@ -315,6 +315,7 @@ async function checkGoogle(python: string): Promise<void> {
   const sent = Object.entries({
     ...requests({ project: "some-project", region: "europe-west4" }),
     ...zoneRequest(zone),
+    ...accountRequest("pipelines@some-project.iam.gserviceaccount.com"),
   });
   const { stdout } = await run(python, [here("discovery.py"), ...sent.map(([name]) => name)], { maxBuffer: 2 ** 24 });
   const { methods, metrics } = JSON.parse(stdout) as Discovery;

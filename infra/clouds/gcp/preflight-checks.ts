@@ -180,6 +180,22 @@ export const checkUnknownPools = ({ project, region }: GcpConfig, pools: readonl
         ),
       ];
 
+/** The service accounts of `client.members`. */
+export const memberAccounts = ({ client }: GcpConfig): string[] =>
+  client.members.flatMap((member) => /^serviceAccount:(\S+@\S+)$/.exec(member)?.[1] ?? []);
+
+/** Google refuses a grant to a service account that does not exist. */
+export function checkMember(email: string, found: Outcome<unknown>): Line {
+  const byHand = `gcloud iam service-accounts describe ${email}`;
+  if ("value" in found) return ok(`client.members: the service account ${email} exists`);
+  return /^status 404/.test(found.failure)
+    ? wrong(
+        `client.members: the service account ${email} does not exist`,
+        "create it, or remove it from lakehead:client.members",
+      )
+    : unknown(`client.members: the service account ${email} is not checked (${found.failure})`, byHand);
+}
+
 /** Response of dns.managedZones.get. */
 export interface FoundZone {
   /** With a dot at its end. */

@@ -9,6 +9,7 @@ import { attempt, type Line, type Outcome, ok, wrong } from "../../check-line.ts
 import type { ClusterModel } from "../../model/cluster.ts";
 import { type ManagedZone, parseZone } from "./exposure/managed-zone.ts";
 import {
+  checkMember,
   checkPermissions,
   checkQuota,
   checkServices,
@@ -16,6 +17,7 @@ import {
   checkZone,
   checkZones,
   type FoundZone,
+  memberAccounts,
   type Quota,
   quotaDemands,
   requiredPermissions,
@@ -54,6 +56,15 @@ export const requests = ({ project, region }: Pick<GcpConfig, "project" | "regio
     "compute.v1 projects.get": {
       method: "GET",
       url: `https://compute.googleapis.com/compute/v1/projects/${project}`,
+    },
+  }) as const satisfies Readonly<Record<string, ApiRequest>>;
+
+export const accountRequest = (email: string) =>
+  ({
+    "iam.v1 projects.serviceAccounts.get": {
+      method: "GET",
+      // Google finds the account's project by its address.
+      url: `https://iam.googleapis.com/v1/projects/-/serviceAccounts/${email}`,
     },
   }) as const satisfies Readonly<Record<string, ApiRequest>>;
 
@@ -163,6 +174,12 @@ export async function* preflightGcp(config: GcpConfig, cluster: ClusterModel): A
     ),
     ...judgeQuotas(config, cluster, region, project),
   ];
+  yield await Promise.all(
+    memberAccounts(config).map(async (email) => {
+      const request = accountRequest(email)["iam.v1 projects.serviceAccounts.get"];
+      return checkMember(email, await send<unknown>(token.value, request));
+    }),
+  );
   const { enabled, exposure } = config.tableService;
   if (!enabled || exposure.mode !== "public" || exposure.zone === undefined) return;
   const zone = parseZone(exposure.zone, config.project);

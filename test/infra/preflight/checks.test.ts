@@ -2,11 +2,13 @@ import { describe, expect, test } from "vitest";
 import type { Line, Outcome } from "../../../infra/check-line.ts";
 import { checkCaller, checkCertificate, covers, vcpuQuota } from "../../../infra/clouds/aws/preflight-checks.ts";
 import {
+  checkMember,
   checkPermissions,
   checkQuota,
   checkServices,
   checkZone,
   checkZones,
+  memberAccounts,
   quotaDemands,
   requiredPermissions,
 } from "../../../infra/clouds/gcp/preflight-checks.ts";
@@ -17,6 +19,7 @@ import { readProject, readStackConfig } from "../../../infra/offline-plan/projec
 import { checkAddress, checkBuilder, checkDns, checkImage, requiredImages } from "../../../infra/preflight/checks.ts";
 import { listedPlatforms } from "../../../infra/preflight/docker.ts";
 import { root } from "../../support/infra/stacks.ts";
+import { configOf } from "../config/minimal.ts";
 
 function example<Config>(stack: string): Config {
   const { values } = readStackConfig(readProject(root), stack);
@@ -118,6 +121,18 @@ describe("Google Cloud", () => {
     expect(checkServices(config, states("cloudresourcemanager.googleapis.com")).result).toBe("wrong");
     expect(checkServices(config, { failure: "status 403: SERVICE_DISABLED: …" }).result).toBe("wrong");
     expect(checkServices(config, failure).result).toBe("unknown");
+  });
+
+  test("service accounts that are members exist", () => {
+    const email = "pipelines@example-project.iam.gserviceaccount.com";
+    const members = [`serviceAccount:${email}`, "group:data@example.com", "user:a@example.com"];
+    expect(memberAccounts(configOf("gcp", { client: { members } }))).toEqual([email]);
+    expect(checkMember(email, { value: {} })).toMatchObject({ result: "ok" });
+    expect(checkMember(email, { failure: "status 404: NOT_FOUND" })).toMatchObject({
+      result: "wrong",
+      text: `client.members: the service account ${email} does not exist`,
+    });
+    expect(checkMember(email, { failure: "status 403: SERVICE_DISABLED" }).result).toBe("unknown");
   });
 
   test("missing permissions are named (documentation of projects.testIamPermissions)", () => {
