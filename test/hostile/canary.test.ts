@@ -136,10 +136,11 @@ const around = (text: string): string[] =>
     return at === -1 ? [] : [text.slice(Math.max(0, at - 200), at + 60)];
   });
 
-/** Removes what an error may repeat: the name of an unknown column, and a number that is too large. */
+/** Removes what an error may repeat: the name of an unknown column or field, and a number that is too large. */
 const withoutHints = (text: string): string =>
   text
     .replaceAll(`no column \\"${word}\\"`, "no column")
+    .replaceAll(`${word} is not a field that`, "a key is not a field that")
     .replaceAll(/\w+ is \d+, at most \d+|at most \d+, not \d+/g, "too large");
 
 describe.each([
@@ -172,7 +173,7 @@ describe.each([
     expect(around(seen[place])).toEqual([]);
   });
 
-  it("errors repeat only the name of an unknown column and a number that is too large", () => {
+  it("errors repeat only the name of an unknown column or field and a number that is too large", () => {
     const found = seen.failures.flatMap(({ what, text }) =>
       around(withoutHints(text)).map((part) => `${what}: ${part}`),
     );
