@@ -27,9 +27,11 @@ export const fetchBlobs = defineOperation({
   body: z.object({
     ...snapshotShape,
     column: columnName.describe("Path of a blob column (lance.blob.v2)"),
-    row_ids: listOf(natural, maxRowIds).describe(
-      "Ids of rows of this version, from a query with with_row_id; larger ones than 2^53-1 by their address alone",
-    ),
+    row_ids: listOf(natural, maxRowIds)
+      .meta({ items: { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER } })
+      .describe(
+        "Ids of rows of this version, from a query with with_row_id; larger ones than 2^53-1 by their address alone",
+      ),
   }),
   example: { column: "image", row_ids: [0] },
   media: "arrowStream",
