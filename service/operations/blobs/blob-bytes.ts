@@ -39,6 +39,7 @@ export const blobBytes = defineOperation({
       .refine((digits) => /^\d{1,20}$/.test(digits) && BigInt(digits) <= maxRowId, {
         error: "must be the id of a row, a whole number of at most 2^64-1",
       })
+      .meta({ pattern: "^(?:[0-9]{1,19}|1[0-7][0-9]{18})$" })
       .describe("Id of a row of the version, from a query with with_row_id"),
     version: z.coerce
       .number({ error: "must be a whole number" })
