@@ -62,15 +62,15 @@ const meanings: readonly Meaning[] = [
   { pattern: /^(?:Commit conflict|Retryable commit conflict|Incompatible transaction)/, code: 14 },
   { pattern: /^Schema error: No field named "?(.+?)"?\. Valid fields/, code: 12, say: missingColumn },
   { pattern: /^[Cc]olumn "?(.+?)"? (?:does not exist|not found)/s, code: 12, say: missingColumn },
-  { pattern: /^FTS field path '(.+?)' does not exist/, code: 12, say: missingColumn },
-  { pattern: /^no column named '(.+?)' in this table/, code: 12, say: missingColumn },
+  { pattern: /^FTS field path '(.+?)' does not exist/s, code: 12, say: missingColumn },
+  { pattern: /^no column named '(.+?)' in this table/s, code: 12, say: missingColumn },
   {
-    pattern: /^column '(.+?)' is not a blob column/,
+    pattern: /^column '(.+?)' is not a blob column/s,
     code: 13,
     say: (name) => `column${quotable.test(name) ? ` '${name}'` : ""} is not a blob column`,
   },
   {
-    pattern: /^column '.+?' is a legacy blob column/,
+    pattern: /^column '.+?' is a legacy blob column/s,
     code: 13,
     say: () =>
       "the column is a legacy blob column (lance-encoding:blob), of which only descriptions can be read: write its bytes into a blob v2 column (lance.blob.v2)",

@@ -136,6 +136,7 @@ describe("the bytes of a blob", () => {
     [{ row: "0", query: "?branch=nope" }, 404, /branch/],
     [{ row: "0", column: "id" }, 400, /not a blob column/],
     [{ row: "0", column: "nope" }, 404, /nope/],
+    [{ row: "0", column: "two\nlines" }, 404, /column not found/],
   ])("refuses %j", async ({ row, ...options }, status, message) => {
     const response = await readBytes(service.base, "blobs", row, options);
     expect(response.status).toBe(status);
