@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import type { AssumeRoleCommandInput, Credentials } from "@aws-sdk/client-sts";
+import { findOption } from "../config/storage-options.ts";
 import { sessionPolicy } from "./session-policy.ts";
-import type { Issue } from "./vending.ts";
-import { unavailable } from "./vending.ts";
+import { type Issue, unavailable } from "./vending.ts";
 
 type Options = Readonly<Record<string, string>>;
 
@@ -18,8 +18,8 @@ const clientOptions: Readonly<Record<string, RegExp>> = {
 export const publicOptions = (options: Options): Options =>
   Object.fromEntries(
     Object.entries(clientOptions).flatMap(([name, pattern]) => {
-      const found = Object.entries(options).find(([key]) => pattern.test(key));
-      return found === undefined ? [] : [[name, found[1]]];
+      const found = findOption(options, pattern);
+      return found === undefined ? [] : [[name, found]];
     }),
   );
 
@@ -35,16 +35,13 @@ export interface StsConfig {
   readonly tokenFile?: string;
 }
 
-const optionOf = (options: Options, pattern: RegExp): string | undefined =>
-  Object.entries(options).find(([key]) => pattern.test(key))?.[1];
-
 /** The service's own keys, if the operator gave some; else the SDK looks for them in the environment. */
 const ownKeys = (options: Options) => {
   const [accessKeyId, secretAccessKey, sessionToken] = [
     /^(aws_)?access_key_id$/i,
     /^(aws_)?secret_access_key$/i,
     /^(aws_)?(session_|security_)?token$/i,
-  ].map((pattern) => optionOf(options, pattern));
+  ].map((pattern) => findOption(options, pattern));
   return accessKeyId === undefined || secretAccessKey === undefined
     ? {}
     : { credentials: { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) } };

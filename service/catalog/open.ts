@@ -1,3 +1,4 @@
+import { findOption } from "../config/storage-options.ts";
 import { createStsIssuer } from "./aws.ts";
 import { createGoogleIssuer, proveBoundary } from "./google.ts";
 import { rootOf } from "./place.ts";
@@ -21,9 +22,7 @@ interface Store {
 }
 
 const baseUrlOf = (options: Store["storageOptions"]): string =>
-  Object.entries(options)
-    .find(([key]) => /^(google_)?base_url$/i.test(key))?.[1]
-    .replace(/\/+$/, "") ?? "https://storage.googleapis.com";
+  findOption(options, /^(google_)?base_url$/i)?.replace(/\/+$/, "") ?? "https://storage.googleapis.com";
 
 /** What lends credentials, as configured; undefined where it is off. @param most greatest right of any caller. */
 export const openVending = async (

@@ -28,6 +28,10 @@ export const withStorageDefaults = (uri: string, options: Options): Options => (
   ...options,
 });
 
+/** The value of the first option whose name matches. */
+export const findOption = (options: Options, name: RegExp): string | undefined =>
+  Object.entries(options).find(([key]) => name.test(key))?.[1];
+
 const conditionalPut = /^(aws_)?conditional_put$/i;
 const plainHttp = /^(aws_)?allow_http$/i;
 

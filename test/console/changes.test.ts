@@ -70,6 +70,18 @@ const open = async (view: string, { to = service, token = testToken, theme = "li
   return { ...watched, sent };
 };
 
+test("a table that is only declared says so", async () => {
+  const declared = await fetch(new URL("v1/table/promised/declare", `${service.base}/`), {
+    method: "POST",
+    headers: { authorization: `Bearer ${testToken}`, "content-type": "application/json" },
+    body: "{}",
+  });
+  expect(declared.status).toBe(200);
+  const { page } = await open("/table/promised");
+  await page.getByText("declared and has no data yet").first().waitFor();
+  expect(await page.getByText("Cannot read").count()).toBe(0);
+});
+
 /** The first finding is open already. */
 const openFinding = async (page: Page, title: string): Promise<void> => {
   const finding = page.locator("details.finding", { hasText: title });

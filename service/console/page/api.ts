@@ -27,6 +27,15 @@ export class UnreachableError extends Error {
   }
 }
 
+/** A client has taken the table's name, and not written it yet. */
+export class OnlyDeclaredError extends Error {
+  override readonly name = "OnlyDeclaredError";
+
+  constructor() {
+    super("the table is declared and has no data yet: write it with the client that declared it, or drop it");
+  }
+}
+
 export interface Me {
   readonly subject: string;
   readonly scopes: readonly string[];
@@ -199,7 +208,11 @@ export const createApi = (root: string, token: string, onRefused: () => void) =>
     me: (signal?: AbortSignal): Promise<Me> => get("console/me", signal),
     tables: async (signal?: AbortSignal): Promise<readonly string[]> =>
       (await get<{ tables: string[] }>("v1/table?delimiter=%24", signal)).tables,
-    describe: (table: string, signal?: AbortSignal): Promise<Description> => post(at(table, "describe"), {}, signal),
+    describe: async (table: string, signal?: AbortSignal): Promise<Description> => {
+      const { version, schema } = await post<Partial<Description>>(at(table, "describe"), {}, signal);
+      if (version === undefined || schema === undefined) throw new OnlyDeclaredError();
+      return { version, schema };
+    },
     statistics: (table: string, signal?: AbortSignal): Promise<Statistics> => post(at(table, "stats"), {}, signal),
     indices: async (table: string, signal?: AbortSignal): Promise<readonly IndexEntry[]> =>
       (await post<{ indexes: IndexEntry[] }>(at(table, "index/list"), {}, signal)).indexes,

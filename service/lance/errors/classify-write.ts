@@ -34,21 +34,21 @@ export const writeMeanings: readonly Meaning[] = [
     say: () => "other writers changed the same rows at the same time, also after several retries: send the write again",
   },
   {
-    pattern: /Index name '(.+?)' already exists, please specify a different name/,
+    pattern: /Index name '(.+?)' already exists, please specify a different name/s,
     code: 7,
     say: (name) => named(name, "the index", "already exists: send replace: true, another name, or drop it first"),
   },
   {
-    pattern: /^Index name '(.+?)' already exists with different fields/,
+    pattern: /^Index name '(.+?)' already exists with different fields/s,
     code: 7,
     say: (name) => named(name, "the index", "exists on other columns: choose another name, or drop it first"),
   },
-  { pattern: /^Column '?"?(.+?)"?'? does not exist in (?:the )?dataset/, code: 12, say: missingColumn },
-  { pattern: /^Merge insert key column '(.+?)' does not exist/, code: 12, say: missingColumn },
-  { pattern: /^Field path `(.+?)` not found in schema/, code: 12, say: missingColumn },
-  { pattern: /^Field '(.+?)' not found\./, code: 12, say: missingColumn },
+  { pattern: /^Column '?"?(.+?)"?'? does not exist in (?:the )?dataset/s, code: 12, say: missingColumn },
+  { pattern: /^Merge insert key column '(.+?)' does not exist/s, code: 12, say: missingColumn },
+  { pattern: /^Field path `(.+?)` not found in schema/s, code: 12, say: missingColumn },
+  { pattern: /^Field '(.+?)' not found\./s, code: 12, say: missingColumn },
   {
-    pattern: /^(?:field|Field) '(.+?)' does not exist in table schema/,
+    pattern: /^(?:field|Field) '(.+?)' does not exist in table schema/s,
     code: 20,
     say: (name) =>
       named(name, "the rows have the column", "which the table lacks: leave it out, or add it to the table first"),
@@ -59,12 +59,12 @@ export const writeMeanings: readonly Meaning[] = [
     say: () => "the columns of the rows differ from those of the table",
   },
   {
-    pattern: /^cannot cast field '(.+?)' from/,
+    pattern: /^cannot cast field '(.+?)' from/s,
     code: 20,
     say: (name) => named(name, "the column", "has another type or another number of dimensions in the table"),
   },
   {
-    pattern: /^The field `(.+?)` contained null values even though/,
+    pattern: /^The field `(.+?)` contained null values even though/s,
     code: 20,
     say: (name) => named(name, "the column", "must not contain null"),
   },
@@ -74,22 +74,22 @@ export const writeMeanings: readonly Meaning[] = [
     say: () => "a vector contains NaN: replace or remove it",
   },
   {
-    pattern: /^Column (.+?) already exists in the dataset/,
+    pattern: /^Column (.+?) already exists in the dataset/s,
     code: 20,
     say: (name) => named(name, "the column", "exists: choose another name, or drop it first"),
   },
   {
-    pattern: /^Duplicate field name "(.+?)" in schema/,
+    pattern: /^Duplicate field name "(.+?)" in schema/s,
     code: 20,
     say: (name) => named(name, "the column", "would exist twice: choose another name"),
   },
   {
-    pattern: /^Cannot cast column "(.+?)" from/,
+    pattern: /^Cannot cast column "(.+?)" from/s,
     code: 20,
     say: (name) => named(name, "the column", "cannot be cast to this type: add a column with an expression instead"),
   },
   {
-    pattern: /^Column "(.+?)" contains NULL values and cannot be made non-nullable/,
+    pattern: /^Column "(.+?)" contains NULL values and cannot be made non-nullable/s,
     code: 20,
     say: (name) => named(name, "the column", "contains null, so it must stay nullable"),
   },
@@ -170,7 +170,7 @@ export const writeMeanings: readonly Meaning[] = [
     say: () => blobsNeedTable,
   },
   {
-    pattern: /^All-null columns must be nullable, but field '(.+?)' is not/,
+    pattern: /^All-null columns must be nullable, but field '(.+?)' is not/s,
     code: 20,
     say: (name) => named(name, "the column", "has no values yet, so it must be nullable"),
   },
@@ -188,7 +188,7 @@ export const writeMeanings: readonly Meaning[] = [
   // The first is of a merge without an index on its key, the second of one with it.
   { pattern: /^Schema error: Ambiguous reference to unqualified field "?([^"]+?)"?$/, code: 13, say: ambiguousColumn },
   {
-    pattern: /^Schema error: No field named "?(.+?)"?\. Valid fields are source, target\.$/,
+    pattern: /^Schema error: No field named "?(.+?)"?\. Valid fields are source, target\.$/s,
     code: 13,
     say: ambiguousColumn,
   },

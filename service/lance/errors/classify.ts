@@ -60,7 +60,7 @@ const meanings: readonly Meaning[] = [
   { pattern: /^Table '[^']*' was not found/, code: 4 },
   { pattern: /^Table not found: table id/, code: 4 },
   { pattern: /^(?:Commit conflict|Retryable commit conflict|Incompatible transaction)/, code: 14 },
-  { pattern: /^Schema error: No field named "?(.+?)"?\. Valid fields/, code: 12, say: missingColumn },
+  { pattern: /^Schema error: No field named "?(.+?)"?\. Valid fields/s, code: 12, say: missingColumn },
   { pattern: /^[Cc]olumn "?(.+?)"? (?:does not exist|not found)/s, code: 12, say: missingColumn },
   { pattern: /^FTS field path '(.+?)' does not exist/s, code: 12, say: missingColumn },
   { pattern: /^no column named '(.+?)' in this table/s, code: 12, say: missingColumn },

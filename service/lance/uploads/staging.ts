@@ -99,7 +99,7 @@ export const verifyPart = (part: string): void => {
     throw invalid("upload_part_id must have 1 to 128 letters, digits, '.', '_', ':' or '-', for instance a UUID");
 };
 
-const isMissing = (error: unknown): boolean => /was not found|[Nn]ot found/.test(String(error));
+const isMissing = (error: unknown): boolean => classify(error).code === 4;
 
 const quoted = (value: string): string => `'${value.replaceAll("'", "''")}'`;
 

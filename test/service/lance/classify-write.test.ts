@@ -234,6 +234,8 @@ const provocations: readonly Provocation[] = [
     () => writes.addEmptyColumns(plain, rowsOf(streamOf([], new Schema([number("n", false)])))),
     /"n" has no values yet/,
   ],
+  ["an index on a missing column of two lines", 12, () => index({ column: "two\nlines", type: "BTREE" }), /no column/],
+  ["a merge on a missing column of two lines", 12, () => merge(plainStream([1]), { on: ["two\nlines"] })],
   ["a merge on a column that does not exist", 12, () => merge(plainStream([1]), { on: ["nope"] }), /"nope"/],
   [
     "a merge that changes nothing",
