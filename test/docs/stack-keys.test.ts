@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { readProject, readStackConfig } from "../../infra/offline-plan/project.ts";
 import { configRows } from "../../tools/docs/stack-keys.ts";
 import { exampleStacks, root } from "../support/infra/stacks.ts";
@@ -10,13 +10,18 @@ function keysOf(value: unknown, path: string, known: ReadonlySet<string>): strin
 }
 
 describe("the table of configuration keys", () => {
-  it.each(["aws", "gcp", "kubeconfig"] as const)("says of every key of %s what it takes and what it means", (cloud) => {
-    const rows = configRows(cloud);
-    expect(rows.length).toBeGreaterThan(50);
-    expect(rows.filter(({ value, meaning }) => value === "" || value === "any" || !/\w{3}/.test(meaning))).toEqual([]);
-  });
+  test.each(["aws", "gcp", "kubeconfig"] as const)(
+    "says of every key of %s what it takes and what it means",
+    (cloud) => {
+      const rows = configRows(cloud);
+      expect(rows.length).toBeGreaterThan(50);
+      expect(rows.filter(({ value, meaning }) => value === "" || value === "any" || !/\w{3}/.test(meaning))).toEqual(
+        [],
+      );
+    },
+  );
 
-  it.each(exampleStacks)("has every key that %s sets", (stack) => {
+  test.each(exampleStacks)("has every key that %s sets", (stack) => {
     const { values } = readStackConfig(readProject(root), stack);
     const decode = (text: string): unknown => (/^[[{]/.test(text) ? JSON.parse(text) : text);
     const set = Object.fromEntries(
@@ -26,7 +31,7 @@ describe("the table of configuration keys", () => {
     expect(keysOf(set, "", known).filter((key) => !known.has(key))).toEqual([]);
   });
 
-  it("tells what is required from what has a default", () => {
+  test("tells what is required from what has a default", () => {
     const rows = new Map(configRows("aws").map(({ key, preset }) => [key, preset]));
     expect(rows.get("account")).toBe("required");
     expect(rows.get("bucket.name")).toBe("required");

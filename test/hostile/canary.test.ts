@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { operations } from "../../service/operations/index.ts";
 import { addressOf } from "../../service/operations/operation.ts";
 import { plainSchema, streamOf } from "../service/writes/support.ts";
@@ -157,7 +157,7 @@ describe.each([
     seen = await drive(environment, every);
   }, 240_000);
 
-  it("every request appears in output, metrics and traces", () => {
+  test("every request appears in output, metrics and traces", () => {
     expect(seen.requests).toBeGreaterThan(1000 / every);
     const lines = seen.output.split("\n").filter((line) => line.includes('"msg":"request"'));
     expect(lines).toHaveLength(seen.requests);
@@ -169,11 +169,11 @@ describe.each([
     expect(seen.failures.length).toBeGreaterThan(seen.requests / 4);
   });
 
-  it.each(["output", "metrics", "traces"] as const)("no canary value in %s", (place) => {
+  test.each(["output", "metrics", "traces"] as const)("no canary value in %s", (place) => {
     expect(around(seen[place])).toEqual([]);
   });
 
-  it("errors repeat only the name of an unknown column or field and a number that is too large", () => {
+  test("errors repeat only the name of an unknown column or field and a number that is too large", () => {
     const found = seen.failures.flatMap(({ what, text }) =>
       around(withoutHints(text)).map((part) => `${what}: ${part}`),
     );

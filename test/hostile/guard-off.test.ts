@@ -1,4 +1,4 @@
-import { describe, expect, inject, it } from "vitest";
+import { describe, expect, inject, test } from "vitest";
 import { harmfulExpressions } from "../service/guard/expression/support/harmful-expressions.ts";
 import { testToken } from "../support/request.ts";
 import { startReadyServiceProcess } from "../support/service-process.ts";
@@ -12,7 +12,7 @@ const deadly = [
 ] as const;
 
 describe("with the guard off", () => {
-  it.each(deadly)("%s with one %s ends the process: %s", async (operation, field, name) => {
+  test.each(deadly)("%s with one %s ends the process: %s", async (operation, field, name) => {
     const service = await startReadyServiceProcess({
       copyOf: inject("tables"),
       environment: { LAKEHEAD_UNSAFE_GUARD: "off", LAKEHEAD_ISOLATION: "off" },

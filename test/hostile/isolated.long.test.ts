@@ -1,7 +1,7 @@
 import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { harmfulExpressions } from "../service/guard/expression/support/harmful-expressions.ts";
 import { makeExpressionTable } from "../service/guard/expression/support/table.ts";
 import type { Answer } from "../support/request.ts";
@@ -95,7 +95,7 @@ afterAll(async () => {
 });
 
 describe("with the guard off and isolation on", () => {
-  it.each(deadly.map(({ name }) => [name]))("%s ends its worker process, and the response says so", (name) => {
+  test.each(deadly.map(({ name }) => [name]))("%s ends its worker process, and the response says so", (name) => {
     const answer = answers.get(name);
     expect(answer?.body).toMatchObject({
       error: expect.stringMatching(/and was stopped|crashed its worker process/),
@@ -104,19 +104,19 @@ describe("with the guard off and isolation on", () => {
     expect([400, 503]).toContain(answer?.status);
   });
 
-  it.each(caught.map(({ name }) => [name]))("%s fails without text of the engine", (name) => {
+  test.each(caught.map(({ name }) => [name]))("%s fails without text of the engine", (name) => {
     const answer = answers.get(name);
     // On a machine under load, its deadline may come first.
     expect([500, 503]).toContain(answer?.status);
     expect(answer?.body.error).not.toMatch(/panic/);
   });
 
-  it.each(Object.keys(harmlessCalls))("%s of other callers succeeded throughout", (name) => {
+  test.each(Object.keys(harmlessCalls))("%s of other callers succeeded throughout", (name) => {
     expect(harmlessStatuses.get(name)?.length).toBeGreaterThan(10);
     expect(new Set(harmlessStatuses.get(name))).toEqual(new Set([200]));
   });
 
-  it("the service is live and ready, and only worker processes ended", async () => {
+  test("the service is live and ready, and only worker processes ended", async () => {
     expect(service.ended()).toBeNull();
     expect(await service.readiness()).toBe(200);
     const ends = service
@@ -128,7 +128,7 @@ describe("with the guard off and isolation on", () => {
     expect(["crash", "deadline", "memory", "recycled"]).toEqual(expect.arrayContaining([...new Set(ends)]));
   });
 
-  it("its worker processes run normal queries again", async () => {
+  test("its worker processes run normal queries again", async () => {
     // The deadline is too short for the first queries, whose worker process must open the table.
     while ((await ask("analyze_plan", "docs", { k: 1, filter: "id = 7" })).status !== 200);
   });

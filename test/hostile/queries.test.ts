@@ -1,5 +1,5 @@
 import { tableFromIPC } from "apache-arrow";
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from "vitest";
 import { callOperation } from "../support/service.ts";
 import { type ServiceProcess, startReadyServiceProcess } from "../support/service-process.ts";
 import * as hostile from "./support/queries.ts";
@@ -25,7 +25,7 @@ const ask = (operation: string, body: unknown, rawBody?: string) =>
 const refusal = expect.toSatisfy((status: number) => status >= 400 && status < 500, "a 4xx");
 
 describe.each(operations)("%s lives and refuses", (operation) => {
-  it.each(Object.entries(hostile.expressions))("a filter and an alias: %s", async (_, expression) => {
+  test.each(Object.entries(hostile.expressions))("a filter and an alias: %s", async (_, expression) => {
     const queries = [
       { k: 5, vector: null, filter: expression },
       { k: 5, vector: null, columns: { value: expression } },
@@ -38,20 +38,20 @@ describe.each(operations)("%s lives and refuses", (operation) => {
     }
   });
 
-  it.each([8193, 65_536, 1_048_000])("a valid filter of %i bytes, which is too long", async (bytes) => {
+  test.each([8193, 65_536, 1_048_000])("a valid filter of %i bytes, which is too long", async (bytes) => {
     const filter = `id = 1 or text = '${"a".repeat(bytes - "id = 1 or text = ''".length)}'`;
     expect(filter.length).toBe(bytes);
     const { status, body } = await ask(operation, hostile.bodyOf(operation, { k: 5, vector: null, filter }));
     expect({ status, code: body.code }).toEqual({ status: 400, code: 13 });
   });
 
-  it.each(Object.entries(hostile.refused))("%s", async (_, query) => {
+  test.each(Object.entries(hostile.refused))("%s", async (_, query) => {
     const { status, body } = await ask(operation, hostile.bodyOf(operation, query));
     expect(status).toEqual(refusal);
     expect(JSON.stringify(body).length).toBeLessThan(4000);
   });
 
-  it.each(hostile.integerFields)("a wrong integer as %s", async (field) => {
+  test.each(hostile.integerFields)("a wrong integer as %s", async (field) => {
     for (const value of hostile.wrongIntegers) {
       const { status, body } = await ask(operation, undefined, hostile.withRawField(operation, field, value));
       expect(status, `${field}: ${value}`).toEqual(refusal);
@@ -61,12 +61,12 @@ describe.each(operations)("%s lives and refuses", (operation) => {
 });
 
 describe.each(operations)("%s lives and answers", (operation) => {
-  it.each(Object.entries(hostile.answered))("%s", async (_, query) => {
+  test.each(Object.entries(hostile.answered))("%s", async (_, query) => {
     const { status } = await ask(operation, hostile.bodyOf(operation, query));
     expect(status).toBeLessThan(500);
   });
 
-  it("a normal query afterwards", async () => {
+  test("a normal query afterwards", async () => {
     const { status, body } = await ask(operation, hostile.bodyOf(operation, { k: 5, vector: null, filter: "id < 3" }));
     expect(status).toBe(200);
     if (operation === "query") expect(tableFromIPC(body).numRows).toBe(3);
@@ -75,14 +75,14 @@ describe.each(operations)("%s lives and answers", (operation) => {
 });
 
 describe("count_rows", () => {
-  it.each(Object.entries(hostile.expressions))("refuses a predicate: %s", async (_, predicate) => {
+  test.each(Object.entries(hostile.expressions))("refuses a predicate: %s", async (_, predicate) => {
     const { status, body } = await ask("count_rows", { predicate });
     expect({ status, code: body.code }).toEqual({ status: 400, code: 13 });
     expect(body.error).toMatch(/^predicate/);
     expect(JSON.stringify(body).length).toBeLessThan(1000);
   });
 
-  it("accepts a normal predicate", async () => {
+  test("accepts a normal predicate", async () => {
     expect(await ask("count_rows", { predicate: "id < 3" })).toMatchObject({ status: 200, body: 3 });
   });
 });

@@ -1,5 +1,5 @@
 import { request as httpRequest } from "node:http";
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from "vitest";
 import { type CallOptions, testToken } from "../support/request.ts";
 import { callOperation } from "../support/service.ts";
 import { type ServiceProcess, startReadyServiceProcess } from "../support/service-process.ts";
@@ -40,18 +40,18 @@ describe("bodies", () => {
     "a byte more than is allowed": [`${scan}${" ".repeat(1_048_576 - scan.length + 1)}`, 413],
   };
 
-  it.each(Object.entries(bodies))("%s", async (_, [rawBody, status]) => {
+  test.each(Object.entries(bodies))("%s", async (_, [rawBody, status]) => {
     const answer = await ask("analyze_plan", "docs", { rawBody });
     expect(answer).toMatchObject({ status, body: contractError(13) });
     expect(JSON.stringify(answer.body).length).toBeLessThan(4000);
   });
 
-  it("accepts a body of exactly the maximum size", async () => {
+  test("accepts a body of exactly the maximum size", async () => {
     const rawBody = `${scan}${" ".repeat(1_048_576 - scan.length)}`;
     expect(await ask("analyze_plan", "docs", { rawBody })).toMatchObject({ status: 200 });
   });
 
-  it.each(["gzip", "deflate", "br", "x"])(
+  test.each(["gzip", "deflate", "br", "x"])(
     "a content-encoding of %s, which could unpack to anything",
     async (encoding) => {
       const answer = await ask("stats", "docs", { headers: { "content-encoding": encoding } });
@@ -59,7 +59,7 @@ describe("bodies", () => {
     },
   );
 
-  it("without an end and without a length: refused once it is too long", async () => {
+  test("without an end and without a length: refused once it is too long", async () => {
     const status = await new Promise<number | undefined>((resolve, reject) => {
       const headers = { authorization: `Bearer ${testToken}`, "content-type": "application/json" };
       const options = { port: service.port, method: "POST", path: "/v1/table/docs/stats", headers };
@@ -75,7 +75,7 @@ describe("bodies", () => {
     expect(status).toBe(413);
   });
 
-  it("that never come do not delay other requests", async () => {
+  test("that never come do not delay other requests", async () => {
     const head = `POST /v1/table/docs/analyze_plan HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${testToken}\r\n`;
     const slow = await Promise.all(Array.from({ length: 200 }, () => openRaw(service.port)));
     try {
@@ -87,7 +87,7 @@ describe("bodies", () => {
     }
   });
 
-  it("cut off in the middle leave no slot of an admission limit taken", async () => {
+  test("cut off in the middle leave no slot of an admission limit taken", async () => {
     for (let round = 0; round < 100; round++) {
       const abort = new AbortController();
       const answer = fetch(`${service.base}/v1/table/docs/analyze_plan`, {
@@ -138,7 +138,7 @@ describe("paths and ids", () => {
     "docs;drop",
   ];
 
-  it.each(ids.map((id) => [id.slice(0, 40), id]))("%s", async (_, id) => {
+  test.each(ids.map((id) => [id.slice(0, 40), id]))("%s", async (_, id) => {
     const raw = await sendRaw(
       service.port,
       `POST /v1/table/${id}/stats HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${testToken}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`,
@@ -151,12 +151,12 @@ describe("paths and ids", () => {
     expect(raw.body).not.toMatch(/lakehead-hostile|\.rs\b|lance error|\/tmp\//);
   });
 
-  it.each(["", "%00", "a".repeat(9), "%ff", "docs", "/", "%2f"])("the delimiter %j", async (delimiter) => {
+  test.each(["", "%00", "a".repeat(9), "%ff", "docs", "/", "%2f"])("the delimiter %j", async (delimiter) => {
     const { status } = await ask("stats", "docs", { query: `?delimiter=${delimiter}` });
     expect([200, 400, 404]).toContain(status);
   });
 
-  it.each<readonly [what: string, id: unknown]>([
+  test.each<readonly [what: string, id: unknown]>([
     ["a parent directory", ["..", "docs"]],
     ["an empty part", ["docs", ""]],
     ["a string", "docs"],
@@ -170,7 +170,7 @@ describe("paths and ids", () => {
     expect(await ask("stats", "docs", { body: { id } })).toMatchObject({ status: 400, body: contractError(13) });
   });
 
-  it("tags that no file could be named", async () => {
+  test("tags that no file could be named", async () => {
     for (const tag of ["", ".", "..", "../x", "a/b", "a\\b", "a\u0000", "a".repeat(300), "\ud800", "a b", 1, null, {}])
       for (const operation of ["tags/create", "tags/version", "tags/delete"])
         expect(
@@ -182,7 +182,7 @@ describe("paths and ids", () => {
         });
   });
 
-  it("versions that would be taken for others", async () => {
+  test("versions that would be taken for others", async () => {
     for (const version of ["4294967297", "-1", "1.5", "9007199254740993", "1e400", '"1"', "null"]) {
       const { status, body } = await ask("tags/create", "docs", { rawBody: `{"tag":"t","version":${version}}` });
       expect({ status, code: body.code }, version).toEqual(
@@ -197,7 +197,7 @@ describe("paths and ids", () => {
 });
 
 describe("headers", () => {
-  it.each<readonly [what: string, headers: Readonly<Record<string, string>>]>([
+  test.each<readonly [what: string, headers: Readonly<Record<string, string>>]>([
     ["a token of 8 kB", { authorization: `Bearer ${"a".repeat(8000)}` }],
     ["a token of a thousand dots", { authorization: `Bearer ${".".repeat(1000)}` }],
     ["a token without its scheme", { authorization: testToken }],
@@ -208,7 +208,7 @@ describe("headers", () => {
     expect({ status, code: body.code }).toEqual({ status: 401, code: 16 });
   });
 
-  it("a thousand context entries in the body, and long ones in headers, do not stop a request", async () => {
+  test("a thousand context entries in the body, and long ones in headers, do not stop a request", async () => {
     const context = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`key-${index}\n`, "x".repeat(500)]));
     const headers = Object.fromEntries(
       Array.from({ length: 50 }, (_, index) => [`x-lance-ctx-k${index}`, "y".repeat(100)]),
@@ -217,7 +217,7 @@ describe("headers", () => {
   });
 
   const head = "POST /v1/table/docs/stats HTTP/1.1\r\nhost: x\r\n";
-  it.each<readonly [what: string, status: number, bytes: string]>([
+  test.each<readonly [what: string, status: number, bytes: string]>([
     ["headers of 20 kB", 431, `${head}x-filler: ${"a".repeat(20_000)}\r\n\r\n`],
     ["a length and chunks at once", 400, `${head}content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`],
     ["two lengths", 400, `${head}content-length: 5\r\ncontent-length: 6\r\n\r\n{}`],
@@ -232,7 +232,7 @@ describe("headers", () => {
   });
 });
 
-it("nothing of all that has reached the log but by the allow-list", () => {
+test("nothing of all that has reached the log but by the allow-list", () => {
   for (const secret of [testToken, "x".repeat(400), "passwd'", "single_vector"])
     expect(service.output()).not.toContain(secret);
 });

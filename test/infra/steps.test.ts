@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, wri
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 const program = fileURLToPath(new URL("../../infra/steps.ts", import.meta.url));
 
@@ -31,7 +31,7 @@ const runSteps = (words: readonly string[], fail = "nothing fails") =>
   });
 
 describe("npm run deploy", () => {
-  it("checks the account, creates, and checks the stack", async () => {
+  test("checks the account, creates, and checks the stack", async () => {
     const { code, called, out } = await runSteps(["deploy", "aws-dev"]);
     expect(called).toEqual([
       "npm run preflight -- aws-dev",
@@ -42,7 +42,7 @@ describe("npm run deploy", () => {
     expect(code).toBe(0);
   });
 
-  it("creates nothing where preflight fails", async () => {
+  test("creates nothing where preflight fails", async () => {
     const { code, called, err } = await runSteps(["deploy", "aws-dev"], "preflight");
     expect(called).toEqual(["npm run preflight -- aws-dev"]);
     expect(err).toBe("it ended with code 7; the commands after it did not run:\n$ npm run preflight -- aws-dev\n");
@@ -51,7 +51,7 @@ describe("npm run deploy", () => {
 });
 
 describe("npm run bootstrap", () => {
-  it("saves what the program prints, for its owner alone", async () => {
+  test("saves what the program prints, for its owner alone", async () => {
     const { called } = await runSteps(["bootstrap", "aws"]);
     expect(called).toHaveLength(5);
     expect(readFileSync(join(folder, "bootstrap.sh"), "utf8")).toBe(
@@ -60,7 +60,7 @@ describe("npm run bootstrap", () => {
     expect(statSync(join(folder, "deployers.txt")).mode & 0o777).toBe(0o600);
   });
 
-  it("leaves no file of a command that failed", async () => {
+  test("leaves no file of a command that failed", async () => {
     const { code } = await runSteps(["bootstrap", "aws"], "output commands");
     expect(existsSync(join(folder, "deployers.txt"))).toBe(true);
     expect(existsSync(join(folder, "bootstrap.sh"))).toBe(false);
@@ -68,19 +68,19 @@ describe("npm run bootstrap", () => {
   });
 });
 
-it("npm run client writes the program, and prints who may run it", async () => {
+test("npm run client writes the program, and prints who may run it", async () => {
   const { out } = await runSteps(["client", "gcp-dev"]);
   expect(readFileSync(join(folder, "first.py"), "utf8")).toContain("clientSnippet");
   expect(out).toContain("of pulumi stack output clientCredentials --stack gcp-dev");
 });
 
-it("prints the commands and runs none with --print", async () => {
+test("prints the commands and runs none with --print", async () => {
   const { called, out } = await runSteps(["deploy", "aws-dev", "--print"]);
   expect(called).toEqual([]);
   expect(out.split("\n").filter((line) => line.startsWith("$ "))).toHaveLength(3);
 });
 
-it.each([[["deploy"]], [["deploy", "a", "b"]], [["destroy", "a"]]])("refuses %j", async (words) => {
+test.each([[["deploy"]], [["deploy", "a", "b"]], [["destroy", "a"]]])("refuses %j", async (words) => {
   const { code, err } = await runSteps(words);
   expect(err).toContain("name a step of bootstrap, deploy, client, and exactly one stack");
   expect(code).toBe(2);

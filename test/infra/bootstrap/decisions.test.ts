@@ -2,7 +2,7 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { deployerPolicy, readerPolicy, statePolicy, trust } from "../../../bootstrap/aws-permissions.ts";
 import { type BootstrapConfig, bootstrapDefinition } from "../../../bootstrap/config.ts";
 import { bearer, tokenCondition } from "../../../bootstrap/gcp-permissions.ts";
@@ -30,11 +30,11 @@ const gcp = {
 const parse = (raw: object): BootstrapConfig => parseConfig(bootstrapDefinition, raw).config;
 
 describe("a configuration", () => {
-  it.each([aws, gcp])("is accepted with its required keys: $cloud", (raw) => {
+  test.each([aws, gcp])("is accepted with its required keys: $cloud", (raw) => {
     expect(parse(raw)).toMatchObject({ ...raw, deployers: [] });
   });
 
-  it.each([
+  test.each([
     [
       "region",
       { ...aws, region: "eu-central-9" },
@@ -108,10 +108,10 @@ describe("a configuration", () => {
 });
 
 describe("the subject of a job's token", () => {
-  it("has names alone for an older repository", () =>
+  test("has names alone for an older repository", () =>
     expect(subjectOf({ repository: "octocat/my-repo" }, "aws-dev")).toBe("repo:octocat/my-repo:environment:aws-dev"));
 
-  it("has the numbers of owner and repository where they are immutable", () =>
+  test("has the numbers of owner and repository where they are immutable", () =>
     expect(subjectOf({ repository: "octocat/my-repo", ownerId: 123456, repositoryId: 456789 }, "aws-dev")).toBe(
       "repo:octocat@123456/my-repo@456789:environment:aws-dev",
     ));
@@ -121,7 +121,7 @@ const environments = environmentsOf(["aws-dev", "aws-prod"], { repository: "acme
 const account = { partition: "aws", region: "eu-central-1", account: "210987654321" };
 
 describe("on AWS", () => {
-  it("each role trusts one environment and audience, by equality", () => {
+  test("each role trusts one environment and audience, by equality", () => {
     expect(environments.map(({ name }) => name)).toEqual([
       ...["aws-dev", "aws-dev-preview", "aws-dev-drift"],
       ...["aws-prod", "aws-prod-preview", "aws-prod-drift"],
@@ -144,7 +144,7 @@ describe("on AWS", () => {
     }
   });
 
-  it("deployments and the drift check are jobs of main's own workflows, and every job is of the repository's number", () => {
+  test("deployments and the drift check are jobs of main's own workflows, and every job is of the repository's number", () => {
     const numbered = environmentsOf(["aws-dev"], { repository: "acme/lakehead", ownerId: 1, repositoryId: 2 });
     const file = (name: string) => `acme/lakehead/.github/workflows/${name}@refs/heads/main`;
     const main = { repository_id: "2", ref: "refs/heads/main" };
@@ -158,7 +158,7 @@ describe("on AWS", () => {
       expect(readFileSync(join(root, ".github/workflows", name), "utf8")).toMatch(/^ {4}environment: .*stack/m);
   });
 
-  it.each([
+  test.each([
     ["aws", "eu-central-1", "ec2.amazonaws.com"],
     ["aws-us-gov", "us-gov-west-1", "ec2.amazonaws.com"],
     ["aws-cn", "cn-north-1", "ec2.amazonaws.com.cn"],
@@ -172,7 +172,7 @@ describe("on AWS", () => {
     ]);
   });
 
-  it("only reads for previews and drift: no object, no secret", () => {
+  test("only reads for previews and drift: no object, no secret", () => {
     const actions = readerPolicy(account, false).Statement.flatMap(({ Action }) => Action);
     const refreshing = readerPolicy(account, true).Statement.flatMap(({ Action }) => Action);
     expect(refreshing.filter((action) => !actions.includes(action))).toEqual(["s3:ListBucket"]);
@@ -187,7 +187,7 @@ describe("on AWS", () => {
     expect(Resource).toEqual(["arn:aws:ssm:eu-central-1:*:parameter/aws/service/eks/optimized-ami/*"]);
   });
 
-  it("keeps the states of two stacks apart", () => {
+  test("keeps the states of two stacks apart", () => {
     const resources = (stack: string) =>
       statePolicy(account, { bucket: "state", stack, keyArn: `arn:key-of-${stack}` }, true)
         .Statement.slice(1)
@@ -196,7 +196,7 @@ describe("on AWS", () => {
     expect(resources("aws-prod")).toEqual(["arn:aws:s3:::state/aws-prod/*", "arn:key-of-aws-prod"]);
   });
 
-  it("has inline policies within a role's 10,240 characters", () => {
+  test("has inline policies within a role's 10,240 characters", () => {
     const state = statePolicy(account, { bucket: "b".repeat(63), stack: "s".repeat(50), keyArn: "k".repeat(90) }, true);
     const length = [deployerPolicy(account), state].reduce((sum, one) => sum + JSON.stringify(one).length, 0);
     expect(length).toBeLessThanOrEqual(10_240);
@@ -206,13 +206,13 @@ describe("on AWS", () => {
 describe("on Google Cloud", () => {
   const ofGoogle = environmentsOf(["gcp-dev"], { repository: "acme/lakehead" });
 
-  it("the identity provider takes tokens of the environments only, and of deployments and drift only from main", () =>
+  test("the identity provider takes tokens of the environments only, and of deployments and drift only from main", () =>
     expect(tokenCondition(ofGoogle)).toBe(
       "assertion.sub in ['repo:acme/lakehead:environment:gcp-dev-preview'] || (assertion.ref == 'refs/heads/main' && " +
         "assertion.sub in ['repo:acme/lakehead:environment:gcp-dev', 'repo:acme/lakehead:environment:gcp-dev-drift'])",
     ));
 
-  it("a service account is for one subject", () =>
+  test("a service account is for one subject", () =>
     expect(bearer("projects/7/locations/global/workloadIdentityPools/p", { subject: "repo:a/b:environment:c" })).toBe(
       "principal://iam.googleapis.com/projects/7/locations/global/workloadIdentityPools/p/subject/repo:a/b:environment:c",
     ));
@@ -228,7 +228,7 @@ describe("the commands", () => {
   };
   const lines = commandsOf(setUp).split("\n");
 
-  it("move the program's own state while its stack is found, then log in to each state and create the stack with its key", () =>
+  test("move the program's own state while its stack is found, then log in to each state and create the stack with its key", () =>
     expect(lines.filter((line) => line.startsWith("npx pulumi"))).toEqual([
       "npx pulumi -C bootstrap stack export --stack aws --file bootstrap.json",
       "npx pulumi login 's3://state/bootstrap?region=eu-central-1'",
@@ -238,16 +238,16 @@ describe("the commands", () => {
       "npx pulumi stack select aws-dev --create --secrets-provider 'awskms:///arn'",
     ]));
 
-  it("quote the values for a shell", () =>
+  test("quote the values for a shell", () =>
     expect(lines).toContain("gh variable set AWS_REGION --repo acme/lakehead --env aws-dev-preview --body 'it'\\''s'"));
 
-  it("limit every environment but that of previews to main", () => {
+  test("limit every environment but that of previews to main", () => {
     const limited = lines.flatMap((line) => /environments\/(\S+)\/deployment-branch-policies/.exec(line)?.[1] ?? []);
     expect(limited).toEqual(["aws-dev", "aws-dev-drift", "aws-prod", "aws-prod-drift"]);
   });
 });
 
-it("names the environments as the workflows do", () => {
+test("names the environments as the workflows do", () => {
   const folder = join(root, ".github/workflows");
   const used = readdirSync(folder).flatMap((file) =>
     [...readFileSync(join(folder, file), "utf8").matchAll(/^ +environment: \$\{\{ \w+\.stack \}\}(.*)$/gm)].map(

@@ -2,7 +2,7 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { readerPermissions } from "../../../bootstrap/gcp-permissions.ts";
 import type { Variables } from "../../../bootstrap/github.ts";
 import type { Capture } from "../../../infra/offline-plan/capture.ts";
@@ -25,12 +25,12 @@ const outputsOf = ({ resources }: Capture) =>
     commands: string;
   };
 
-it("has an example of each cloud", () => expect(stackNames(join(root, "bootstrap"))).toEqual(["aws", "gcp"]));
+test("has an example of each cloud", () => expect(stackNames(join(root, "bootstrap"))).toEqual(["aws", "gcp"]));
 
-it("is a project of its own, so that its state is not that of the stacks", () =>
+test("is a project of its own, so that its state is not that of the stacks", () =>
   expect(readProject(join(root, "bootstrap")).name).not.toBe(readProject(root).name));
 
-it("refuses a configuration before the first resource, with every key named", async () => {
+test("refuses a configuration before the first resource, with every key named", async () => {
   const { failure, resources } = await runBootstrap("aws", "preview", {
     "lakehead-bootstrap:region": "eu-central-9",
     "lakehead-bootstrap:stacks": ["dev"],
@@ -52,7 +52,7 @@ describe.each(["aws", "gcp"] as const)("on %s", (cloud) => {
     [preview, update] = await Promise.all([runBootstrap(cloud, "preview"), runBootstrap(cloud, "update")]);
   });
 
-  it("has the same resources in a preview as in an update, all of the explicit provider", () => {
+  test("has the same resources in a preview as in an update, all of the explicit provider", () => {
     for (const { failure } of [preview, update]) expect(failure).toBeUndefined();
     const urns = ({ resources }: Capture) => resources.map(({ urn }) => urn);
     expect(urns(preview)).toEqual(urns(update));
@@ -63,13 +63,13 @@ describe.each(["aws", "gcp"] as const)("on %s", (cloud) => {
     expect(defaulted).toEqual([]);
   });
 
-  it("protects the state and the keys that decrypt it", () => {
+  test("protects the state and the keys that decrypt it", () => {
     const kept = update.resources.filter(({ type }) => /:(Bucket|Key|CryptoKey)$/.test(type));
     expect(kept.length).toBeGreaterThan(1);
     expect(kept.filter(({ protect }) => !protect)).toEqual([]);
   });
 
-  it("gives each environment the variables that the workflows read, and no others", () => {
+  test("gives each environment the variables that the workflows read, and no others", () => {
     const { environments } = outputsOf(update);
     const expected = read.filter((name) => !name.startsWith(cloud === "aws" ? "GOOGLE" : "AWS")).sort();
     expect(expected).toContain("PULUMI_BACKEND_URL");
@@ -80,7 +80,7 @@ describe.each(["aws", "gcp"] as const)("on %s", (cloud) => {
     }
   });
 
-  it("prints commands with each variable", () => {
+  test("prints commands with each variable", () => {
     const { environments, commands } = outputsOf(update);
     for (const [name, variables] of Object.entries(environments))
       for (const [variable, value] of Object.entries(variables))
@@ -90,7 +90,7 @@ describe.each(["aws", "gcp"] as const)("on %s", (cloud) => {
   });
 });
 
-it("names the roles in the stack's keys on AWS", async () => {
+test("names the roles in the stack's keys on AWS", async () => {
   const { stackKeys } = outputsOf(await runBootstrap("aws", "update"));
   const role = (name: string) => `arn:aws:iam::123456789012:role/lakehead-${name}`;
   expect(stackKeys["aws-prod"]).toEqual({
@@ -100,7 +100,7 @@ it("names the roles in the stack's keys on AWS", async () => {
   });
 });
 
-it("uses an existing identity provider of GitHub on AWS", async () => {
+test("uses an existing identity provider of GitHub on AWS", async () => {
   const { resources } = await runBootstrap("aws", "update", {
     "lakehead-bootstrap:github": { repository: "acme/lakehead", createProvider: false },
   });
@@ -111,7 +111,7 @@ it("uses an existing identity provider of GitHub on AWS", async () => {
   );
 });
 
-it("lets a refresh read each type of resource of a stack on Google Cloud", () => {
+test("lets a refresh read each type of resource of a stack on Google Cloud", () => {
   const golden = readFileSync(join(root, "test/infra/golden/gcp-prod.yaml"), "utf8");
   const types = new Set([...golden.matchAll(/\bgcp:[\w-]+\/\w+:\w+/g)].map(([type]) => type));
   expect(types.size).toBeGreaterThan(10);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { inheriting } from "../../../infra/offline-plan/consequences.ts";
 import { diffPlans } from "../../../infra/offline-plan/diff.ts";
 import type { PlanEntry } from "../../../infra/offline-plan/plan.ts";
@@ -20,20 +20,20 @@ describe("what follows from a replacement", () => {
     return diffPlans(of("10.0.0.0/16"), of("10.1.0.0/16")).resources;
   };
 
-  it("a resource that takes an output of the replaced one is updated, even where the input forces nothing", () => {
+  test("a resource that takes an output of the replaced one is updated, even where the input forces nothing", () => {
     const gateway = "aws:ec2/internetGateway:InternetGateway::network";
     const found = moved(entry(gateway, { inputs: { vpcId: "<computed>" }, references: { vpcId: [vpc] } }));
     expect(found.find(({ id }) => id === gateway)).toMatchObject({ op: "change", follows: { from: vpc } });
   });
 
-  it("a resource whose input is known before stays", () => {
+  test("a resource whose input is known before stays", () => {
     const rule = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule::a";
     expect(moved(entry(rule, { inputs: { cidrIpv4: "10.9.0.0/16" }, references: { cidrIpv4: [vpc] } }))).toHaveLength(
       1,
     );
   });
 
-  it("a cluster that ignores its new subnets makes the cloud refuse the deletion of the old ones", () => {
+  test("a cluster that ignores its new subnets makes the cloud refuse the deletion of the old ones", () => {
     const found = moved(
       entry("aws:eks/cluster:Cluster::cluster", {
         inputs: { vpcConfig: { subnetIds: ["<computed>"], endpointPrivateAccess: true } },
@@ -58,7 +58,7 @@ describe("Google's subnetwork and node pools", () => {
     return diffPlans(a ?? planWith(), b ?? planWith()).resources;
   };
 
-  it.each([
+  test.each([
     ["10.64.0.0/20", "10.64.0.0/19", "change"],
     ["10.64.16.0/20", "10.64.0.0/19", "change"],
     ["10.64.0.0/20", "10.64.0.0/21", "replace"],
@@ -70,13 +70,13 @@ describe("Google's subnetwork and node pools", () => {
     expect(found?.warnings ?? []).toEqual(said);
   });
 
-  it("another secondary range is refused while a cluster uses it", () => {
+  test("another secondary range is refused while a cluster uses it", () => {
     const of = (ipCidrRange: string) => ({ secondaryIpRanges: [{ rangeName: "pods", ipCidrRange }] });
     const [found] = ranged(of("10.68.0.0/14"), of("10.72.0.0/14"));
     expect(found).toMatchObject({ op: "change", warnings: [expect.stringContaining("while a cluster uses it")] });
   });
 
-  it("removed zones of a pool change nothing, and fewer do", () => {
+  test("removed zones of a pool change nothing, and fewer do", () => {
     const pool = "gcp:container/nodePool:NodePool::gpu";
     const of = (...zones: string[]) =>
       planWith(entry(pool, { inputs: zones.length === 0 ? {} : { nodeLocations: zones } }));
@@ -86,7 +86,7 @@ describe("Google's subnetwork and node pools", () => {
     expect(ignored(of("a"))).toEqual([undefined]);
   });
 
-  it.each([
+  test.each([
     ["controlPlaneEndpointsConfig", true],
     ["resourceLabels", false],
   ])("a change of the cluster's %s changes the kubeconfig: %s", (property, expected) => {
@@ -103,7 +103,7 @@ describe("Google's subnetwork and node pools", () => {
 });
 
 describe("the consequences of a change", () => {
-  it("a new version of a launch template updates its node group", () => {
+  test("a new version of a launch template updates its node group", () => {
     const group = entry(nodeGroup, { references: { launchTemplate: [template] } });
     const of = (size: number) => planWith(entry(template, { inputs: { size } }), group);
     const diff = diffPlans(of(100), of(200));
@@ -114,7 +114,7 @@ describe("the consequences of a change", () => {
     expect(renderDiff(diff, "main")).toContain(`because launchTemplate comes from ${template}, which is changed`);
   });
 
-  it("a new launch template version is shown on a node group that changes anyway, with the loss of its nodes", () => {
+  test("a new launch template version is shown on a node group that changes anyway, with the loss of its nodes", () => {
     const of = (size: number, max: number) =>
       planWith(
         entry(template, { inputs: { size } }),
@@ -125,7 +125,7 @@ describe("the consequences of a change", () => {
     expect(group?.warnings).toEqual([expect.stringContaining("jobs on them end")]);
   });
 
-  it.each([
+  test.each([
     ["maximum", { maxSize: 4 }, ["--refresh"]],
     ["minimum, lowered", { minSize: 0 }, ["--refresh"]],
     ["minimum, raised", { minSize: 2 }, ["--refresh", "AWS refuses"]],
@@ -144,7 +144,7 @@ describe("the consequences of a change", () => {
     for (const part of said) expect(renderDiff(diff, "main")).toMatch(new RegExp(`^    note: .*${part}`, "m"));
   });
 
-  it("another size of a volume is an update that a StorageClass may refuse", () => {
+  test("another size of a volume is an update that a StorageClass may refuse", () => {
     const of = (storage: string) =>
       planWith(
         entry("kubernetes:core/v1:PersistentVolumeClaim::data", {
@@ -158,7 +158,7 @@ describe("the consequences of a change", () => {
     expect(renderDiff(diff, "main")).toMatch(/^ {4}note: .*otherwise `up` fails/m);
   });
 
-  it("a changed default tag updates the tagged resources of that provider only", () => {
+  test("a changed default tag updates the tagged resources of that provider only", () => {
     const others = [
       withAws("aws:ec2/vpc:Vpc::tagged"),
       withAws("aws:ec2/route:Route::bare"),
@@ -173,7 +173,7 @@ describe("the consequences of a change", () => {
 
   const ray = "kubernetes:ray.io/v1:RayCluster::ray";
   const workers = (group: object) => ({ spec: { workerGroupSpecs: [{ groupName: "cpu", ...group }] } });
-  it.each([
+  test.each([
     ["Ray's version", { spec: { rayVersion: "1" } }, { spec: { rayVersion: "2" } }, true],
     [
       "a label of its pods",
@@ -208,21 +208,21 @@ describe("the consequences of a change", () => {
       return diffPlans(of("1"), of("2")).resources[0]?.warnings ?? [];
     };
 
-    it("has both kinds of inputs", () => {
+    test("has both kinds of inputs", () => {
       expect(kept).toEqual(["tags", "taints", "labels", "resourceLabels", "resourceManagerTags"]);
       expect(recreated).toEqual(expect.arrayContaining(["machineType", "diskType", "diskSizeGb"]));
     });
 
-    it("keeps its nodes where existing values are replaced", () => {
+    test("keeps its nodes where existing values are replaced", () => {
       expect(kept.map((input) => [input, warningsOf(input)])).toEqual(kept.map((input) => [input, []]));
     });
 
-    it.each([...recreated, "imageType"])("recreates its nodes for another %s", (input) => {
+    test.each([...recreated, "imageType"])("recreates its nodes for another %s", (input) => {
       expect(warningsOf(input)).toEqual([expect.stringContaining("jobs on them end")]);
     });
   });
 
-  it("another cluster identifier replaces the provider of Kubernetes and everything on it", () => {
+  test("another cluster identifier replaces the provider of Kubernetes and everything on it", () => {
     const provided = entry("kubernetes:core/v1:ConfigMap::c", { options: { provider: "k" } });
     const elsewhere = entry("kubernetes:core/v1:ConfigMap::d", { options: { provider: "other" } });
     const of = (inputs: PlanEntry["inputs"]) =>
@@ -236,7 +236,7 @@ describe("the consequences of a change", () => {
     expect(operations({}, { clusterIdentifier: "b" })).toEqual([["k", "change", undefined]]);
   });
 
-  it("a replaced cluster replaces the provider that it identifies, and everything on it", () => {
+  test("a replaced cluster replaces the provider that it identifies, and everything on it", () => {
     const id = "aws:eks/cluster:Cluster::main";
     const of = (name: string) =>
       planWith(
@@ -250,7 +250,7 @@ describe("the consequences of a change", () => {
     expect(diffPlans(of("a"), of("b")).resources.map(({ op }) => op)).toEqual(["replace", "replace", "replace"]);
   });
 
-  it("another region of the provider replaces what takes its region from it", () => {
+  test("another region of the provider replaces what takes its region from it", () => {
     const of = (region: string) =>
       planWith(
         entry(provider, { inputs: { region } }),
@@ -264,7 +264,7 @@ describe("the consequences of a change", () => {
     ]);
   });
 
-  it("other changes of the provider and ignored changes have no consequences", () => {
+  test("other changes of the provider and ignored changes have no consequences", () => {
     const vpc = withAws("aws:ec2/vpc:Vpc::v");
     const of = (allowedAccountIds: string) => planWith(entry(provider, { inputs: { allowedAccountIds } }), vpc);
     expect(diffPlans(of("1"), of("2")).resources.map(({ id }) => id)).toEqual([provider]);
@@ -275,7 +275,7 @@ describe("the consequences of a change", () => {
     );
   });
 
-  it.each(Object.entries(inheriting))(
+  test.each(Object.entries(inheriting))(
     "the types with %s are those of the SDKs, of all that the stacks use",
     (output, listed) => {
       const carries = (type: string) => new RegExp(`^ +readonly ${output}:`, "m").test(declarationOf(type));

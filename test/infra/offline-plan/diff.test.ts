@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Change } from "../../../infra/offline-plan/changes.ts";
 import { diffPlans, emptyPlan } from "../../../infra/offline-plan/diff.ts";
 import { renderDiff } from "../../../infra/offline-plan/render-diff.ts";
@@ -24,7 +24,7 @@ const plans = fc
   );
 
 describe("the diff of two plans", () => {
-  it("counts every resource once, and is symmetric", () => {
+  test("counts every resource once, and is symmetric", () => {
     fc.assert(
       fc.property(plans, plans, (a, b) => {
         const [there, back] = [diffPlans(a, b), diffPlans(b, a)];
@@ -40,12 +40,12 @@ describe("the diff of two plans", () => {
     );
   });
 
-  it("is empty for equal plans", () => {
+  test("is empty for equal plans", () => {
     const plan = planWith(entry(cluster, { inputs: { version: "1.35", tags: { a: "b" } } }));
     expect(diffPlans(plan, structuredClone(plan))).toEqual({ stack: "test", resources: [], unchanged: 1, outputs: [] });
   });
 
-  it("shows one changed input", () => {
+  test("shows one changed input", () => {
     const before = planWith(
       entry(cluster),
       entry("gcp:container/nodePool:NodePool::cpu", {
@@ -66,7 +66,7 @@ describe("the diff of two plans", () => {
 `);
   });
 
-  it("marks a likely replacement and the resources that follow from it", () => {
+  test("marks a likely replacement and the resources that follow from it", () => {
     const group = (amiType: string) => entry(nodeGroup, { inputs: { amiType, clusterName: "<computed>" } });
     const association = entry("aws:eks/podIdentityAssociation:PodIdentityAssociation::p", {
       inputs: { clusterName: "<computed>" },
@@ -83,7 +83,7 @@ describe("the diff of two plans", () => {
     ]);
   });
 
-  it("matches a resource by its alias", () => {
+  test("matches a resource by its alias", () => {
     const before = planWith(
       entry("aws:s3/bucket:Bucket::old", { inputs: { bucket: "b" } }),
       entry("x:y/z:Z::z", { dependsOn: ["aws:s3/bucket:Bucket::old"] }),
@@ -99,7 +99,7 @@ describe("the diff of two plans", () => {
     ]);
   });
 
-  it("shows a rename without an alias as removal and addition, with the protection", () => {
+  test("shows a rename without an alias as removal and addition, with the protection", () => {
     const before = planWith(entry("aws:s3/bucket:Bucket::old", { options: { protect: true } }));
     expect(
       text(before, planWith(entry("aws:s3/bucket:Bucket::new"))),
@@ -111,7 +111,7 @@ describe("the diff of two plans", () => {
 `);
   });
 
-  it("matches an old resource with one new resource only", () => {
+  test("matches an old resource with one new resource only", () => {
     const aliases = ["aws:s3/bucket:Bucket::old"];
     const before = planWith(entry("aws:s3/bucket:Bucket::old"));
     const after = planWith(
@@ -121,7 +121,7 @@ describe("the diff of two plans", () => {
     expect(diffPlans(before, after).resources.map(({ op }) => op)).toEqual(["change", "add"]);
   });
 
-  it("marks inputs that the resource ignores, and does not replace for them", () => {
+  test("marks inputs that the resource ignores, and does not replace for them", () => {
     const group = (desiredSize: number, subnetIds: string[]) =>
       entry(nodeGroup, {
         inputs: { scalingConfig: { desiredSize }, subnetIds },
@@ -131,7 +131,7 @@ describe("the diff of two plans", () => {
     expect(resources).toMatchObject([{ op: "change", changes: [{ ignored: true }, { ignored: true }] }]);
   });
 
-  it("shows options, with dependencies as a set", () => {
+  test("shows options, with dependencies as a set", () => {
     const before = planWith(entry(nodeGroup, { dependsOn: ["a", "c"], options: { protect: true } }));
     const after = planWith(entry(nodeGroup, { dependsOn: ["a", "b", "c"], options: {} }));
     expect(text(before, after)).toContain(`    options.protect: true (removed)
@@ -139,7 +139,7 @@ describe("the diff of two plans", () => {
 `);
   });
 
-  it.each([
+  test.each([
     [
       "many changed dependencies",
       ["y::a"],
@@ -157,7 +157,7 @@ describe("the diff of two plans", () => {
     expect(text(of(before), of(after))).toContain(`(changed)\n    ${said}\n`);
   });
 
-  it("folds resources whose dependencies alone change", () => {
+  test("folds resources whose dependencies alone change", () => {
     const of = (dependency: string, count: number) =>
       planWith(
         ...["a", "b", "c"].slice(0, count).map((name) => entry(`x:y/z:Z::${name}`, { dependsOn: [dependency] })),
@@ -174,7 +174,7 @@ describe("the diff of two plans", () => {
       planWith(entry(cluster, { inputs: { list: after } })),
     ).resources.flatMap(({ changes }) => changes);
 
-  it.each<[string, Plain, Plain, Change[]]>([
+  test.each<[string, Plain, Plain, Change[]]>([
     [
       "by name, wherever it stands",
       [
@@ -218,7 +218,7 @@ describe("the diff of two plans", () => {
     expect(changesOf(before, after)).toEqual(changes);
   });
 
-  it("shows a change exactly where two lists differ", () => {
+  test("shows a change exactly where two lists differ", () => {
     const item = fc.oneof(
       fc.constantFrom("a", "b", "c"),
       fc.record({ name: fc.constantFrom("a", "b", "c"), size: fc.nat(2) }),
@@ -231,7 +231,7 @@ describe("the diff of two plans", () => {
     );
   });
 
-  it("finds the input that forces a replacement inside a list item with a name", () => {
+  test("finds the input that forces a replacement inside a list item with a name", () => {
     const of = (effect: string) =>
       planWith(
         entry("gcp:container/nodePool:NodePool::p", {
@@ -241,14 +241,14 @@ describe("the diff of two plans", () => {
     expect(diffPlans(of("a"), of("b")).resources).toMatchObject([{ op: "replace" }]);
   });
 
-  it("distinguishes a removed input from null", () => {
+  test("distinguishes a removed input from null", () => {
     const before = planWith(entry(cluster, { inputs: { a: null, b: "x" } }));
     expect(text(before, planWith(entry(cluster, { inputs: { a: "y" } })))).toContain(
       "    a: null -> y\n    b: x (removed)\n",
     );
   });
 
-  it("adds everything to an empty stack", () => {
+  test("adds everything to an empty stack", () => {
     expect(diffPlans(emptyPlan("test"), planWith(entry(cluster))).resources).toMatchObject([
       { op: "add", id: cluster },
     ]);

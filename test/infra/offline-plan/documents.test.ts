@@ -3,7 +3,7 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Capture } from "../../../infra/offline-plan/capture.ts";
 import { diffPlans } from "../../../infra/offline-plan/diff.ts";
 import { type Plan, planOf } from "../../../infra/offline-plan/plan.ts";
@@ -28,7 +28,7 @@ describe.each(["aws-prod", "gcp-prod"])("the plan of %s", (stack) => {
     [shown, unknown] = captures.map((capture) => planOf(capture)) as [Plan, Plan];
   });
 
-  it("differs from one without placeholders in texts that name their source only", () => {
+  test("differs from one without placeholders in texts that name their source only", () => {
     expect(shown.entries.map(({ id }) => id)).toEqual(unknown.entries.map(({ id }) => id));
     const { resources } = diffPlans(unknown, shown);
     expect(resources.length).toBeGreaterThan(5);
@@ -45,7 +45,7 @@ describe.each(["aws-prod", "gcp-prod"])("the plan of %s", (stack) => {
     }
   });
 
-  it("shows every policy document", () => {
+  test("shows every policy document", () => {
     const policies = shown.entries.flatMap(({ id, inputs }) =>
       Object.entries(inputs).flatMap(([key, value]) =>
         /policy$/i.test(key) ? [[`${id} ${key}`, value] as const] : [],
@@ -82,11 +82,11 @@ describe("a changed policy that holds an unknown identifier", () => {
     text = renderDiff(diffPlans(planOf(before), planOf(after)), "HEAD");
   });
 
-  it("shows the added action, by statement", () => {
+  test("shows the added action, by statement", () => {
     expect(text).toMatch(/^ {4}policy\.Statement\[Sid=ReadWriteTables\]\.Action\[1\]: s3:\* \(new\)$/m);
   });
 
-  it("shows the changed operator of a trust policy", () => {
+  test("shows the changed operator of a trust policy", () => {
     const condition = "assumeRolePolicy.Statement[Sid=ServiceAccount].Condition";
     expect(text).toContain(`${condition}.StringEquals["<computed OpenIdConnectProvider cluster-oidc.url>:aud"]: `);
     expect(text).toContain(`${condition}.StringLike["<computed OpenIdConnectProvider cluster-oidc.url>:aud"]: `);

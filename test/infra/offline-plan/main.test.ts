@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { root } from "../../support/infra/stacks.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "plan-test-"));
@@ -28,7 +28,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("npm run plan", () => {
-  it("prints the tree", () => {
+  test("prints the tree", () => {
     const { stdout, stderr, status } = plan("dev");
     expect(stderr).toBe("");
     expect(status).toBe(0);
@@ -43,7 +43,7 @@ describe("npm run plan", () => {
     expect(stdout).toContain("Sample results instead of a cloud's: aws:index/getCallerIdentity");
   });
 
-  it("compares with a revision, input by input, and removes its temporary folder", () => {
+  test("compares with a revision, input by input, and removes its temporary folder", () => {
     const path = join(folder, "Pulumi.dev.yaml");
     const before = readFileSync(path, "utf8");
     writeFileSync(path, `${before}  bucket: fixture-other\n`);
@@ -60,7 +60,7 @@ describe("npm run plan", () => {
     expect(leftBehind()).toEqual([]);
   });
 
-  it("shows a stack that the revision does not have as new", () => {
+  test("shows a stack that the revision does not have as new", () => {
     writeFileSync(join(folder, "Pulumi.new.yaml"), readFileSync(join(folder, "Pulumi.dev.yaml"), "utf8"));
     const { stdout } = plan("new", "--against", "HEAD", "--json");
     rmSync(join(folder, "Pulumi.new.yaml"));
@@ -69,7 +69,7 @@ describe("npm run plan", () => {
     expect(resources.map(({ op }: { op: string }) => op)).toEqual(Array.from({ length: 7 }, () => "add"));
   });
 
-  it.each([
+  test.each([
     [["prod"], 1, 'stack "prod" does not exist: no file Pulumi.prod.yaml; choose one of dev'],
     [["dev", "--against", "no-such-revision"], 1, 'revision "no-such-revision" does not exist'],
     [[], 2, "name a stack: dev"],
@@ -85,7 +85,7 @@ describe("npm run plan", () => {
     expect(status).toBe(code);
   });
 
-  it("prints the program's message when it fails", () => {
+  test("prints the program's message when it fails", () => {
     const path = join(folder, "Pulumi.dev.yaml");
     const before = readFileSync(path, "utf8");
     writeFileSync(path, `${before}  fault: refuse\n`);

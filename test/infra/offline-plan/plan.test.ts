@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { renderGolden } from "../../../infra/offline-plan/golden.ts";
 import { renderGraph } from "../../../infra/offline-plan/graph.ts";
 import { leaves } from "../../../infra/offline-plan/leaves.ts";
@@ -33,7 +33,7 @@ const graphs = fc
   .map((rows) => new Map(rows.map((row, node) => [String(node), row.filter((edge) => edge < node).map(String)])));
 
 describe("the reduction of dependencies", () => {
-  it("preserves reachability and has no redundant edge", () => {
+  test("preserves reachability and has no redundant edge", () => {
     fc.assert(
       fc.property(graphs, (graph) => {
         const reduced = transitiveReduction(graph);
@@ -52,7 +52,7 @@ describe("the reduction of dependencies", () => {
   });
 });
 
-it("a cycle between groups loses no dependency", () => {
+test("a cycle between groups loses no dependency", () => {
   const graph = new Map([
     ["a", ["b", "c"]],
     ["b", ["a", "c"]],
@@ -75,7 +75,7 @@ const plains = fc.letrec<{ tree: Plain }>((tie) => ({
 })).tree;
 
 describe("values", () => {
-  it("never print a secret, at any depth", () => {
+  test("never print a secret, at any depth", () => {
     fc.assert(
       fc.property(fc.array(fc.string(), { maxLength: 4 }), (path) => {
         const value = path.reduceRight<Value>((inner, key) => ({ [key]: [inner] }), new Secret({ deep: "hunter2" }));
@@ -85,7 +85,7 @@ describe("values", () => {
     );
   });
 
-  it("are decoded as they were encoded", () => {
+  test("are decoded as they were encoded", () => {
     const signature = "4dabf18193072939515e22adb298388d";
     expect(decode("04da6b54-80e4-46f7-96ec-b56ff0331ba9")).toBe(computed);
     expect(decode({ [signature]: "1b47061264138c4ac30d75fd1eb44270", value: { a: 1 } })).toEqual(new Secret({ a: 1 }));
@@ -100,7 +100,7 @@ describe("values", () => {
     );
   });
 
-  it("are shortened when long, and still differ", () => {
+  test("are shortened when long, and still differ", () => {
     const crd = (field: string) => ({
       metadata: { name: "x" },
       spec: { schema: Array.from({ length: 5000 }, () => field) },
@@ -111,14 +111,14 @@ describe("values", () => {
     expect(abridge(crd("b"))).not.toEqual(short);
   });
 
-  it("that are JSON text are parsed", () => {
+  test("that are JSON text are parsed", () => {
     expect(unfold({ policy: '{"Version":"2012-10-17","Statement":[{"Action":["a"]}]}', text: "{not json" })).toEqual({
       policy: { Statement: [{ Action: ["a"] }], Version: "2012-10-17" },
       text: "{not json",
     });
   });
 
-  it("have one path for each leaf", () => {
+  test("have one path for each leaf", () => {
     fc.assert(
       fc.property(plains, (value) => {
         const paths = leaves(value).map(([path]) => path);
@@ -142,24 +142,24 @@ describe("a plan", () => {
     }),
   ]);
 
-  it("hides inputs that the provider keeps secret", () => {
+  test("hides inputs that the provider keeps secret", () => {
     expect(renderGolden(planOf(capture))).not.toContain("in-the-clear");
     expect(renderTree(planOf(capture), { full: true })).not.toContain("in-the-clear");
   });
 
-  it("does not depend on the order of registration", () => {
+  test("does not depend on the order of registration", () => {
     const resources = ["c", "a", "b"].map((name) => resource("x:y/z:Z", name));
     expect(renderGolden(planOf(captureOf(resources)))).toBe(renderGolden(planOf(captureOf(resources.toReversed()))));
   });
 
-  it("contains the program's warnings", () => {
+  test("contains the program's warnings", () => {
     const warned = { ...capture, diagnostics: [{ severity: "warning" as const, message: "old operator\n" }] };
     expect(planOf(warned, ["esc"]).warnings).toEqual(["esc", "old operator"]);
     expect(renderTree(planOf(warned))).toContain("Warning: old operator");
   });
 });
 
-it("outputs inside an input's object are unknown, not absent", () => {
+test("outputs inside an input's object are unknown, not absent", () => {
   const marker = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
   expect(echoed("aws:eks/cluster:Cluster", { name: "x", vpcConfig: { subnetIds: ["a"], vpcId: "known" } })).toEqual({
     name: "x",
@@ -171,7 +171,7 @@ it("outputs inside an input's object are unknown, not absent", () => {
   });
 });
 
-it("the graph shows components, their sizes and dependencies", () => {
+test("the graph shows components, their sizes and dependencies", () => {
   const plan = planWith(
     entry("lakehead:aws:Platform::platform", { kind: "component" }),
     entry("lakehead:aws:Network::network", { kind: "component", parent: "lakehead:aws:Platform::platform" }),

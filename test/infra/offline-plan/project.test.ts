@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   flattenConfig,
   ProjectError,
@@ -12,7 +12,7 @@ const project = { name: "lakehead", defaults: {} };
 const fixtures = join(import.meta.dirname, "fixtures/project");
 
 describe("a stack's configuration", () => {
-  it("has the form that the CLI passes to a program", () => {
+  test("has the form that the CLI passes to a program", () => {
     expect(
       flattenConfig(project, {
         "lakehead:cloud": "aws",
@@ -33,7 +33,7 @@ describe("a stack's configuration", () => {
     });
   });
 
-  it("hides encrypted values at any depth", () => {
+  test("hides encrypted values at any depth", () => {
     const { values, secretKeys } = flattenConfig(project, {
       token: { secure: "v1:abc" },
       database: { user: "lake", password: { secure: "v1:def" } },
@@ -44,7 +44,7 @@ describe("a stack's configuration", () => {
     expect(JSON.stringify(values)).not.toContain("v1:");
   });
 
-  it("starts from the project's defaults", () => {
+  test("starts from the project's defaults", () => {
     const defaults = { region: { default: "eu-west-1" }, size: { value: 2 }, name: "x", required: { type: "string" } };
     expect(flattenConfig({ name: "p", defaults }, { size: 3 }).values).toEqual({
       "p:region": "eu-west-1",
@@ -53,13 +53,13 @@ describe("a stack's configuration", () => {
     });
   });
 
-  it("of an unknown stack: the error lists the known stacks", () => {
+  test("of an unknown stack: the error lists the known stacks", () => {
     expect(() => readStackConfig(readProject(fixtures), "prd")).toThrow(
       new ProjectError('stack "prd" does not exist: no file Pulumi.prd.yaml; choose one of dev'),
     );
   });
 });
 
-it("a folder without a project is refused", () => {
+test("a folder without a project is refused", () => {
   expect(() => readProject(join(fixtures, ".."))).toThrow(/has no Pulumi\.yaml/);
 });

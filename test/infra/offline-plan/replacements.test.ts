@@ -1,9 +1,9 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { knownTypes, replacementSource, tables } from "../../../infra/offline-plan/replacements.ts";
 import { documentedPaths, elsewhere, forcesReplacement, inputsOf } from "../../support/infra/forced-replacements.ts";
 
 describe("the table of inputs that force a replacement", () => {
-  it.each([...knownTypes])("has no input of %s that no source names", (type) => {
+  test.each([...knownTypes])("has no input of %s that no source names", (type) => {
     const sources = [...documentedPaths(type), ...(elsewhere[type]?.slice(1) ?? [])];
     // An entry for a whole block stands for the inputs in it.
     const unsupported = (tables[type] ?? []).filter(
@@ -12,11 +12,11 @@ describe("the table of inputs that force a replacement", () => {
     expect(unsupported).toEqual([]);
   });
 
-  it.each([...knownTypes])("has every input of %s that a document says forces one", (type) => {
+  test.each([...knownTypes])("has every input of %s that a document says forces one", (type) => {
     expect(documentedPaths(type).filter((path) => replacementSource(type, path) === undefined)).toEqual([]);
   });
 
-  it.each(Object.entries(elsewhere))("names another source for %s only where no document speaks", (type, named) => {
+  test.each(Object.entries(elsewhere))("names another source for %s only where no document speaks", (type, named) => {
     const paths = named.slice(1);
     const documents = documentedPaths(type);
     expect(paths.filter((path) => documents.includes(path) || !tables[type]?.includes(path))).toEqual([]);
@@ -24,7 +24,7 @@ describe("the table of inputs that force a replacement", () => {
     expect(paths.filter((path) => !new RegExp(`^ +${path.split(".")[0]}\\??:`, "m").test(inputs))).toEqual([]);
   });
 
-  it.each([
+  test.each([
     ["aws:eks/nodeGroup:NodeGroup", "instanceTypes", true],
     ["aws:eks/nodeGroup:NodeGroup", "scalingConfig.maxSize", false],
     ["aws:eks/nodeGroup:NodeGroup", "launchTemplate.id", true],
@@ -47,7 +47,7 @@ describe("the table of inputs that force a replacement", () => {
 });
 
 describe("the documents", () => {
-  it.each([
+  test.each([
     ["the SDK's comment", "gcp:serviceaccount/account:Account", ["accountId"], ["displayName"]],
     ["the SDK's comment", "gcp:compute/network:Network", ["description"], ["deletionPolicy"]],
     ["the SDK's comment, not under a condition", "aws:ec2/subnet:Subnet", [], ["ipv6CidrBlock", "tags"]],

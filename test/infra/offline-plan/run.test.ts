@@ -2,7 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { planOf } from "../../../infra/offline-plan/plan.ts";
 import { readProject, readStackConfig, secretPlaceholder } from "../../../infra/offline-plan/project.ts";
 import { runProgram } from "../../../infra/offline-plan/run.ts";
@@ -15,7 +15,7 @@ const run = (extra: Record<string, string> = {}, options: Partial<Parameters<typ
   runProgram({ project, stack: "dev", config: { ...config, values: { ...config.values, ...extra } }, ...options });
 
 describe("a dry run of an unmodified program", () => {
-  it("records the program's requests", async () => {
+  test("records the program's requests", async () => {
     const capture = await run();
     expect(capture.failure).toBeUndefined();
     expect(capture.peakBytes).toBeGreaterThan(2 ** 20);
@@ -62,7 +62,7 @@ describe("an unknown identifier", () => {
     return (name: string) => entries.find((entry) => entry.name === name)?.inputs;
   };
 
-  it("is a placeholder inside a document, which stays secret if it holds a secret", async () => {
+  test("is a placeholder inside a document, which stays secret if it holds a secret", async () => {
     const inputs = await inputsOf("documents");
     expect(inputs("reader")).toEqual({
       policy: {
@@ -76,12 +76,12 @@ describe("an unknown identifier", () => {
     expect(inputs("store-versioning")?.bucket).toBe("<computed>");
   });
 
-  it("is unknown to a program that fails with the placeholder", async () => {
+  test("is unknown to a program that fails with the placeholder", async () => {
     expect((await inputsOf("shape"))("partition")).toEqual({ value: "<computed>" });
   });
 });
 
-it("runs as an update with fabricated ids", async () => {
+test("runs as an update with fabricated ids", async () => {
   const capture = await run({}, { create: fabricate });
   const versioning = capture.resources.find(({ name }) => name === "store-versioning");
   expect(mask(versioning?.inputs.bucket ?? null)).toBe("fixture-tables");
@@ -89,7 +89,7 @@ it("runs as an update with fabricated ids", async () => {
 });
 
 describe("a program that fails", () => {
-  it("gets no credentials, region or kubeconfig of its caller", async () => {
+  test("gets no credentials, region or kubeconfig of its caller", async () => {
     process.env.AWS_SECRET_ACCESS_KEY = "must-not-travel";
     const { failure } = await run({ "fixture:fault": "environment" });
     delete process.env.AWS_SECRET_ACCESS_KEY;
@@ -97,7 +97,7 @@ describe("a program that fails", () => {
     expect(failure).not.toContain("AWS");
   });
 
-  it.each([
+  test.each([
     ["duplicate", /duplicate resource URN "urn:pulumi:dev::fixture::aws:s3\/bucket:Bucket::logs"/],
     ["invoke", /no sample result for the function "aws:ec2\/getAmi:getAmi".*infra\/offline-plan\/answers\.ts/],
     ["throw", /the sky is falling/],
@@ -108,7 +108,7 @@ describe("a program that fails", () => {
     expect(failure).not.toContain("\u001b");
   });
 
-  it("is killed when it does not end", async () => {
+  test("is killed when it does not end", async () => {
     const { failure } = await run({ "fixture:fault": "hang" }, { timeout: 500 });
     expect(failure).toBe("the program ended without a message (stopped after 0.5 s; --timeout <seconds> allows more)");
   });
@@ -125,7 +125,7 @@ describe("a program whose parent is killed", () => {
     return /^[^Z\s]/.test(stdout.trim());
   };
 
-  it.each(["wait", "loop"])("ends too, although it would run on: %s", async (fault) => {
+  test.each(["wait", "loop"])("ends too, although it would run on: %s", async (fault) => {
     const folder = mkdtempSync(join(tmpdir(), "lakehead-parent-"));
     const pidFile = join(folder, "pid");
     const values = { ...config.values, "fixture:fault": fault, "fixture:pidFile": pidFile };

@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { diffPlans } from "../../../infra/offline-plan/diff.ts";
 import { planOf } from "../../../infra/offline-plan/plan.ts";
 import { renderDiff } from "../../../infra/offline-plan/render-diff.ts";
@@ -8,13 +8,13 @@ import { configured, describeStack } from "./suite.ts";
 
 const captures = describeStack("aws-dev");
 
-it("the placeholders of the example are one warning that names their keys", () => {
+test("the placeholders of the example are one warning that names their keys", () => {
   expect(captures().preview.diagnostics.map(({ severity, message }) => `${severity}: ${message.trim()}`)).toContain(
     "warning: placeholders are left, which pulumi preview and pulumi up refuse: account, deployerArn, viewerArns, auditorArns, endpoint.publicCidrs, bucket.name, client.principals, tableService.auth.issuer",
   );
 });
 
-it("one NAT gateway serves the private subnets of both zones", () => {
+test("one NAT gateway serves the private subnets of both zones", () => {
   const { resources } = captures().preview;
   const gateways = resources.filter(({ type }) => type === "aws:ec2/natGateway:NatGateway");
   expect(gateways).toHaveLength(1);
@@ -23,7 +23,7 @@ it("one NAT gateway serves the private subnets of both zones", () => {
   for (const { dependsOn } of routes) expect(dependsOn).toContain(gateways[0]?.urn);
 });
 
-it("without aws:kms there is no key for the tables", () => {
+test("without aws:kms there is no key for the tables", () => {
   const types = captures()
     .preview.resources.filter(({ name }) => name.startsWith("tables"))
     .map(({ type }) => type);
@@ -31,7 +31,7 @@ it("without aws:kms there is no key for the tables", () => {
   expect(types).not.toContain("aws:kms/key:Key");
 });
 
-it("a changed instance type of one node group is the only change, and a danger", async () => {
+test("a changed instance type of one node group is the only change, and a danger", async () => {
   const nodes = configured("aws-dev", "nodes");
   const changed = await runStack("aws-dev", "preview", {
     "lakehead:nodes": { ...nodes, head: { ...nodes.head, instanceTypes: ["m7i.4xlarge"] } },
@@ -46,7 +46,7 @@ it("a changed instance type of one node group is the only change, and a danger",
   expect(dangers(stepsOfDiff(diff)).map(({ action }) => action)).toEqual(["replaces a node group"]);
 });
 
-it("an additional zone replaces only the node groups that name no zones", async () => {
+test("an additional zone replaces only the node groups that name no zones", async () => {
   const nodes = configured("aws-dev", "nodes");
   const changed = await runStack("aws-dev", "preview", {
     "lakehead:network": { ...configured("aws-dev", "network"), zones: ["a", "b", "c"] },
@@ -62,7 +62,7 @@ it("an additional zone replaces only the node groups that name no zones", async 
   expect(resources.filter(({ op, type }) => op === "replace" && /:(Subnet|Cluster)$/.test(type))).toEqual([]);
 });
 
-it("an additional tag is a danger: launch templates have it, so every node is replaced", async () => {
+test("an additional tag is a danger: launch templates have it, so every node is replaced", async () => {
   const changed = await runStack("aws-dev", "preview", { "lakehead:tags": { owner: "another" } });
   const found = dangers(stepsOfDiff(diffPlans(planOf(captures().preview), planOf(changed))));
   expect(found.map(({ step }) => step.name)).toEqual([

@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { runStack } from "../../support/infra/stacks.ts";
 
 const outcome = async (stack: string, overrides: Record<string, unknown>) => {
@@ -6,7 +6,7 @@ const outcome = async (stack: string, overrides: Record<string, unknown>) => {
   return { failure, resources: resources.filter(({ kind }) => kind !== "stack").map(({ urn }) => urn) };
 };
 
-it("reports every error at once, before the first resource", async () => {
+test("reports every error at once, before the first resource", async () => {
   expect(
     await outcome("aws-dev", {
       "lakehead:nodes": { head: { spot: true }, gpu: { enabled: false } },
@@ -24,7 +24,7 @@ it("reports every error at once, before the first resource", async () => {
   });
 });
 
-it("lists the clouds for an unknown one", async () => {
+test("lists the clouds for an unknown one", async () => {
   expect(await outcome("local", { "lakehead:cloud": "azure" })).toEqual({
     resources: [],
     failure: `The stack's configuration has an error:
@@ -32,7 +32,7 @@ it("lists the clouds for an unknown one", async () => {
   });
 });
 
-it("reports errors between keys", async () => {
+test("reports errors between keys", async () => {
   const { failure, resources } = await outcome("gcp-dev", {
     "lakehead:nodes": { head: { machineType: "n2-standard-4" }, cpu: { min: 5, max: 2 } },
   });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { computed, Secret } from "../../../infra/offline-plan/values.ts";
 import { DependencyGraph } from "../../support/infra/graph.ts";
 import { judge, type Rule, rules } from "../../support/infra/order-rules.ts";
@@ -18,7 +18,7 @@ import { unsharedWaits } from "./checks/waits.ts";
 const bucket = (name: string, more = {}) => resource("aws:s3/bucket:Bucket", name, more);
 
 describe("structure", () => {
-  it("finds a resource that only the update has", () => {
+  test("finds a resource that only the update has", () => {
     const preview = captureOf([bucket("a")]);
     const update = captureOf([bucket("a"), bucket("b")]);
     expect(parity({ preview, update })).toEqual([expect.stringMatching(/^only in the update: .*::b$/)]);
@@ -27,24 +27,24 @@ describe("structure", () => {
     ]);
   });
 
-  it("finds resources outside of components, and silent or oddly typed components", () => {
+  test("finds resources outside of components, and silent or oddly typed components", () => {
     expect(parents(captureOf([bucket("loose")]))).toHaveLength(1);
     const component = resource("acme:Thing", "c", { kind: "component" });
     expect(parents(captureOf([component, bucket("b", { parent: component.urn })]))).toEqual([]);
     expect(components(captureOf([component]))).toHaveLength(2);
   });
 
-  it("finds default and foreign providers", () => {
+  test("finds default and foreign providers", () => {
     expect(providers(captureOf([bucket("a")]))).toEqual(["aws:s3/bucket:Bucket a uses the default provider"]);
     expect(providers(captureOf([bucket("a", { provider: "urn:elsewhere" })]))).toHaveLength(1);
   });
 
-  it("finds Kubernetes providers that are not tied down, or that show their kubeconfig", () => {
+  test("finds Kubernetes providers that are not tied down, or that show their kubeconfig", () => {
     const provider = resource("pulumi:providers:kubernetes", "k", { inputs: { kubeconfig: "open" } });
     expect(kubernetesProviders(captureOf([provider]))).toHaveLength(2);
   });
 
-  it("finds two objects of one name, but not in two namespaces", () => {
+  test("finds two objects of one name, but not in two namespaces", () => {
     const account = (name: string, namespace: string) =>
       resource("kubernetes:core/v1:ServiceAccount", name, { inputs: { metadata: { name: "same", namespace } } });
     expect(names(captureOf([account("a", "x"), account("b", "x")]))).toHaveLength(1);
@@ -53,7 +53,7 @@ describe("structure", () => {
 });
 
 describe("order", () => {
-  it("follows dependencies, parents and providers, and nothing else", () => {
+  test("follows dependencies, parents and providers, and nothing else", () => {
     const first = bucket("first");
     const provider = resource("pulumi:providers:aws", "p", { dependsOn: [first.urn] });
     const component = resource("lakehead:aws:Thing", "c", { kind: "component", dependsOn: [first.urn] });
@@ -66,7 +66,7 @@ describe("order", () => {
     ]);
   });
 
-  it("of a RayCluster beside its operator is found out", () => {
+  test("of a RayCluster beside its operator is found out", () => {
     const cluster = resource("kubernetes:ray.io/v1:RayCluster", "ray");
     const operator = resource("kubernetes:helm.sh/v3:Release", "op", { inputs: { chart: "kuberay-operator" } });
     const [rule] = rules;
@@ -77,7 +77,7 @@ describe("order", () => {
 });
 
 describe("protection", () => {
-  it("finds marks in the wrong places, and missing ones", () => {
+  test("finds marks in the wrong places, and missing ones", () => {
     const group = resource("aws:eks/nodeGroup:NodeGroup", "g", { protect: true, retainOnDelete: true });
     expect(strayMarks(captureOf([group]))).toHaveLength(2);
     expect(unprotected(captureOf([bucket("b")]))).toEqual(["aws:s3/bucket:Bucket b is not protected"]);
@@ -90,7 +90,7 @@ describe("protection", () => {
 });
 
 describe("secrets", () => {
-  it("are found in inputs, outputs and messages, but not where they are secret or unknown", () => {
+  test("are found in inputs, outputs and messages, but not where they are secret or unknown", () => {
     const open = bucket("b", { inputs: { tags: { a: ["x hunter2 y"] }, ok: new Secret("hunter2"), later: computed } });
     const capture = captureOf([open], { token: "hunter2" });
     expect(leaks({ ...capture, diagnostics: [{ severity: "info", message: "hunter2" }] }, ["hunter2"])).toEqual([
@@ -100,7 +100,7 @@ describe("secrets", () => {
     ]);
   });
 
-  it("that the provider knows as such are found when the program does not", () => {
+  test("that the provider knows as such are found when the program does not", () => {
     const of = (data: Secret | string) =>
       captureOf([
         resource("kubernetes:core/v1:Secret", "s", { secretOutputs: ["data"], inputs: { data: { key: data } } }),
@@ -109,7 +109,7 @@ describe("secrets", () => {
     expect(openSecrets(of(new Secret("shut")))).toEqual([]);
   });
 
-  it("of a kubeconfig must come from a plugin", () => {
+  test("of a kubeconfig must come from a plugin", () => {
     const provider = (text: string) =>
       captureOf([resource("pulumi:providers:kubernetes", "k", { inputs: { kubeconfig: new Secret(text) } })]);
     expect(kubeconfigTokens(provider('{"user":{"token":"abc"}}'))).toHaveLength(1);
@@ -132,7 +132,7 @@ describe("identities", () => {
       },
     ]).flatMap(looseTrust);
 
-  it("with wildcards, exclusions or broad policies are found", () => {
+  test("with wildcards, exclusions or broad policies are found", () => {
     const found = (Statement: unknown) => role("policy", Statement).flatMap(wildcards);
     expect(found([{ Effect: "Allow", Action: ["s3:*"], Resource: ["arn:aws:s3:::b/*"] }])).not.toEqual([]);
     expect(found([{ Effect: "Allow", Action: "iam:PassRole", Resource: "*" }])).toHaveLength(1);
@@ -144,7 +144,7 @@ describe("identities", () => {
     expect(broadManagedPolicies(captureOf([attachment]))).toHaveLength(1);
   });
 
-  it("whose trust lets others in are found", () => {
+  test("whose trust lets others in are found", () => {
     const sub = "system:serviceaccount:lancedb:geneva-service-account";
     expect(trust({ "o:sub": sub, "o:aud": "sts.amazonaws.com" })).toEqual([]);
     expect(trust({ "o:sub": sub })).toEqual([expect.stringContaining("audience")]);
@@ -154,12 +154,12 @@ describe("identities", () => {
     ]);
   });
 
-  it("with actions that do not exist are found", () => {
+  test("with actions that do not exist are found", () => {
     const found = role("policy", [{ Effect: "Allow", Action: ["s3:HeadObject", "s3:GetObject"], Resource: [] }]);
     expect(found.flatMap(notActions)).toEqual([expect.stringContaining("there is no action s3:HeadObject")]);
   });
 
-  it("with broad roles on Google Cloud are found", () => {
+  test("with broad roles on Google Cloud are found", () => {
     const member = (type: string, role: string) => resource(type, "m", { inputs: { role, member: "allUsers" } });
     expect(
       broadGoogleRoles(captureOf([member("gcp:projects/iAMMember:IAMMember", "roles/storage.objectAdmin")])),
@@ -169,7 +169,7 @@ describe("identities", () => {
 });
 
 describe("values", () => {
-  it("that no API knows are found", () => {
+  test("that no API knows are found", () => {
     const group = resource("aws:eks/nodeGroup:NodeGroup", "g", {
       inputs: {
         amiType: "AL2023_ARM_NVIDIA",
@@ -186,7 +186,7 @@ describe("values", () => {
     ]);
   });
 
-  it("of objects that do not fit their schema are found", async () => {
+  test("of objects that do not fit their schema are found", async () => {
     const errors = (apiVersion: string, kind: string, rest: object) =>
       schemaErrors({
         apiVersion,
@@ -233,7 +233,7 @@ describe("pods and nodes", () => {
     return podsOf(capture).flatMap((found) => placement(found, nodePools(capture)));
   };
 
-  it("that do not fit each other are found", () => {
+  test("that do not fit each other are found", () => {
     expect(faults(deployment({ role: "a" }), group("a"))).toEqual([]);
     expect(faults(deployment({ role: "b" }), group("a"))).toEqual(['d selects 0 pools: {"role":"b"}']);
     expect(faults(deployment({}), group("a"))).toEqual(["d may land on any node"]);
@@ -245,7 +245,7 @@ describe("pods and nodes", () => {
     ).toEqual(["d does not tolerate k"]);
   });
 
-  it("pools that lose jobs, take anything or play two roles are found", () => {
+  test("pools that lose jobs, take anything or play two roles are found", () => {
     const head = group("head", {
       labels: { "g/ray-head": "", "g/ray-worker-cpu": "true" },
       capacityType: "SPOT",
@@ -263,7 +263,7 @@ describe("pods and nodes", () => {
   });
 });
 
-it("client's parameters that name what the stack does not have are found", () => {
+test("client's parameters that name what the stack does not have are found", () => {
   const group = { service_account: "sa", num_cpus: 1, memory: 2 ** 30, node_selector: { a: "b" } };
   const stack = captureOf([
     resource("aws:eks/cluster:Cluster", "c", { inputs: { name: "lancedb" } }),
@@ -300,7 +300,7 @@ describe("waits", () => {
       } as never),
     ]);
 
-  it.each([
+  test.each([
     "jsonpath={.status.used.count/rayclusters\\.ray\\.io}",
     "jsonpath={.status.used['count/rayclusters.ray.io']}",
     "jsonpath=.status.phase",
@@ -308,7 +308,7 @@ describe("waits", () => {
     "Ready",
   ])("finds %s", (text) => expect(unsharedWaits(waiting(text))).toHaveLength(1));
 
-  it.each(["condition=Ready", "jsonpath={.status.used.*}", "jsonpath={.status.phase}=Bound", '["condition=Ready"]'])(
+  test.each(["condition=Ready", "jsonpath={.status.used.*}", "jsonpath={.status.phase}=Bound", '["condition=Ready"]'])(
     "accepts %s",
     (text) => expect(unsharedWaits(waiting(text))).toEqual([]),
   );

@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { diffPlans } from "../../../infra/offline-plan/diff.ts";
 import { planOf } from "../../../infra/offline-plan/plan.ts";
 import { renderDiff } from "../../../infra/offline-plan/render-diff.ts";
@@ -7,7 +7,7 @@ import { configured, describeStack } from "./suite.ts";
 
 const captures = describeStack("gcp-dev");
 
-it("a pool with zones has nodes in those only", () => {
+test("a pool with zones has nodes in those only", () => {
   const pools = captures().preview.resources.filter(({ type }) => type === "gcp:container/nodePool:NodePool");
   expect(Object.fromEntries(pools.map(({ name, inputs }) => [name, inputs.nodeLocations]))).toEqual({
     "system-pool": ["europe-west4-a"],
@@ -17,7 +17,7 @@ it("a pool with zones has nodes in those only", () => {
   });
 });
 
-it("a changed machine type of one pool is the only change", async () => {
+test("a changed machine type of one pool is the only change", async () => {
   const nodes = configured("gcp-dev", "nodes");
   const changed = await runStack("gcp-dev", "preview", {
     "lakehead:nodes": { ...nodes, cpu: { ...nodes.cpu, machineType: "n2-standard-32" } },

@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { renderGolden } from "../../../infra/offline-plan/golden.ts";
 import { planOf } from "../../../infra/offline-plan/plan.ts";
 import { renderTree } from "../../../infra/offline-plan/tree.ts";
@@ -9,7 +9,7 @@ const tokens = "token-that-must-not-show";
 const storage = "storage-key-that-must-not-show";
 const certificate = "client-key-that-must-not-show";
 
-it("every secret that a stack can be given stays one, in a preview and in an update", async () => {
+test("every secret that a stack can be given stays one, in a preview and in an update", async () => {
   const overrides = {
     "lakehead:context": undefined,
     "lakehead:database": { uri: "s3://tables/lance" },

@@ -1,7 +1,7 @@
 /** What must hold of every example stack, judged from one preview and one update of the real program. */
 
 import { join } from "node:path";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { sampleRegistryToken } from "../../../infra/offline-plan/answers.ts";
 import { renderGolden } from "../../../infra/offline-plan/golden.ts";
 import { planOf } from "../../../infra/offline-plan/plan.ts";
@@ -35,25 +35,25 @@ export function describeStack(stack: ExampleStack): () => StackCaptures {
   });
 
   describe("structure", () => {
-    it("has the same resources in an update as in a preview", () => {
+    test("has the same resources in an update as in a preview", () => {
       expect(parity(captures)).toEqual([]);
       expect(captures.preview.resources.length).toBeGreaterThan(30);
     });
-    it("keeps every resource inside a component", () => expect(parents(captures.update)).toEqual([]));
-    it("has components that name their kind and register their outputs", () =>
+    test("keeps every resource inside a component", () => expect(parents(captures.update)).toEqual([]));
+    test("has components that name their kind and register their outputs", () =>
       expect(components(captures.update)).toEqual([]));
-    it("uses no default provider", () => expect(providers(captures.update)).toEqual([]));
-    it("identifies the cluster of its Kubernetes providers", () =>
+    test("uses no default provider", () => expect(providers(captures.update)).toEqual([]));
+    test("identifies the cluster of its Kubernetes providers", () =>
       expect(kubernetesProviders(captures.update)).toEqual([]));
-    it("gives each resource a unique name", () => expect(names(captures.update)).toEqual([]));
-    it("calls no provider function, but for AWS's newest machine image", () =>
+    test("gives each resource a unique name", () => expect(names(captures.update)).toEqual([]));
+    test("calls no provider function, but for AWS's newest machine image", () =>
       expect(captures.preview.invocations.filter(({ token }) => token !== "aws:ssm/getParameter:getParameter")).toEqual(
         [],
       ));
   });
 
   describe("order of creation and, reversed, of deletion", () => {
-    it.each(rules.map((rule) => [rule.why, rule] as const))("%s", (_why, rule) => {
+    test.each(rules.map((rule) => [rule.why, rule] as const))("%s", (_why, rule) => {
       for (const capture of [captures.preview, captures.update]) {
         const outcome = judge(rule, capture);
         expect(outcome.findings).toEqual([]);
@@ -64,11 +64,11 @@ export function describeStack(stack: ExampleStack): () => StackCaptures {
   });
 
   if (cloud !== "local")
-    it("creates and deletes the stack in nearly the minimum time of the cloud", () =>
+    test("creates and deletes the stack in nearly the minimum time of the cloud", () =>
       expect(delays(captures.update, cloud)).toEqual([]));
 
   describe("protection", () => {
-    it("is on the resources with data, only with protect", () => {
+    test("is on the resources with data, only with protect", () => {
       const { values } = readStackConfig(readProject(root), stack);
       const { update } = captures;
       if (values["lakehead:protect"] === "false")
@@ -77,11 +77,11 @@ export function describeStack(stack: ExampleStack): () => StackCaptures {
       expect(strayMarks(update)).toEqual([]);
       expect(cloudProtection(update)).toEqual([]);
     });
-    it("keeps the resource definitions", () => expect(notRetained(captures.update)).toEqual([]));
+    test("keeps the resource definitions", () => expect(notRetained(captures.update)).toEqual([]));
   });
 
   describe("secrets", () => {
-    it("are encrypted everywhere", () => {
+    test("are encrypted everywhere", () => {
       for (const capture of [captures.preview, captures.update]) {
         expect(leaks(capture, ["certificate of", sampleRegistryToken])).toEqual([]);
         expect(openSecrets(capture)).toEqual([]);
@@ -91,26 +91,27 @@ export function describeStack(stack: ExampleStack): () => StackCaptures {
   });
 
   describe("identities", () => {
-    it("have only the listed wildcards", () => expect(documents(captures.update).flatMap(wildcards)).toEqual([]));
-    it("trust one subject and audience each", () => expect(documents(captures.update).flatMap(looseTrust)).toEqual([]));
-    it("name only existing actions", () => expect(documents(captures.update).flatMap(notActions)).toEqual([]));
-    it("have none of AWS's broad policies", () => expect(broadManagedPolicies(captures.update)).toEqual([]));
-    it("have no broad role on Google Cloud", () => expect(broadGoogleRoles(captures.update)).toEqual([]));
+    test("have only the listed wildcards", () => expect(documents(captures.update).flatMap(wildcards)).toEqual([]));
+    test("trust one subject and audience each", () =>
+      expect(documents(captures.update).flatMap(looseTrust)).toEqual([]));
+    test("name only existing actions", () => expect(documents(captures.update).flatMap(notActions)).toEqual([]));
+    test("have none of AWS's broad policies", () => expect(broadManagedPolicies(captures.update)).toEqual([]));
+    test("have no broad role on Google Cloud", () => expect(broadGoogleRoles(captures.update)).toEqual([]));
   });
 
   describe("values", () => {
-    it("are in the enumerations of the clouds' SDKs", () => {
+    test("are in the enumerations of the clouds' SDKs", () => {
       const { findings, compared } = unknownValues(captures.update);
       expect(findings).toEqual([]);
       if (cloud !== "local") expect(compared).toBeGreaterThan(10);
     });
-    it("that the Kubernetes provider waits for are in the syntax that it shares with kubectl", () => {
+    test("that the Kubernetes provider waits for are in the syntax that it shares with kubectl", () => {
       expect(unsharedWaits(captures.update)).toEqual([]);
       expect(waitsOf(captures.update).map(({ name }) => name)).toContain(
         "kubernetes:core/v1:ResourceQuota ray-cluster-quota",
       );
     });
-    it("of Kubernetes objects match their schemas", async () => {
+    test("of Kubernetes objects match their schemas", async () => {
       const objects = manifests(captures.update);
       expect(objects.length).toBeGreaterThan(15);
       expect((await Promise.all(objects.map(schemaErrors))).flat()).toEqual([]);
@@ -118,7 +119,7 @@ export function describeStack(stack: ExampleStack): () => StackCaptures {
   });
 
   describe("pods and nodes", () => {
-    it("fit each other: selectors, taints and sizes", () => {
+    test("fit each other: selectors, taints and sizes", () => {
       const pools = nodePools(captures.update);
       const pods = podsOf(captures.update);
       expect(pods.length).toBeGreaterThanOrEqual(4);
@@ -129,7 +130,7 @@ export function describeStack(stack: ExampleStack): () => StackCaptures {
   });
 
   describe("the client's parameters", () => {
-    it("name only objects of the stack", () => {
+    test("name only objects of the stack", () => {
       for (const capture of [captures.preview, captures.update]) {
         const parameters = parametersOf(capture);
         expect(unknownToStack(capture, parameters)).toEqual([]);
@@ -141,13 +142,13 @@ export function describeStack(stack: ExampleStack): () => StackCaptures {
 
   describe("the plan", () => {
     if (!stack.endsWith("-dev"))
-      it("equals the golden plan", async () => {
+      test("equals the golden plan", async () => {
         await expect(
           renderGolden(planOf(captures.preview)),
           `the golden plan of ${stack} is stale; if the change is intended: npx vitest run test/infra/program --update`,
         ).toMatchFileSnapshot(join(root, `test/infra/golden/${stack}.yaml`));
       });
-    it("has a replacement table for each type of cloud resource", () => {
+    test("has a replacement table for each type of cloud resource", () => {
       const types = captures.preview.resources.map(({ type }) => type).filter((type) => /^(aws|gcp):/.test(type));
       expect([...new Set(types)].filter((type) => !knownTypes.has(type))).toEqual([]);
     });

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { Capture } from "../../../infra/offline-plan/capture.ts";
 import { exampleStacks, runBootstrap, runStack } from "../../support/infra/stacks.ts";
 import { captureOf, resource } from "../support/captures.ts";
@@ -94,7 +94,7 @@ describe.each(Object.keys(plans))("%s", (name) => {
     capture = (await plans[name]?.()) as Capture;
   }, 300_000);
 
-  it("has texts that the cloud accepts: names, descriptions, tags and labels", () => {
+  test("has texts that the cloud accepts: names, descriptions, tags and labels", () => {
     expect(capture.failure).toBeUndefined();
     const { findings, compared } = textFaults(capture);
     expect(findings).toEqual([]);
@@ -107,12 +107,12 @@ describe("the check", () => {
     textFaults(captureOf([resource(type, "r", { inputs: inputs as never })])).findings;
   const egress = "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule";
 
-  it("finds a character that the cloud does not allow", () =>
+  test("finds a character that the cloud does not allow", () =>
     expect(found(egress, { description: "port 80 of the service's pods" })).toEqual([
       expect.stringContaining(`${egress} r description: "port 80 of the service's pods" has a character`),
     ]));
 
-  it("finds a text that is too long, with the name that Pulumi makes", () => {
+  test("finds a text that is too long, with the name that Pulumi makes", () => {
     expect(found(egress, { description: "d".repeat(256) })).toEqual([
       expect.stringContaining("256 characters, 255 are"),
     ]);
@@ -120,10 +120,10 @@ describe("the check", () => {
     expect(textFaults(captureOf([role])).findings).toEqual([expect.stringContaining("65 characters, 64 are")]);
   });
 
-  it("finds a text without a rule", () =>
+  test("finds a text without a rule", () =>
     expect(found("aws:s3/bucket:Bucket", { displayName: "x" })).toEqual([expect.stringContaining("no rule says")]));
 
-  it("finds tags and labels", () => {
+  test("finds tags and labels", () => {
     expect(found("aws:s3/bucket:Bucket", { bucket: "abc", tags: { "aws:x": "a", y: "it's" } })).toHaveLength(2);
     const many = Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`t${index}`, ""]));
     expect(found("aws:s3/bucket:Bucket", { bucket: "abc", tags: many })).toEqual([
@@ -132,7 +132,7 @@ describe("the check", () => {
     expect(found("gcp:storage/bucket:Bucket", { name: "abc", labels: { CostCenter: "a" } })).toHaveLength(1);
   });
 
-  it("names a document of the cloud for each rule", () => {
+  test("names a document of the cloud for each rule", () => {
     const sources = Object.values(rules).flatMap((paths) => Object.values(paths).map(({ source }) => source));
     expect(sources.length).toBeGreaterThan(50);
     for (const source of sources) expect(source).toMatch(/^(docs\.aws\.amazon|cloud\.google)\.com\/\S+$/);

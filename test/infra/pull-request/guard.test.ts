@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { diffPlans } from "../../../infra/offline-plan/diff.ts";
 import { knownTypes } from "../../../infra/offline-plan/replacements.ts";
 import { allowLabel, commentMarker, renderComment } from "../../../infra/pull-request/comment.ts";
@@ -25,13 +25,13 @@ const step = (id: string, op: Step["op"], more: Partial<Step> = {}): Step => ({
 });
 
 describe("the guard", () => {
-  it.each([...guardedTypes])("stops the deletion and the replacement of %s, and nothing else", (type) => {
+  test.each([...guardedTypes])("stops the deletion and the replacement of %s, and nothing else", (type) => {
     expect(dangers([step(`${type}::x`, "delete")])).toHaveLength(1);
     expect(dangers([step(`a:b:C$${type}::x`, "replace")])).toHaveLength(1);
     expect(dangers([step(`${type}::x`, "update"), step(`${type}::y`, "create")])).toEqual([]);
   });
 
-  it.each(["launchTemplate", "launchTemplate.version", "version"])(
+  test.each(["launchTemplate", "launchTemplate.version", "version"])(
     "stops a node group's update of %s, which replaces its nodes one after another",
     (input) => {
       const group = (type: string) => dangers([step(`${type}::x`, "update", { inputs: ["labels.a", input] })]);
@@ -45,7 +45,7 @@ describe("the guard", () => {
     },
   );
 
-  it.each([
+  test.each([
     ["gcp:container/nodePool:NodePool", "nodeConfig.machineType", "replaces every node of a node group"],
     ["gcp:container/nodePool:NodePool", "nodeConfig", "replaces every node of a node group"],
     ["kubernetes:ray.io/v1:RayCluster", "spec.rayVersion", "recreates a Ray cluster, which ends its jobs"],
@@ -56,7 +56,7 @@ describe("the guard", () => {
     ]);
   });
 
-  it.each([
+  test.each([
     ["gcp:container/nodePool:NodePool", "nodeConfig.labels.a"],
     ["gcp:container/nodePool:NodePool", "autoscaling.totalMaxNodeCount"],
     ["kubernetes:ray.io/v1:RayCluster", "spec.workerGroupSpecs[0].maxReplicas"],
@@ -65,13 +65,13 @@ describe("the guard", () => {
     expect(dangers([step(`${type}::x`, "update", { inputs: [input] })])).toEqual([]);
   });
 
-  it("passes resources that can be recreated", () => {
+  test("passes resources that can be recreated", () => {
     expect(
       dangers([step("kubernetes:apps/v1:Deployment::x", "delete"), step("aws:ec2/route:Route::r", "replace")]),
     ).toEqual([]);
   });
 
-  it("covers the stateful types of the replacement table, for both clouds", () => {
+  test("covers the stateful types of the replacement table, for both clouds", () => {
     const stateful = [...knownTypes].filter((type) =>
       /:(Cluster|NodeGroup|NodePool|Bucket|Role|Account|Key|CryptoKey)$/.test(type),
     );
@@ -81,7 +81,7 @@ describe("the guard", () => {
 });
 
 describe("the steps of pulumi preview --json", () => {
-  it("count a replacement once, whichever of its three steps comes first", () => {
+  test("count a replacement once, whichever of its three steps comes first", () => {
     const parts = ["create-replacement", "replace", "delete-replaced"].map((op) => ({
       op,
       urn: urn(nodeGroup),
@@ -94,7 +94,7 @@ describe("the steps of pulumi preview --json", () => {
       ]);
   });
 
-  it("leave out what stays the same", () => {
+  test("leave out what stays the same", () => {
     const quiet = ["same", "read", "refresh", "read-replacement"].map((op) => ({ op, urn: urn(cluster) }));
     expect(stepsOfPreview(preview(...quiet))).toEqual([]);
   });
@@ -111,7 +111,7 @@ describe("the steps of pulumi preview --json", () => {
     );
   const pool = "gcp:container/nodePool:NodePool::cpu";
 
-  it("have old and new values of changed inputs, and the most precise names", () => {
+  test("have old and new values of changed inputs, and the most precise names", () => {
     const of = (machineType: string) => ({ nodeConfig: { machineType, spot: true } });
     expect(changed(pool, of("n2-standard-16"), of("n2-standard-32"))).toEqual([
       step(pool, "update", {
@@ -121,7 +121,7 @@ describe("the steps of pulumi preview --json", () => {
     ]);
   });
 
-  it("compare policies statement by statement", () => {
+  test("compare policies statement by statement", () => {
     const policy = (...Action: string[]) => ({ policy: JSON.stringify({ Statement: [{ Sid: "Read", Action }] }) });
     expect(changed("aws:iam/policy:Policy::p", policy("s3:Get"), policy("s3:Get", "s3:*"))[0]?.values).toEqual([
       { path: "policy.Statement[Sid=Read].Action[1]", after: "s3:*" },
@@ -129,7 +129,7 @@ describe("the steps of pulumi preview --json", () => {
   });
 
   const marked = { "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", ciphertext: "hunter2" };
-  it.each([
+  test.each([
     ["masked by the CLI", pool, { a: "[secret]" }, { a: "hunter2" }, {}],
     ["marked by the engine", pool, { a: marked }, { a: "hunter2" }, {}],
     ["kept secret by the provider", pool, { a: "hunter1" }, { a: "hunter2" }, { additionalSecretOutputs: ["a"] }],
@@ -150,7 +150,7 @@ describe("the steps of pulumi preview --json", () => {
     expect(renderComment([{ stack: "s", steps, source: "preview" }], true).text).not.toContain("hunter");
   });
 
-  it("cut long values, and list a bounded number of them", () => {
+  test("cut long values, and list a bounded number of them", () => {
     const of = (text: string) =>
       Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`input${i}`, text.repeat(500)]));
     const steps = changed(pool, of("a"), of("b"));
@@ -158,12 +158,12 @@ describe("the steps of pulumi preview --json", () => {
     expect(steps[0]?.inputs).toHaveLength(50);
   });
 
-  it("take type and name from the URN, under any parents", () => {
+  test("take type and name from the URN, under any parents", () => {
     const [found] = stepsOfPreview(preview({ op: "delete", urn: urn(`lakehead:aws:Cluster$${cluster}`) }));
     expect(found).toMatchObject({ op: "delete", type: "aws:eks/cluster:Cluster", name: "main" });
   });
 
-  it.each([[undefined], [null], [[]], [{}], [{ steps: "none" }], ["error: no credentials"]])(
+  test.each([[undefined], [null], [[]], [{}], [{ steps: "none" }], ["error: no credentials"]])(
     "are refused when they are %j",
     (document) => {
       expect(() => stepsOfPreview(document)).toThrow(StepsError);
@@ -171,7 +171,7 @@ describe("the steps of pulumi preview --json", () => {
   );
 });
 
-it("the offline plan's diff is read as steps", () => {
+test("the offline plan's diff is read as steps", () => {
   const before = planWith(entry(cluster, { inputs: { name: "a" } }), entry(nodeGroup));
   const after = planWith(entry(cluster, { inputs: { name: "b" } }), entry("aws:s3/bucket:Bucket::new"));
   const steps = stepsOfDiff(diffPlans(before, after));
@@ -183,7 +183,7 @@ it("the offline plan's diff is read as steps", () => {
   expect(dangers(steps)).toHaveLength(2);
 });
 
-it("an ignored input is not part of a step", () => {
+test("an ignored input is not part of a step", () => {
   const of = (version: string) => entry(nodeGroup, { inputs: { version }, options: { ignoreChanges: ["version"] } });
   expect(stepsOfDiff(diffPlans(planWith(of("1.35")), planWith(of("1.36")))).map(({ inputs }) => inputs)).toEqual([[]]);
 });
@@ -191,14 +191,14 @@ it("an ignored input is not part of a step", () => {
 describe("the comment", () => {
   const stack = (...steps: Step[]) => ({ stack: "aws-prod", steps, source: "preview" as const });
 
-  it("passes a harmless plan", () => {
+  test("passes a harmless plan", () => {
     const { text, passes } = renderComment([stack(step("x:y/z:Z::z", "update", { inputs: ["a"] }))], false);
     expect(passes).toBe(true);
     expect(text.startsWith(commentMarker)).toBe(true);
     expect(text).toContain("aws-prod: 0 create, 1 update, 0 replace, 0 delete");
   });
 
-  it("stops a dangerous one, unless it is labelled", () => {
+  test("stops a dangerous one, unless it is labelled", () => {
     const stacks = [stack(step(cluster, "replace", { inputs: ["name"], protect: true }))];
     expect(renderComment(stacks, false)).toMatchObject({
       passes: false,
@@ -210,7 +210,7 @@ describe("the comment", () => {
     expect(renderComment(stacks, true)).toMatchObject({ passes: true });
   });
 
-  it("stays under GitHub's limit and keeps the decision", () => {
+  test("stays under GitHub's limit and keeps the decision", () => {
     const steps = Array.from({ length: 2000 }, (_, index) => step(`x:y/z:Z::resource-${index}`, "create"));
     const { text } = renderComment([stack(...steps, step(cluster, "delete"))], false);
     expect(text.length).toBeLessThan(65_536);
@@ -218,7 +218,7 @@ describe("the comment", () => {
     expect(text).toContain("The comment is too long");
   });
 
-  it("shows old and new values as code", () => {
+  test("shows old and new values as code", () => {
     const values = [
       { path: "nodeConfig.machineType", before: "n2-standard-16", after: "n2-standard-32" },
       { path: "role", before: "<computed Role a|b.arn>" },
@@ -229,7 +229,7 @@ describe("the comment", () => {
     );
   });
 
-  it("escapes names", () => {
+  test("escapes names", () => {
     const { text } = renderComment([stack(step("x:y/z:Z::a|b`c\nd", "create"))], false);
     expect(text).toContain("a\\|b'c d");
   });

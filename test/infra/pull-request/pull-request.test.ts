@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, it } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { root } from "../../support/infra/stacks.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "pull-request-"));
@@ -34,7 +34,7 @@ const preview = file("preview.json", {
   changeSummary: { replace: 1, same: 1 },
 });
 
-it("stops a preview that replaces a cluster, also in reduced form", () => {
+test("stops a preview that replaces a cluster, also in reduced form", () => {
   const direct = run(`aws-prod=${preview}`);
   expect(direct.status).toBe(3);
   expect(direct.stdout).toContain("replaces a cluster");
@@ -47,13 +47,13 @@ it("stops a preview that replaces a cluster, also in reduced form", () => {
   expect(judged.stdout).toBe(direct.stdout);
 });
 
-it("passes it when it is allowed", () => {
+test("passes it when it is allowed", () => {
   const { status, stdout } = run("--allowed", `aws-prod=${preview}`);
   expect(status).toBe(0);
   expect(stdout).toContain("Allowed by the label");
 });
 
-it.each([
+test.each([
   ["a failed preview", "error: no credentials", /cannot be read/],
   ["an empty file", "", /cannot be read/],
   ["another document", { ok: true }, /it has no list of steps/],
@@ -65,7 +65,7 @@ it.each([
   expect(stdout).toBe("");
 });
 
-it.each([
+test.each([
   [
     "its errors and warnings",
     {

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { allowLabel, commentMarker } from "../../../infra/pull-request/comment.ts";
 import { root } from "../../support/infra/stacks.ts";
@@ -47,7 +47,7 @@ const steps = [
 const job = (name: string, id: string) => workflows.find((item) => item.name === name)?.workflow.jobs[id];
 
 describe("the workflows", () => {
-  it("pin each foreign action to one commit, with its version in a comment", () => {
+  test("pin each foreign action to one commit, with its version in a comment", () => {
     const uses = [...workflows.map(({ text }) => text), action].flatMap((text) => text.match(/uses: .*/g) ?? []);
     const foreign = uses.filter((line) => !line.startsWith("uses: ./"));
     expect(foreign.length).toBeGreaterThan(10);
@@ -56,7 +56,7 @@ describe("the workflows", () => {
     for (const [name, lines] of commits) expect(new Set(lines).size, name).toBe(1);
   });
 
-  it("use files of this repository that exist", () => {
+  test("use files of this repository that exist", () => {
     for (const { step } of steps)
       if (step.uses?.startsWith("./")) expect(existsSync(join(root, step.uses, "action.yml"))).toBe(true);
     for (const { job } of jobs) if (job.uses?.startsWith("./")) expect(existsSync(join(root, job.uses))).toBe(true);
@@ -69,14 +69,14 @@ describe("the workflows", () => {
     }
   });
 
-  it("never run on pull_request_target or workflow_run, which give foreign code access to secrets", () => {
+  test("never run on pull_request_target or workflow_run, which give foreign code access to secrets", () => {
     for (const { workflow, name } of workflows)
       expect(Object.keys(workflow.on), name).not.toEqual(
         expect.arrayContaining([expect.stringMatching(/pull_request_target|workflow_run/)]),
       );
   });
 
-  it("may only read the code, unless a job declares more", () => {
+  test("may only read the code, unless a job declares more", () => {
     for (const { workflow, name } of workflows) expect(workflow.permissions, name).toEqual({ contents: "read" });
     for (const { id, job } of jobs) {
       const writes = Object.entries(job.permissions ?? {})
@@ -86,7 +86,7 @@ describe("the workflows", () => {
     }
   });
 
-  it("give cloud credentials to jobs in an environment only, and never to one that may comment", () => {
+  test("give cloud credentials to jobs in an environment only, and never to one that may comment", () => {
     for (const { id, job } of jobs) {
       if (job.uses !== undefined) continue;
       const federated = job.permissions?.["id-token"] === "write";
@@ -98,7 +98,7 @@ describe("the workflows", () => {
     }
   });
 
-  it("preview a pull request, read on main and update with three different credentials", () => {
+  test("preview a pull request, read on main and update with three different credentials", () => {
     const environments = jobs.flatMap(({ id, job }) => {
       if (job.environment === undefined) return [];
       const runs = (job.steps ?? []).map(({ run }) => run ?? "").join("\n");
@@ -118,7 +118,7 @@ describe("the workflows", () => {
     for (const [id, environment, purpose] of environments) expect(environment, id).toBe(purpose);
   });
 
-  it("reach a private cluster from a runner in its network", () => {
+  test("reach a private cluster from a runner in its network", () => {
     for (const { id, job } of jobs)
       if (job.environment !== undefined)
         expect(job["runs-on"], id).toMatch(
@@ -126,19 +126,19 @@ describe("the workflows", () => {
         );
   });
 
-  it("keep the token out of the checkout, and expressions out of scripts", () => {
+  test("keep the token out of the checkout, and expressions out of scripts", () => {
     for (const { id, step } of steps) {
       if (step.uses?.startsWith("actions/checkout@")) expect(step.with?.["persist-credentials"], id).toBe(false);
       expect(step.run ?? "", id).not.toContain("${{");
     }
   });
 
-  it("have a timeout", () => {
+  test("have a timeout", () => {
     for (const { id, job } of jobs)
       if (job.uses === undefined) expect(job["timeout-minutes"], id).toBeLessThanOrEqual(120);
   });
 
-  it.each([
+  test.each([
     ["preview.yml", "preview"],
     ["drift.yml", "drift"],
     ["deploy.yml", "check"],
@@ -146,7 +146,7 @@ describe("the workflows", () => {
     expect(job(name, id)?.if).toMatch(/^vars\.STACKS != ''(?: &&|$)/);
   });
 
-  it("use no stack that STACKS does not name", () => {
+  test("use no stack that STACKS does not name", () => {
     expect(job("deploy.yml", "cloud")?.strategy?.matrix.include).toBe(`\${{ fromJSON(needs.stacks.outputs.clouds) }}`);
     expect(job("deploy.yml", "stacks")?.needs).toBe("check");
     for (const stage of ["development", "production"])
@@ -155,7 +155,7 @@ describe("the workflows", () => {
       expect(job(`${name}.yml`, name)?.strategy?.matrix.stack).toBe(`\${{ fromJSON(vars.STACKS) }}`);
   });
 
-  it("hold up the production of a cloud by the development of the same cloud only", () => {
+  test("hold up the production of a cloud by the development of the same cloud only", () => {
     expect(job("deploy.yml", "cloud")).toMatchObject({
       uses: "./.github/workflows/cloud.yml",
       needs: "stacks",
@@ -167,7 +167,7 @@ describe("the workflows", () => {
     });
   });
 
-  it("divide STACKS by cloud and stage", () => {
+  test("divide STACKS by cloud and stage", () => {
     const script = job("deploy.yml", "stacks")?.steps?.[0]?.run ?? "";
     const output = join(mkdtempSync(join(tmpdir(), "deploy-")), "output");
     const stacks = ["gcp-dev", "aws-prod", "aws-dev", "aws-test", "local-prod"];
@@ -181,20 +181,20 @@ describe("the workflows", () => {
     ]);
   });
 
-  it("give no pull request a passphrase", () => {
+  test("give no pull request a passphrase", () => {
     const requested = workflows.filter(({ workflow }) => "pull_request" in workflow.on);
     expect(requested.map(({ name }) => name)).toContain("preview.yml");
     for (const { name, text } of requested) expect(text, name).not.toContain("PASSPHRASE");
   });
 
-  it("print why a preview failed", () => {
+  test("print why a preview failed", () => {
     const previews = steps.filter(({ step }) => /pulumi preview/.test(step.run ?? ""));
     expect(previews.length).toBeGreaterThanOrEqual(3);
     for (const { id, step } of previews)
       expect(step.run, id).toContain('infra/pull-request/main.ts --diagnostics "$RUNNER_TEMP/preview.json"');
   });
 
-  it("verify a stack after its update", () => {
+  test("verify a stack after its update", () => {
     const runs = (job("up.yml", "apply")?.steps ?? []).map(({ run }) => run ?? "");
     const at = (part: string) => runs.findIndex((run) => run.includes(part));
     expect(at("pulumi up")).toBeGreaterThan(0);
@@ -202,16 +202,16 @@ describe("the workflows", () => {
     expect(runs[at("npm run --silent verify")], "a failure passes through the pipe").toContain("set -o pipefail");
   });
 
-  it("check what .ci/run checks", () => {
+  test("check what .ci/run checks", () => {
     expect(job("check.yml", "test")?.steps?.map(({ run }) => run)).toContain(".ci/run");
   });
 
-  it("publish an image only after the checks", () => {
+  test("publish an image only after the checks", () => {
     expect(job("release.yml", "build")?.needs).toBe("check");
     expect(job("release.yml", "publish")?.needs).toBe("build");
   });
 
-  it("fail, not skip, the required check of a pull request whose preview failed", () => {
+  test("fail, not skip, the required check of a pull request whose preview failed", () => {
     const comment = workflows.find(({ name }) => name === "preview.yml")?.workflow.jobs.comment;
     expect(comment?.if).toMatch(/^\$\{\{ !cancelled\(\) && needs\.preview\.result != 'skipped' \}\}$/);
     expect(comment?.steps?.[0]).toMatchObject({
@@ -220,7 +220,7 @@ describe("the workflows", () => {
     });
   });
 
-  it("look for the comment's marker and for the label that the guard names", () => {
+  test("look for the comment's marker and for the label that the guard names", () => {
     const preview = workflows.find(({ name }) => name === "preview.yml")?.text ?? "";
     expect(preview).toContain(`startswith("${commentMarker}")`);
     expect(preview.match(new RegExp(`'${allowLabel}'`, "g"))).toHaveLength(2);

@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 import type { Cloud } from "../../e2e/providers/cloud.ts";
 import { Journal } from "../../e2e/providers/journal.ts";
 import { StandIn } from "../../e2e/providers/provider.ts";
@@ -20,7 +20,7 @@ const cloud: Cloud = {
 };
 const nothing = () => Promise.resolve();
 
-it("gives resources without a name different ids, also when they are created at once", async () => {
+test("gives resources without a name different ids, also when they are created at once", async () => {
   const folder = mkdtempSync(join(tmpdir(), "lakehead-stand-in-"));
   try {
     const settings = {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { authorize, compileTablePatterns, type Principal, type Scope, scopes } from "../../../service/auth/index.ts";
 import { challengeOf, refusal } from "./support.ts";
 
@@ -10,7 +10,7 @@ const principal = (held: readonly Scope[], ...tables: string[]): Principal => ({
 });
 
 describe("authorization", () => {
-  it.each(scopes)("permits %s only to principals with that scope", async (scope) => {
+  test.each(scopes)("permits %s only to principals with that scope", async (scope) => {
     authorize(principal([scope], "**"), scope, ["t"]);
     const others = scopes.filter((other) => other !== scope);
     const error = await refusal(() => authorize(principal(others, "**"), scope, ["t"]));
@@ -18,18 +18,18 @@ describe("authorization", () => {
     expect(challengeOf(error)).toBe(`Bearer realm="lakehead", error="insufficient_scope", scope="${scope}"`);
   });
 
-  it("without a required scope needs any scope", async () => {
+  test("without a required scope needs any scope", async () => {
     for (const scope of scopes) authorize(principal([scope], "**"), null, ["t"]);
     expect(await refusal(() => authorize(principal([], "**"), null, ["t"]))).toMatchObject({ code: 15 });
   });
 
-  it("refuses a table that no pattern permits, without naming table or pattern", async () => {
+  test("refuses a table that no pattern permits, without naming table or pattern", async () => {
     authorize(principal(["plan"], "dev$*", "prod$t"), "plan", ["prod", "t"]);
     const error = await refusal(() => authorize(principal(["plan"], "dev$*", "prod$t"), "plan", ["prod", "other"]));
     expect(error).toMatchObject({ code: 15, status: 403, message: "the credentials do not permit this table" });
   });
 
-  it("permits the root to the pattern ** only", async () => {
+  test("permits the root to the pattern ** only", async () => {
     authorize(principal(["plan"], "**"), null, []);
     expect(await refusal(() => authorize(principal(["plan"], "*", "a$**"), null, []))).toMatchObject({ code: 15 });
   });

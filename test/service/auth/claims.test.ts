@@ -1,5 +1,5 @@
 import type { JwtTransform } from "oauth2-mock-server";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { AuthConfig } from "../../../service/auth/index.ts";
 import { bench, configFor, startIssuer, type TestIssuer } from "./support.ts";
 
@@ -61,7 +61,7 @@ describe("scopes", () => {
     ],
     ["inherited names with a map", { scopeMap: {} }, claim("scope", "toString __proto__ constructor plan"), ["plan"]],
   ];
-  it.each(shapes)("in %s", async (_, config, change, scopes) => {
+  test.each(shapes)("in %s", async (_, config, change, scopes) => {
     expect([...(await principalOf(config, change)).principal.scopes]).toEqual(scopes);
   });
 });
@@ -76,13 +76,13 @@ describe("table patterns", () => {
     ["are none for an empty array", config, claim("lake", { tables: [] }), []],
     ["are none for an empty string", config, claim("lake", { tables: "" }), []],
   ];
-  it.each(shapes)("%s", async (_, changes, change, patterns) => {
+  test.each(shapes)("%s", async (_, changes, change, patterns) => {
     const { principal, logged } = await principalOf(changes, change);
     expect(principal.tables.source).toEqual(patterns);
     expect(logged).toEqual([]);
   });
 
-  it.each([null, 7, { a: "**" }, ["**", 7], ["a$$b"], ["**$a"], "prod$** a**"])(
+  test.each([null, 7, { a: "**" }, ["**", 7], ["a$$b"], ["**$a"], "prod$** a**"])(
     "in a malformed claim (%j) permit nothing, with a line in the log",
     async (tables) => {
       const { principal, logged } = await principalOf(config, claim("lake", { tables }));

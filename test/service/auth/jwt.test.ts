@@ -10,7 +10,7 @@ import {
   SignJWT,
 } from "jose";
 import type { JwtTransform } from "oauth2-mock-server";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import {
   audience,
   bench,
@@ -43,7 +43,7 @@ describe("a token of the issuer", () => {
     "valid from within the tolerance": (_, payload) => Object.assign(payload, { nbf: seconds(20) }),
     "with a chain of certificates it says are its key's": (header) => Object.assign(header, { x5c: ["AAAA"] }),
   };
-  it.each(Object.entries(accepted))("%s is accepted", async (_, change) => {
+  test.each(Object.entries(accepted))("%s is accepted", async (_, change) => {
     const { authenticator } = bench(configFor(issuer));
     const principal = await authenticator.authenticate({ bearer: await issuer.token(change) });
     expect(principal).toMatchObject({ subject: canary, method: "jwt" });
@@ -51,7 +51,7 @@ describe("a token of the issuer", () => {
     expect(principal.tables.permits(["any", "table"])).toBe(true);
   });
 
-  it.each(["RS256", "PS256", "ES384", "EdDSA", "Ed25519"])("signed with %s is accepted", async (algorithm) => {
+  test.each(["RS256", "PS256", "ES384", "EdDSA", "Ed25519"])("signed with %s is accepted", async (algorithm) => {
     const other = await startIssuer();
     await other.rotate(algorithm);
     const { authenticator } = bench(configFor(other));
@@ -59,7 +59,7 @@ describe("a token of the issuer", () => {
     await other.stop();
   });
 
-  it("without a key id is verified with each matching key", async () => {
+  test("without a key id is verified with each matching key", async () => {
     const other = await startIssuer();
     await other.addKey("ES256");
     const { authenticator } = bench(configFor(other));
@@ -72,7 +72,7 @@ describe("a token of the issuer", () => {
     await other.stop();
   });
 
-  it("has its signature verified once", async () => {
+  test("has its signature verified once", async () => {
     const { authenticator } = bench(configFor(issuer));
     const token = await issuer.token();
     const verify = vi.spyOn(crypto.subtle, "verify");
@@ -81,7 +81,7 @@ describe("a token of the issuer", () => {
     verify.mockRestore();
   });
 
-  it("does not use the cached verification of another token", async () => {
+  test("does not use the cached verification of another token", async () => {
     const { authenticator } = bench(configFor(issuer));
     const narrow = await issuer.token(undefined, "stats");
     const wide = await issuer.token(undefined, "plan tags:write");
@@ -93,7 +93,7 @@ describe("a token of the issuer", () => {
       expect([...(await authenticator.authenticate({ bearer: token })).scopes]).toEqual(scopes);
   });
 
-  it("is refused from the second it expires, though it was accepted before", async () => {
+  test("is refused from the second it expires, though it was accepted before", async () => {
     const { authenticator, advance } = bench(configFor(issuer));
     const token = await issuer.token((_, payload) => Object.assign(payload, { exp: seconds(100) }));
     await authenticator.authenticate({ bearer: token });
@@ -132,7 +132,7 @@ describe("a token that the issuer signed, with wrong claims", () => {
       "requires extensions",
     ],
   };
-  it.each(Object.entries(refused))("%s: 401", async (_, [change, description]) => {
+  test.each(Object.entries(refused))("%s: 401", async (_, [change, description]) => {
     const { authenticator, logged } = bench(configFor(issuer));
     const token = await issuer.token(change);
     const error = await refusal(authenticator.authenticate({ bearer: token }));
@@ -148,7 +148,7 @@ describe("a token that the issuer signed, with wrong claims", () => {
 });
 
 describe("a forged token", () => {
-  it("with alg none is refused, in any spelling", async () => {
+  test("with alg none is refused, in any spelling", async () => {
     const { authenticator } = bench(configFor(issuer));
     for (const alg of ["none", "None", "NONE", "nOnE"])
       for (const signature of ["", "AAAA"]) {
@@ -159,7 +159,7 @@ describe("a forged token", () => {
       }
   });
 
-  it("signed by HS256 with the issuer's public key is refused, in each form of that key", async () => {
+  test("signed by HS256 with the issuer's public key is refused, in each form of that key", async () => {
     const { authenticator, logged } = bench(configFor(issuer, { algorithms: ["ES256", "RS256"] }));
     const [jwk = {}] = issuer.publicKeys() as JWK[];
     const key = await importJWK(jwk, "ES256", { extractable: true });
@@ -173,7 +173,7 @@ describe("a forged token", () => {
     }
   });
 
-  it("signed with an algorithm that is not in the list is refused before any key is fetched", async () => {
+  test("signed with an algorithm that is not in the list is refused before any key is fetched", async () => {
     const { authenticator } = bench(configFor(issuer, { algorithms: ["RS256"] }));
     const token = await issuer.token();
     const before = issuer.requests.length;
@@ -181,7 +181,7 @@ describe("a forged token", () => {
     expect(issuer.requests.length).toBe(before);
   });
 
-  it("with an embedded or linked key is verified by the issuer's keys only", async () => {
+  test("with an embedded or linked key is verified by the issuer's keys only", async () => {
     const attacker = await startIssuer();
     const { publicKey, privateKey } = await generateKeyPair("ES256");
     const jwk = await exportJWK(publicKey);
@@ -206,7 +206,7 @@ describe("a forged token", () => {
     await attacker.stop();
   });
 
-  it("with claims changed after it was signed is refused", async () => {
+  test("with claims changed after it was signed is refused", async () => {
     const { authenticator } = bench(configFor(issuer));
     const [header, payload = "", signature] = (await issuer.token()).split(".");
     const body = JSON.parse(Buffer.from(payload, "base64url").toString());
@@ -216,7 +216,7 @@ describe("a forged token", () => {
     );
   });
 
-  it("that is malformed or too large is refused without a fetch", async () => {
+  test("that is malformed or too large is refused without a fetch", async () => {
     const { authenticator, logged } = bench(configFor(issuer));
     const before = issuer.requests.length;
     const body = claims(issuer.url);
@@ -241,7 +241,7 @@ describe("a forged token", () => {
 });
 
 describe("the payload of a token", () => {
-  it("that is not a JSON object is refused without quoting it", async () => {
+  test("that is not a JSON object is refused without quoting it", async () => {
     const { publicKey, privateKey } = await generateKeyPair("ES256");
     const other = await startIssuer();
     other.intercept = (request, response) => {

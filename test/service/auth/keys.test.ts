@@ -1,6 +1,6 @@
 import { generateKeyPair, SignJWT } from "jose";
 import type { JwtTransform } from "oauth2-mock-server";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createKeySource } from "../../../service/auth/issuer.ts";
 import {
   audience,
@@ -35,7 +35,7 @@ const garbage = async (count: number, kidOf = (index: number): object => ({ kid:
 };
 
 describe("fetching keys", () => {
-  it("happens once for concurrent first requests, and not again within the cache time", async () => {
+  test("happens once for concurrent first requests, and not again within the cache time", async () => {
     const { authenticator, advance } = bench(configFor(issuer, times));
     const tokens = [await issuer.token(), await issuer.token(), await issuer.token()];
     await Promise.all([...tokens, ...tokens, ...tokens].map((bearer) => authenticator.authenticate({ bearer })));
@@ -44,14 +44,14 @@ describe("fetching keys", () => {
     expect(issuer.requests).toEqual([discoveryPath, "/jwks"]);
   });
 
-  it("requests only the JWKS when its address is configured", async () => {
+  test("requests only the JWKS when its address is configured", async () => {
     const config = configFor(issuer, { ...times, jwksUrl: `${issuer.url}/jwks` });
     const { authenticator } = bench(config);
     await authenticator.authenticate({ bearer: await issuer.token() });
     expect(issuer.requests).toEqual(["/jwks"]);
   });
 
-  it("happens before the cache time ends", async () => {
+  test("happens before the cache time ends", async () => {
     const { authenticator, advance } = bench(configFor(issuer, times));
     const bearer = await issuer.token();
     await authenticator.authenticate({ bearer });
@@ -60,7 +60,7 @@ describe("fetching keys", () => {
     await expect.poll(() => issuer.requests).toEqual([discoveryPath, "/jwks", "/jwks"]);
   });
 
-  it("happens at most once per cooldown for 100 unknown key ids", async () => {
+  test("happens at most once per cooldown for 100 unknown key ids", async () => {
     const { authenticator, advance } = bench(configFor(issuer, times));
     await authenticator.authenticate({ bearer: await issuer.token() });
     const tokens = await garbage(100);
@@ -72,7 +72,7 @@ describe("fetching keys", () => {
     expect(fetches()).toBe(2);
   });
 
-  it("happens at most once per cooldown for 100 invalid signatures, with a known key id or without one", async () => {
+  test("happens at most once per cooldown for 100 invalid signatures, with a known key id or without one", async () => {
     const { authenticator, advance } = bench(configFor(issuer, times));
     await authenticator.authenticate({ bearer: await issuer.token() });
     const [known = {}] = issuer.publicKeys() as { kid?: string }[];
@@ -86,7 +86,7 @@ describe("fetching keys", () => {
     }
   });
 
-  it("is not caused by 100 malformed tokens", async () => {
+  test("is not caused by 100 malformed tokens", async () => {
     const { authenticator } = bench(configFor(issuer, times));
     await Promise.all(
       Array.from({ length: 100 }, (_, index) =>
@@ -96,14 +96,14 @@ describe("fetching keys", () => {
     expect(issuer.requests).toEqual([]);
   });
 
-  it("starts with the first readiness probe", async () => {
+  test("starts with the first readiness probe", async () => {
     const { authenticator } = bench(configFor(issuer, times));
     expect(authenticator.ready()).toBe(false);
     await expect.poll(() => authenticator.ready()).toBe(true);
     expect(issuer.requests).toEqual([discoveryPath, "/jwks"]);
   });
 
-  it("is cancelled by close, and waiting requests are refused", async () => {
+  test("is cancelled by close, and waiting requests are refused", async () => {
     const { authenticator } = bench(configFor(issuer, times));
     const bearer = await issuer.token();
     issuer.intercept = () => true;
@@ -115,7 +115,7 @@ describe("fetching keys", () => {
 });
 
 describe("rotation", () => {
-  it("takes effect without a restart: tokens of the new key are accepted, those of the removed key are not", async () => {
+  test("takes effect without a restart: tokens of the new key are accepted, those of the removed key are not", async () => {
     const { authenticator, advance } = bench(configFor(issuer, times));
     const old = await issuer.token();
     await authenticator.authenticate({ bearer: old });
@@ -133,7 +133,7 @@ describe("rotation", () => {
     "whose tokens carry no key id": [undefined, (header) => Object.assign(header, { kid: undefined })],
     "that uses a key id again": ["the-one", undefined],
   };
-  it.each(Object.entries(rotations))("is followed for an issuer %s", async (_, [kid, change]) => {
+  test.each(Object.entries(rotations))("is followed for an issuer %s", async (_, [kid, change]) => {
     await issuer.rotate("ES256", kid);
     const { authenticator, advance } = bench(configFor(issuer, times));
     const old = await issuer.token(change);
@@ -146,7 +146,7 @@ describe("rotation", () => {
     expect(fetches()).toBe(2);
   });
 
-  it("refuses tokens of a removed key when the cache time ends, without any token of a new key", async () => {
+  test("refuses tokens of a removed key when the cache time ends, without any token of a new key", async () => {
     const { authenticator, advance } = bench(configFor(issuer, times));
     const old = await issuer.token();
     await authenticator.authenticate({ bearer: old });
@@ -157,7 +157,7 @@ describe("rotation", () => {
 });
 
 describe("an unavailable issuer", () => {
-  it("uses cached keys for the bounded time, then responds 503, and recovers", async () => {
+  test("uses cached keys for the bounded time, then responds 503, and recovers", async () => {
     const { authenticator, advance, logged } = bench(configFor(issuer, times));
     const bearer = await issuer.token();
     await authenticator.authenticate({ bearer });
@@ -184,7 +184,7 @@ describe("an unavailable issuer", () => {
     expect(logged.at(-1)).toMatchObject({ level: "info" });
   });
 
-  it("and then hangs does not delay tokens with a known key", async () => {
+  test("and then hangs does not delay tokens with a known key", async () => {
     const { authenticator, advance } = bench(configFor(issuer, times));
     const bearer = await issuer.token();
     await authenticator.authenticate({ bearer });
@@ -201,7 +201,7 @@ describe("an unavailable issuer", () => {
     authenticator.close();
   });
 
-  it("makes a token of unknown key 503, not 401, since a rotation may have taken place", async () => {
+  test("makes a token of unknown key 503, not 401, since a rotation may have taken place", async () => {
     const { authenticator, advance } = bench(configFor(issuer, times));
     const bearer = await issuer.token();
     await authenticator.authenticate({ bearer });
@@ -213,7 +213,7 @@ describe("an unavailable issuer", () => {
     expect((await authenticator.authenticate({ bearer })).subject).toBe(canary);
   });
 
-  it("from the start is 503 and not ready; attempts are 1, 2, 4 … seconds apart up to the cooldown, under any load", async () => {
+  test("from the start is 503 and not ready; attempts are 1, 2, 4 … seconds apart up to the cooldown, under any load", async () => {
     const { authenticator, advance, logged } = bench(configFor(issuer, times));
     const bearer = await issuer.token();
     await issuer.stop();
@@ -265,7 +265,7 @@ describe("an issuer with a malformed response", () => {
     "an error": ["/jwks", json({ keys: [] }, 500), "answered 500"],
     "a redirect": ["/jwks", { status: 302, body: "", location: "/elsewhere" }, "redirects are not followed"],
   };
-  it.each(Object.entries(wrong))(
+  test.each(Object.entries(wrong))(
     "%s: 503, with the reason in the log",
     async (_, [path, { status, body, location }, reason]) => {
       issuer.intercept = (request, response) => {
@@ -282,7 +282,7 @@ describe("an issuer with a malformed response", () => {
     },
   );
 
-  it("a discovery document whose issuer differs by a trailing slash is 503, and the log says so", async () => {
+  test("a discovery document whose issuer differs by a trailing slash is 503, and the log says so", async () => {
     issuer.intercept = (request, response) => {
       if (request.url !== discoveryPath) return false;
       response.end(JSON.stringify({ issuer: `${issuer.url}/`, jwks_uri: `${issuer.url}/jwks` }));
@@ -293,7 +293,7 @@ describe("an issuer with a malformed response", () => {
     expect(JSON.stringify(logged)).toContain("including a trailing slash");
   });
 
-  it("a discovery document with a plain http JWKS is 503, without a request to that address", async () => {
+  test("a discovery document with a plain http JWKS is 503, without a request to that address", async () => {
     issuer.intercept = (request, response) => {
       if (request.url !== discoveryPath) return false;
       response.end(JSON.stringify({ issuer: issuer.url, jwks_uri: "http://keys.example/jwks" }));
@@ -304,13 +304,13 @@ describe("an issuer with a malformed response", () => {
     expect(JSON.stringify(logged)).toContain("has no https jwks_uri");
   });
 
-  it("is 503 after a bounded wait", async () => {
+  test("is 503 after a bounded wait", async () => {
     issuer.intercept = () => true;
     const load = createKeySource({ issuer: issuer.url, fetch, timeoutMilliseconds: 30 });
     await expect(load(new AbortController().signal)).rejects.toThrow("did not answer in time");
   });
 
-  it("with keys moved to another address: discovery finds them after one failure", async () => {
+  test("with keys moved to another address: discovery finds them after one failure", async () => {
     const { authenticator, advance } = bench(configFor(issuer, times));
     const bearer = await issuer.token();
     await authenticator.authenticate({ bearer });

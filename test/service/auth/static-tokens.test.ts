@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readCredentials, type StaticToken } from "../../../service/auth/index.ts";
 import {
   authDefaults,
@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => issuer.stop());
 
 describe("a static token", () => {
-  it("authenticates as the principal of its entry", async () => {
+  test("authenticates as the principal of its entry", async () => {
     const { authenticator } = bench({ ...authDefaults, staticTokens });
     const ci = await authenticator.authenticate({ bearer: first });
     expect(ci).toMatchObject({ subject: "ci", method: "static-token" });
@@ -39,7 +39,7 @@ describe("a static token", () => {
     authenticator.close();
   });
 
-  it("is accepted beside an issuer without a request to it, also in the form of a JWT", async () => {
+  test("is accepted beside an issuer without a request to it, also in the form of a JWT", async () => {
     const dotted = "a.static.token";
     const entry: StaticToken = { name: "dotted", sha256: hash(dotted), scopes: ["plan"], tables: ["**"] };
     const { authenticator } = bench(configFor(issuer, { staticTokens: [...staticTokens, entry] }));
@@ -50,7 +50,7 @@ describe("a static token", () => {
     expect((await authenticator.authenticate({ bearer: await issuer.token() })).method).toBe("jwt");
   });
 
-  it.each([hash(first), first.toUpperCase(), first.slice(0, -1), `${first}=`, "x", canary])(
+  test.each([hash(first), first.toUpperCase(), first.slice(0, -1), `${first}=`, "x", canary])(
     "is not %s",
     async (bearer) => {
       const { authenticator, logged } = bench(configFor(issuer, { staticTokens }));
@@ -61,7 +61,7 @@ describe("a static token", () => {
     },
   );
 
-  it("does not accept a JWT without a configured issuer", async () => {
+  test("does not accept a JWT without a configured issuer", async () => {
     const { authenticator } = bench({ ...authDefaults, staticTokens });
     expect(await refusal(authenticator.authenticate({ bearer: await issuer.token() }))).toMatchObject({ code: 16 });
   });
@@ -70,20 +70,20 @@ describe("a static token", () => {
 describe("x-api-key", () => {
   const allowed = () => bench(configFor(issuer, { staticTokens, allowApiKeyHeader: true })).authenticator;
 
-  it("is accepted as a static token or a JWT where it is allowed", async () => {
+  test("is accepted as a static token or a JWT where it is allowed", async () => {
     expect((await allowed().authenticate({ apiKey: first })).subject).toBe("ci");
     expect((await allowed().authenticate({ apiKey: await issuer.token() })).subject).toBe(canary);
     expect(await refusal(allowed().authenticate({ apiKey: "other" }))).toMatchObject({ code: 16 });
   });
 
-  it("is refused with a remedy where it is not allowed", async () => {
+  test("is refused with a remedy where it is not allowed", async () => {
     const { authenticator } = bench(configFor(issuer, { staticTokens }));
     const error = await refusal(authenticator.authenticate({ apiKey: first }));
     expect(error.message).toBe("x-api-key is not accepted; send Authorization: Bearer <token>");
     expect(challengeOf(error)).toBe(`Bearer realm="lakehead"`);
   });
 
-  it("does not replace an invalid bearer token", async () => {
+  test("does not replace an invalid bearer token", async () => {
     expect(await refusal(allowed().authenticate({ bearer: "wrong", apiKey: first }))).toMatchObject({ code: 16 });
   });
 });
@@ -91,12 +91,12 @@ describe("x-api-key", () => {
 describe("the headers of a request", () => {
   const read = (headers: [string, string][]) => readCredentials(new Headers(headers));
 
-  it.each(["Bearer", "bearer", "BEARER", "bEaReR"])("give the token of the scheme %s", (scheme) => {
+  test.each(["Bearer", "bearer", "BEARER", "bEaReR"])("give the token of the scheme %s", (scheme) => {
     expect(read([["Authorization", `${scheme} ${first}`]])).toEqual({ bearer: first });
     expect(read([["authorization", `${scheme}   ${first}`]])).toEqual({ bearer: first });
   });
 
-  it("yield x-api-key only without any Authorization header", async () => {
+  test("yield x-api-key only without any Authorization header", async () => {
     expect(read([["x-api-key", first]])).toEqual({ apiKey: first });
     expect(
       read([
@@ -111,13 +111,13 @@ describe("the headers of a request", () => {
     expect(await refusal(() => read(headers))).toMatchObject({ code: 16 });
   });
 
-  it("without credentials yield none", () => {
+  test("without credentials yield none", () => {
     expect(read([])).toEqual({});
     expect(read([["x-api-key", ""]])).toEqual({});
     expect(read([["cookie", `authorization=Bearer ${first}`]])).toEqual({});
   });
 
-  it.each([
+  test.each([
     "Bearer",
     "Bearer ",
     "Bearer a b",
@@ -133,7 +133,7 @@ describe("the headers of a request", () => {
     expectNoTrace(authorization, error);
   });
 
-  it("with two Authorization headers are refused", async () => {
+  test("with two Authorization headers are refused", async () => {
     const twice: [string, string][] = [
       ["authorization", `Bearer ${first}`],
       ["authorization", `Bearer ${second}`],
@@ -141,7 +141,7 @@ describe("the headers of a request", () => {
     expect(challengeOf(await refusal(() => read(twice)))).toContain("one well-formed bearer token");
   });
 
-  it.each(["Basic YTpi", "Token x", "", "DPoP x"])(
+  test.each(["Basic YTpi", "Token x", "", "DPoP x"])(
     "of another scheme (%j) are refused with a plain challenge",
     async (authorization) => {
       expect(challengeOf(await refusal(() => read([["authorization", authorization]])))).toBe(
@@ -150,7 +150,7 @@ describe("the headers of a request", () => {
     },
   );
 
-  it("without credentials are refused with the header to send", async () => {
+  test("without credentials are refused with the header to send", async () => {
     const { authenticator } = bench(configFor(issuer, { allowApiKeyHeader: true }));
     const error = await refusal(authenticator.authenticate(read([])));
     expect(error).toMatchObject({

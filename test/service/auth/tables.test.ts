@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { compileTablePatterns } from "../../../service/auth/index.ts";
 
 const permits = (pattern: string, ...parts: string[]): boolean => compileTablePatterns([pattern]).permits(parts);
@@ -23,15 +23,15 @@ describe("namespaces that a pattern makes visible", () => {
     ["*$*", ["a$b"], false],
     ["*$*", [""], false],
   ];
-  it.each(cases)("%s inside %j: %s", (pattern, parts, reached) => {
+  test.each(cases)("%s inside %j: %s", (pattern, parts, reached) => {
     expect(compileTablePatterns([pattern]).reaches(parts)).toBe(reached);
   });
 
-  it("is nothing without a pattern", () => {
+  test("is nothing without a pattern", () => {
     expect(compileTablePatterns([]).reaches([])).toBe(false);
   });
 
-  it("covers every prefix of what a pattern permits", () => {
+  test("covers every prefix of what a pattern permits", () => {
     const part = fc.constantFrom("a", "b", "ab");
     const pattern = fc
       .array(fc.constantFrom("a", "b", "a*", "*"), { minLength: 1, maxLength: 3 })
@@ -78,11 +78,11 @@ describe("a table pattern", () => {
     ["[ab]", ["a"], false],
     ["ü", ["ü"], true],
   ];
-  it.each(cases)("%s and %j: %s", (pattern, parts, permitted) => {
+  test.each(cases)("%s and %j: %s", (pattern, parts, permitted) => {
     expect(permits(pattern, ...parts)).toBe(permitted);
   });
 
-  it.each([["secret$t"], ["prod", "a$b"], ["prod", ""], ["", "prod"], ["prod", "$"], ["prod$", "t"]])(
+  test.each([["secret$t"], ["prod", "a$b"], ["prod", ""], ["", "prod"], ["prod", "$"], ["prod$", "t"]])(
     "does not match an id with a part that a store could split: %j, %j",
     (...parts) => {
       for (const pattern of ["*", "*$*", "prod$*", "prod$**", "*$**"]) expect(permits(pattern, ...parts)).toBe(false);
@@ -90,18 +90,18 @@ describe("a table pattern", () => {
     },
   );
 
-  it.each(["", "$", "a$", "$a", "a$$b", "**$a", "a$**$b", "a**", "**a", "***", "a$b**"])(
+  test.each(["", "$", "a$", "$a", "a$$b", "**$a", "a$**$b", "a**", "**a", "***", "a$b**"])(
     "%j is refused as malformed",
     (pattern) => {
       expect(() => compileTablePatterns([pattern])).toThrow(JSON.stringify(pattern));
     },
   );
 
-  it("takes linear time for any number of stars", () => {
+  test("takes linear time for any number of stars", () => {
     expect(permits("*a".repeat(2000), `${"a".repeat(100_000)}b`)).toBe(false);
   });
 
-  it("of an empty list permit nothing, not even the root", () => {
+  test("of an empty list permit nothing, not even the root", () => {
     expect(compileTablePatterns([]).permits([])).toBe(false);
     expect(compileTablePatterns([]).permits(["a"])).toBe(false);
   });
@@ -139,7 +139,7 @@ const hostileParts = fc.array(fc.string({ unit: fc.constantFrom("a", "b", "$", "
 });
 
 describe("for all patterns and ids", () => {
-  it("the matcher agrees with a search over all splits", () => {
+  test("the matcher agrees with a search over all splits", () => {
     fc.assert(
       fc.property(patternSegments, plainParts, (segments, parts) => {
         expect(permits(segments.join("$"), ...parts)).toBe(oracle(segments, parts));
@@ -148,7 +148,7 @@ describe("for all patterns and ids", () => {
     );
   });
 
-  it("an id used as a pattern matches that id only", () => {
+  test("an id used as a pattern matches that id only", () => {
     fc.assert(
       fc.property(plainParts, plainParts, (one, other) => {
         expect(permits(one.join("$"), ...one)).toBe(true);
@@ -157,7 +157,7 @@ describe("for all patterns and ids", () => {
     );
   });
 
-  it("no parts, joined and split again, match a table that the pattern does not permit", () => {
+  test("no parts, joined and split again, match a table that the pattern does not permit", () => {
     fc.assert(
       fc.property(patternSegments, hostileParts, (segments, parts) => {
         const pattern = segments.join("$");
@@ -177,7 +177,7 @@ describe("for all patterns and ids", () => {
     );
   });
 
-  it("more patterns never permit less", () => {
+  test("more patterns never permit less", () => {
     fc.assert(
       fc.property(fc.array(patternSegments, { maxLength: 3 }), patternSegments, plainParts, (some, more, parts) => {
         const source = some.map((segments) => segments.join("$"));

@@ -1,5 +1,5 @@
 import { createLocalJWKSet } from "jose";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { compileTablePatterns } from "../../../service/auth/index.ts";
 import { createVerifiedTokens, type Verified } from "../../../service/auth/verified.ts";
 
@@ -10,7 +10,7 @@ const verified = (subject: string): Verified => ({
 });
 
 describe("the cache of verified tokens", () => {
-  it("evicts the least recently used token", () => {
+  test("evicts the least recently used token", () => {
     const tokens = createVerifiedTokens();
     for (let index = 0; index < 1000; index += 1) tokens.keep(`token-${index}`, verified(String(index)));
     tokens.keep("token-0", verified("again"));

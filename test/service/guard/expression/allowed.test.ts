@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { allowedFunctions } from "../../../../service/guard/expression/functions.ts";
 import { defaultExpressionLimits, verifyExpression } from "../../../../service/guard/expression/index.ts";
 import { Engine } from "./support/engine.ts";
@@ -198,20 +198,20 @@ const runBoth = async (expression: string) => {
 const accepted = { filter: { kind: "accepted" }, alias: { kind: "accepted" } };
 
 describe("the engine accepts what the guard allows", () => {
-  it("with one example for each allowed function and no other", () => {
+  test("with one example for each allowed function and no other", () => {
     expect(Object.keys(calls).sort()).toEqual([...allowedFunctions.keys()].sort());
     for (const [name, example] of Object.entries(calls)) expect(example.toLowerCase()).toContain(name);
   });
 
-  it.each(Object.entries(calls))("%s: %s", async (_, expression) => {
+  test.each(Object.entries(calls))("%s: %s", async (_, expression) => {
     expect(await runBoth(expression)).toEqual(accepted);
   });
 
-  it.each(constructs)("%s", async (expression) => {
+  test.each(constructs)("%s", async (expression) => {
     expect(await runBoth(expression)).toEqual(accepted);
   });
 
-  it.each(filtersOnly)("%s in a filter", async (expression) => {
+  test.each(filtersOnly)("%s in a filter", async (expression) => {
     expect((await runBoth(expression)).filter).toEqual(accepted.filter);
   });
 });

@@ -1,10 +1,10 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { PatternRefusal, patternSize } from "../../../../service/guard/expression/pattern.ts";
 
 const states = (pattern: string, flags = ""): number => patternSize(pattern, flags).states;
 
 describe("the states of a regular expression", () => {
-  it.each<readonly [what: string, smaller: string, larger: string, factor: number]>([
+  test.each<readonly [what: string, smaller: string, larger: string, factor: number]>([
     ["repetition", "(?:ab)", "(?:ab){100}", 50],
     ["nested repetition", "(?:.{10}){10}", "(?:.{100}){100}", 90],
     ["repetition of a repetition", "a{100}", "a{100}{100}", 90],
@@ -32,11 +32,11 @@ describe("the states of a regular expression", () => {
     expect(states(larger)).toBeGreaterThan(factor * states(smaller));
   });
 
-  it("count the flags of the call as those of the pattern", () => {
+  test("count the flags of the call as those of the pattern", () => {
     expect(states("[à-\\x{10FFFF}]", "i")).toBe(states("[à-\\x{10FFFF}](?i)") - states("(?i)") + 1);
   });
 
-  it.each([
+  test.each([
     "^[a-z0-9._%+-]+@[a-z0-9.-]+\\.[a-z]{2,6}$",
     "^\\w+@\\w+\\.com$",
     "(?i)^[\\w.+-]+@[\\w-]+\\.[\\w.]+$",
@@ -55,7 +55,7 @@ describe("the states of a regular expression", () => {
     expect(states(pattern)).toBeLessThan(100_000);
   });
 
-  it.each([
+  test.each([
     ["(.{1000}){999}", 39_960_000],
     ["(?:\\pL{50}){10}", 1_749_999],
     ["((a{100}){100}){100}", 999_999],
@@ -66,7 +66,7 @@ describe("the states of a regular expression", () => {
 });
 
 describe("the groups of a regular expression", () => {
-  it.each([
+  test.each([
     ["(a)(b(c))", 3],
     ["(?:a)(?i)(?i:b)", 0],
     ["(?P<a>x)(?<b>y)", 2],
@@ -77,7 +77,7 @@ describe("the groups of a regular expression", () => {
 });
 
 describe("a pattern whose size is not known", () => {
-  it.each([
+  test.each([
     ["a{,5}", 1],
     ["a{ 5 }", 1],
     ["a{99999}", 1],

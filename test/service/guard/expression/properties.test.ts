@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ServiceError } from "../../../../service/errors.ts";
 import { defaultExpressionLimits, verifyExpression } from "../../../../service/guard/expression/index.ts";
 import { tokenize } from "../../../../service/guard/expression/tokens.ts";
@@ -64,7 +64,7 @@ const around = fc.constantFrom<(call: string) => string>(
 );
 
 describe("any text", () => {
-  it("is accepted, or refused with code 13", () => {
+  test("is accepted, or refused with code 13", () => {
     fc.assert(
       fc.property(anything, (expression) => {
         outcomeOf(expression);
@@ -73,7 +73,7 @@ describe("any text", () => {
     );
   });
 
-  it("is refused if it calls a function that is not on the list, in any spelling and position", () => {
+  test("is refused if it calls a function that is not on the list, in any spelling and position", () => {
     fc.assert(
       fc.property(notListed, quoting, between, around, (name, quote, space, place) => {
         expect(outcomeOf(place(`${quote(name)}${space}('a', 3)`))).toBeInstanceOf(ServiceError);
@@ -82,7 +82,7 @@ describe("any text", () => {
     );
   });
 
-  it("is one token in string quotes", () => {
+  test("is one token in string quotes", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 100 }), (text) => {
         const [token, end] = tokenize(`'${text.replaceAll("'", "''")}'`, neverRefuse);
@@ -91,7 +91,7 @@ describe("any text", () => {
     );
   });
 
-  it("is accepted with other spacing and case if it was accepted before", () => {
+  test("is accepted with other spacing and case if it was accepted before", () => {
     const words = "not lower ( s ) like 'Row%' and id between 1 and 2 or b is not null and x :: double > 1.5".split(
       " ",
     );
@@ -106,7 +106,7 @@ describe("any text", () => {
     );
   });
 
-  it.each([
+  test.each([
     "(",
     "[",
     "'",

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ServiceError } from "../../../../service/errors.ts";
 import {
   defaultExpressionLimits,
@@ -199,19 +199,19 @@ const notAllowed: Readonly<Record<string, readonly string[]>> = {
 };
 
 describe("an expression that must not reach the engine is refused", () => {
-  it.each(Object.entries(harmfulExpressions))("%s", (_, expression) => {
+  test.each(Object.entries(harmfulExpressions))("%s", (_, expression) => {
     expect(refusal(expression)).toMatchObject({ code: 13, status: 400 });
   });
 
   describe.each(Object.entries(notAllowed))("%s", (_, expressions) => {
-    it.each(expressions)("%j", (expression) => {
+    test.each(expressions)("%j", (expression) => {
       expect(refusal(expression)).toMatchObject({ code: 13, status: 400, message: expect.stringMatching(/^filter/) });
     });
   });
 });
 
 describe("the error message", () => {
-  it.each([
+  test.each([
     [
       "s = repeat('a', 3)",
       "filter: the function repeat is not allowed at character 5: docs/query-safety.md lists the allowed functions",
@@ -237,7 +237,7 @@ describe("the error message", () => {
     expect(refusal(expression).message).toMatch(message);
   });
 
-  it("does not contain the caller's literals", () => {
+  test("does not contain the caller's literals", () => {
     expect(refusal("s = 'secret' 'other-secret'").message).not.toMatch(/secret/);
   });
 });
@@ -249,7 +249,7 @@ describe("the bounds on an expression", () => {
 
   const deeper = /nested deeper than 8 levels/;
 
-  it.each<readonly [what: string, within: string, beyond: string, message: RegExp]>([
+  test.each<readonly [what: string, within: string, beyond: string, message: RegExp]>([
     ["bytes", `s = '${"é".repeat(4093)}'`, `s = '${"é".repeat(4094)}'`, /more than 8192 bytes/],
     ["parentheses", `${"(".repeat(16)}b${")".repeat(16)}`, `${"(".repeat(17)}b${")".repeat(17)}`, /nesting/],
     ["calls", nested(8, (inner) => `lower(${inner})`, "s"), nested(9, (inner) => `lower(${inner})`, "s"), deeper],
@@ -352,7 +352,7 @@ describe("the bounds on an expression", () => {
     expect(refusal(beyond).message).toMatch(message);
   });
 
-  it("are the limits of the configuration", () => {
+  test("are the limits of the configuration", () => {
     const strict = {
       maxBytes: 40,
       maxDepth: 1,
@@ -377,7 +377,7 @@ describe("the bounds on an expression", () => {
       expect(refusal(expression, strict).code).toBe(13);
   });
 
-  it("hold for the operators of all expressions together", () => {
+  test("hold for the operators of all expressions together", () => {
     const aliases = (count: number) =>
       Array.from({ length: count }, (_, index) => [`columns[${index}]`, "id + 1"] as const);
     expect(() => verifyExpressions(aliases(128), limits)).not.toThrow();
@@ -387,7 +387,7 @@ describe("the bounds on an expression", () => {
     );
   });
 
-  it("hold for the bytes of all expressions together", () => {
+  test("hold for the bytes of all expressions together", () => {
     const literals = (count: number, bytes: number) =>
       Array.from({ length: count }, (_, index) => [`columns[${index}]`, `'${"a".repeat(bytes - 2)}'`] as const);
     expect(() => verifyExpressions(literals(16, 1024), limits)).not.toThrow();
@@ -396,7 +396,7 @@ describe("the bounds on an expression", () => {
     );
   });
 
-  it("refuse a megabyte before it is split into tokens", () => {
+  test("refuse a megabyte before it is split into tokens", () => {
     expect(refusal("(".repeat(1 << 20)).message).toBe("filter has more than 8192 bytes: shorten the expression");
   });
 });

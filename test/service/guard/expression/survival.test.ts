@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { allowedFunctions } from "../../../../service/guard/expression/functions.ts";
 import { defaultExpressionLimits, verifyExpression } from "../../../../service/guard/expression/index.ts";
 import { Engine, type Outcome } from "./support/engine.ts";
@@ -55,12 +55,12 @@ const extremes: readonly string[] = [
 ];
 
 describe("the engine process survives what the guard accepts", () => {
-  it.each(extremes.map((expression) => [expression.slice(0, 60), expression]))("%s…", async (_, expression) => {
+  test.each(extremes.map((expression) => [expression.slice(0, 60), expression]))("%s…", async (_, expression) => {
     verifyExpression(expression, defaultExpressionLimits, "filter");
     expect(await engine.try({ expression, as: "filter" })).not.toMatchObject({ kind: "died" });
   });
 
-  it("of random expressions up to the limits, and of their neighbours", async () => {
+  test("of random expressions up to the limits, and of their neighbours", async () => {
     const outcomes: Outcome["kind"][] = [];
     let last: Tree | undefined;
     for (let seed = 0; seed < 300; seed++) {
@@ -81,12 +81,12 @@ describe("the engine process survives what the guard accepts", () => {
     expect(outcomes.filter((kind) => kind === "accepted").length).toBeGreaterThan(100);
   });
 
-  it("and the random expressions have a form for each allowed function", () => {
+  test("and the random expressions have a form for each allowed function", () => {
     const missing = [...allowedFunctions.keys()].filter((name) => !allForms.some((form) => form.includes(`${name}(`)));
     expect(missing).toEqual([]);
   });
 
-  it("and ends at an expression that the guard refuses, so that the test can detect an end", async () => {
+  test("and ends at an expression that the guard refuses, so that the test can detect an end", async () => {
     const expression = `id = ${"1+".repeat(5000)}1`;
     expect(passes(expression)).toBe(false);
     expect(await engine.try({ expression, as: "filter" })).toMatchObject({ kind: "died" });
