@@ -15,7 +15,7 @@ const rows: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["telemetry"],
     ["config"],
     ["query"],
-    ["auth", "guard", "plan-doctor"],
+    ["auth", "guard", "jobs", "plan-doctor"],
     ["catalog", "lance"],
     ["operations"],
     ["server", "workers"],
