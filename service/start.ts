@@ -9,13 +9,16 @@ import { uncheckedExpression, verifyExpression } from "./guard/expression/index.
 import { requestLimits } from "./guard/limits.ts";
 import { verifyBranchName, verifyNewBranchName, verifyNewTagName, verifyTagName } from "./guard/ref-name.ts";
 import { uncheckedQuery, verifyQueryOfTable } from "./guard/verify-query.ts";
+import { Jobs } from "./jobs/index.ts";
 import { StoreMonitor } from "./lance/connection/store-monitor.ts";
 import type { Database } from "./lance/database.ts";
 import { openInProcess } from "./lance/in-process-database.ts";
+import { LanceJobStore } from "./lance/jobs/job-store.ts";
 import { DueTables } from "./lance/maintenance/due-tables.ts";
 import { MultipartUploads } from "./lance/uploads/multipart.ts";
 import { MaintenanceOnRequest } from "./maintenance/on-request.ts";
 import { operations, readOperations } from "./operations/index.ts";
+import { refreshColumnHandler } from "./operations/jobs/refresh-column.ts";
 import { type AdmissionClass, admissionClasses, type Tools } from "./operations/operation.ts";
 import { AdmissionLimit } from "./server/admission.ts";
 import { createApiPage } from "./server/api-page.ts";
@@ -44,6 +47,7 @@ const createTools = (
   maintenance: Tools["maintenance"],
   vending: Vending | undefined,
   uploads: Tools["uploads"],
+  jobs: Tools["jobs"],
   { guard, deadlineSeconds, blobWindowBytes, ...config }: Config,
 ): Tools => {
   const limits = requestLimits(config.limits);
@@ -67,6 +71,7 @@ const createTools = (
     showsLocations: config.database.showLocations,
     vending,
     uploads,
+    jobs,
   };
 };
 
@@ -115,13 +120,16 @@ export const startService = async (config: Config, log: Log, version: string): P
   const maintenance = new MaintenanceOnRequest(config.maintenance, config.database, log);
   const multipart = new MultipartUploads(config.database, database, config.multipart);
   if (config.writes === "on") multipart.watch();
+  const jobs = new Jobs(new LanceJobStore(config.database, config.maintenance.database.caches), config.jobs, log);
+  jobs.register("refresh_column", refreshColumnHandler(database));
+  if (config.writes === "on") jobs.watch();
   const served = config.writes === "on" ? operations : readOperations;
   const state = { draining: false };
   // The store may be unavailable when a pod starts: the pod is live but not ready, and retries.
   const store = new StoreMonitor(() => database.connect(), log, config.database.uri);
 
   const app = createApp({
-    tools: createTools(database, maintenance, vending, multipart, config),
+    tools: createTools(database, maintenance, vending, multipart, jobs, config),
     operations: served,
     uploads,
     authenticator,
@@ -181,6 +189,7 @@ export const startService = async (config: Config, log: Log, version: string): P
       log.info({ seconds: config.drainSeconds }, "draining");
       await sleep(config.drainSeconds * 1000);
       maintenance.stop();
+      await jobs.stop();
       await api.close(config.shutdownSeconds * 1000);
       await health.close(0);
       authenticator.close();

@@ -2,6 +2,7 @@ import { totalmem } from "node:os";
 import { z } from "zod";
 import type { AuthConfig } from "../auth/types.ts";
 import type { ConfigurableLimits } from "../guard/limits.ts";
+import type { JobLimits } from "../jobs/index.ts";
 import type { DatabaseConfig } from "../lance/database.ts";
 import type { MultipartLimits } from "../lance/uploads/multipart.ts";
 import type { AdmissionClass } from "../operations/operation.ts";
@@ -39,6 +40,7 @@ export interface Config extends Readonly<Omit<Values["server"], "otlpEndpoint">>
   readonly requestMs?: number;
   /** Absent: every call runs in the service's own process. */
   readonly isolation?: IsolationConfig;
+  readonly jobs: JobLimits;
   /** Of a table whose maintenance a caller asks for. */
   readonly maintenance: TableMaintenanceConfig;
 }
@@ -183,7 +185,12 @@ const toIsolation = (values: Values): IsolationConfig | undefined => {
       },
     }),
     ...(writeWorkers > 0 && {
-      writes: { write: toWritePool(writeWorkers), append: { ...toWritePool(appendWorkers), priority: "append" } },
+      writes: {
+        write: toWritePool(writeWorkers),
+        append: { ...toWritePool(appendWorkers), priority: "append" },
+        // The job's own limit ends it first, and says so.
+        job: { ...toWritePool(jobConcurrency), deadlineSeconds: values.jobs.seconds + 60 },
+      },
     }),
   };
 };
@@ -227,6 +234,18 @@ const toTableMaintenance = (values: Values, memoryBytes: number): TableMaintenan
     memoryBytes,
   };
 };
+
+/** Jobs that one process runs at once, each in a worker process of its own. */
+const jobConcurrency = 2;
+const jobsKeptMs = 7 * 86_400_000;
+
+const toJobs = ({ jobs }: Values): JobLimits => ({
+  maxJobs: jobs.maxJobs,
+  concurrency: jobConcurrency,
+  maxMs: jobs.seconds * 1000,
+  leaseMs: jobs.leaseSeconds * 1000,
+  keptMs: jobsKeptMs,
+});
 
 /** Streams of one caller at a time, each with a window that is sent and one that is read ahead. */
 const streamsOfCaller = 16;
@@ -338,6 +357,7 @@ export const readConfig = (environment: Environment): Config => {
     admission: toAdmission(values, isolation?.analyze),
     maxInFlightPerPrincipal: load.maxInFlightPerPrincipal,
     ...(isolation === undefined ? {} : { isolation }),
+    jobs: toJobs(values),
     maintenance: toTableMaintenance(values, isolation?.writes?.write.memoryBytes ?? Math.floor(memory * workersShare)),
   });
 };

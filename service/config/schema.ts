@@ -435,6 +435,24 @@ const vending = z.object({
   ),
 });
 
+const jobs = z.object({
+  maxJobs: variable(
+    "LAKEHEAD_JOBS_MAX",
+    "Maximum number of jobs in progress; one principal may have as many as it leaves free",
+    integer(1, 10_000).default(200),
+  ),
+  seconds: variable(
+    "LAKEHEAD_JOBS_SECONDS",
+    "Maximum time for which one process runs a job, in seconds; then it ends with TIMED_OUT, and what is committed stays",
+    integer(1, 604_800).default(21_600),
+  ),
+  leaseSeconds: variable(
+    "LAKEHEAD_JOBS_LEASE_SECONDS",
+    "Time without a sign of life after which the jobs of a process are taken over or fail, in seconds; more than the clocks of two machines differ",
+    integer(2, 3600).default(30),
+  ),
+});
+
 const maintenance = z.object({
   rules: variable(
     "LAKEHEAD_MAINTENANCE",
@@ -547,7 +565,7 @@ function* vendingFaults({
 
 /** The environment of the service: names, descriptions, defaults, bounds and secrets of its variables. */
 export const schema = z
-  .object({ server, database, auth, limits, admission, load, isolation, writes, vending, maintenance })
+  .object({ server, database, auth, limits, admission, load, isolation, writes, vending, jobs, maintenance })
   .superRefine(({ server, auth, ...values }, context) => {
     if (values.writes.mode === "on") checkCleanup(values, (issue) => context.addIssue(issue));
     for (const [key, message] of vendingFaults(values))

@@ -5,12 +5,14 @@ import { deleteBranch } from "./branches/delete-branch.ts";
 import { listBranches } from "./branches/list-branches.ts";
 import { addColumns } from "./columns/add-columns.ts";
 import { alterColumns } from "./columns/alter-columns.ts";
+import { backfillColumn } from "./columns/backfill-column.ts";
 import { dropColumns } from "./columns/drop-columns.ts";
 import { updateFieldMetadata } from "./columns/update-field-metadata.ts";
 import { createIndex, createScalarIndex } from "./indices/create-index.ts";
 import { dropIndex } from "./indices/drop-index.ts";
 import { indexStats } from "./indices/index-stats.ts";
 import { listIndices } from "./indices/list-indices.ts";
+import { cancelJob, describeJob, listJobs, pauseJob, queryJobEvents, resumeJob } from "./jobs/jobs.ts";
 import { listMaintenance } from "./maintenance/list-maintenance.ts";
 import { maintain } from "./maintenance/maintain.ts";
 import { createNamespace } from "./namespaces/create-namespace.ts";
@@ -94,6 +96,7 @@ export const writeOperations: readonly Operation[] = [
   addColumns,
   alterColumns,
   dropColumns,
+  backfillColumn,
   updateFieldMetadata,
   createIndex,
   createScalarIndex,
@@ -103,6 +106,12 @@ export const writeOperations: readonly Operation[] = [
   createNamespace,
   dropNamespace,
   maintain,
+  describeJob,
+  listJobs,
+  cancelJob,
+  pauseJob,
+  resumeJob,
+  queryJobEvents,
 ];
 
 /** Every operation. */

@@ -5,6 +5,7 @@ import type { ErrorCode } from "../errors.ts";
 import type { VerifiedExpression } from "../guard/expression/index.ts";
 import type { NamespaceId, TableId } from "../guard/table-id.ts";
 import type { VerifiedQuery } from "../guard/verify-query.ts";
+import type { Jobs } from "../jobs/index.ts";
 import type { Database } from "../lance/database.ts";
 import type { MultipartUploads } from "../lance/uploads/multipart.ts";
 import type { Commit, CommitOfRows } from "../lance/writes/write-calls.ts";
@@ -31,6 +32,10 @@ export interface Tools {
   readonly blobWindowBytes: number;
   readonly uploads: Pick<MultipartUploads, "create" | "room" | "add" | "complete" | "abort">;
   readonly maintenance: Maintenance;
+  readonly jobs: Pick<
+    Jobs,
+    "start" | "describe" | "list" | "cancel" | "canPause" | "pause" | "resume" | "events" | "appendEvents"
+  >;
   /** Whether responses tell where tables lie. */
   readonly showsLocations: boolean;
   /** Absent: no credentials are lent. */
@@ -113,7 +118,9 @@ export class ByteStream {
 export type Success = 200 | 202 | 204 | 206;
 
 /** Whether a response has content. */
-export const hasContent = (status: Success): boolean => status !== 202 && status !== 204;
+export const hasContent = (status: Success, { successes = [200] }: Pick<Operation, "successes">): boolean =>
+  // Beside 200, 202 says that there is nothing to answer yet.
+  status !== 204 && (status !== 202 || !successes.includes(200));
 
 /** What the log keeps of a response. */
 export interface Audit {

@@ -203,7 +203,7 @@ const successes: Readonly<Record<Success, string>> = {
 };
 
 const success = (operation: Operation, status: Success, definitions: Definitions): JsonSchema => ({
-  description: successes[status],
+  description: status === 202 && hasContent(status, operation) ? "Accepted as a job" : successes[status],
   headers: {
     ...requestId,
     ...Object.fromEntries(
@@ -211,7 +211,7 @@ const success = (operation: Operation, status: Success, definitions: Definitions
     ),
     ...(status === 206 ? { "content-range": header("The first byte, the last one and the size of the whole") } : {}),
   },
-  ...(hasContent(status) ? content(operation, definitions) : {}),
+  ...(hasContent(status, operation) ? content(operation, definitions) : {}),
 });
 
 const descriptionOf = ({ scope, extension }: Operation): string => {

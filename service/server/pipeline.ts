@@ -336,7 +336,7 @@ export const pipeline = (operation: Operation, parts: PipelineParts): Serve => {
       Object.assign(record, answer.audit);
       const { status } = answer;
       if (answer.pending) record.writes = false;
-      const described = hasContent(status) ? fixed : operation.headers;
+      const described = hasContent(status, operation) ? fixed : operation.headers;
       const replyHeaders = { ...answerHeaders(record), ...described, ...answer.headers };
       if (answer.content instanceof ByteStream) {
         const { bytes, heldBytes } = answer.content;
@@ -351,7 +351,7 @@ export const pipeline = (operation: Operation, parts: PipelineParts): Serve => {
         const body = send(answer.content, { caller, request, reservation, onFailure });
         return { status, headers: { ...replyHeaders, ...length }, body };
       }
-      const content = hasContent(status) ? encode[media](answer.content) : null;
+      const content = hasContent(status, operation) ? encode[media](answer.content) : null;
       const bytes = bytesOf(content);
       // The database has limited rows.
       if (bytes > maxResponseBytes && media !== "arrow") throw tooLong(bytes, maxResponseBytes);

@@ -14,7 +14,7 @@ import { workerEntry } from "./worker-process.ts";
 
 export type { ExitReport, PoolConfig, PoolReading } from "./pool.ts";
 
-export type PoolName = "analyze" | "plan" | "blob" | "write" | "append";
+export type PoolName = "analyze" | "plan" | "blob" | "write" | "append" | "job";
 
 export interface IsolationConfig {
   /** The configuration of each worker's own database: the service's, with smaller caches. */
@@ -25,7 +25,12 @@ export interface IsolationConfig {
   /** Absent: explain runs in the service's process. */
   readonly plan?: PoolConfig;
   /** Absent: no write runs in a worker. Appends that may share a commit do not wait for longer writes. */
-  readonly writes?: { readonly write: PoolConfig; readonly append: PoolConfig };
+  readonly writes?: {
+    readonly write: PoolConfig;
+    readonly append: PoolConfig;
+    /** Of long writes that no request waits for. Its processes start with the first of them. */
+    readonly job: PoolConfig;
+  };
 }
 
 export interface Isolation {
@@ -114,8 +119,20 @@ export const openIsolated = (
     versions,
     branches: share((table) => analyze.run({ method: "branches", values: [table] })),
   };
+  let jobs: Pool | undefined;
+  const refreshColumn: WriteCalls["refreshColumn"] = (...values) => {
+    if (writes === undefined) return inProcess.refreshColumn(...values);
+    if (jobs === undefined) {
+      jobs = open("job", writes.job, openedByEach);
+      pools.push(["job", jobs]);
+    }
+    return jobs.run({ method: "refreshColumn", values });
+  };
   const writesOf = (others: Pool, appends: Pool): WriteCalls =>
-    grouped(forgetAfter(createInTurn(inWorkers(others)), forget), forgetAfter(inWorkers(appends), forget));
+    grouped(
+      forgetAfter({ ...createInTurn(inWorkers(others)), refreshColumn }, forget),
+      forgetAfter(inWorkers(appends), forget),
+    );
   const close = async (): Promise<void> => {
     await Promise.all(pools.map(([, pool]) => pool.close()));
     await inProcess.close();

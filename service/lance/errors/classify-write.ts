@@ -84,6 +84,43 @@ export const writeMeanings: readonly Meaning[] = [
     say: (name) => named(name, "the column", "would exist twice: choose another name"),
   },
   {
+    pattern: /[Cc]olumn '(.+?)' is computed; its values come from refresh/s,
+    code: 20,
+    say: (name) => named(name, "the column", "is computed: leave it out of the rows; backfill_column fills it"),
+  },
+  {
+    pattern: /[Cc]olumn '(.+?)' is read by computed column/s,
+    code: 19,
+    say: (name) =>
+      named(name, "the column", "is an input of a computed column: drop that column first, in a request of its own"),
+  },
+  {
+    pattern: /metadata keys of a computed-column declaration cannot be edited \(path '(.+?)'\)/s,
+    code: 19,
+    say: (name) =>
+      named(name, "the column", "is computed, and these keys declare it: drop the column and add it again"),
+  },
+  {
+    pattern: /Invalid expression for column '.+?': unknown column '(.+?)'/s,
+    code: 12,
+    say: missingColumn,
+  },
+  {
+    pattern: /Invalid expression for column '(.+?)': /s,
+    code: 13,
+    say: (name) =>
+      named(
+        name,
+        "the expression of the column",
+        "cannot be computed for each row alone, or always to the same value: use functions of the row's own columns",
+      ),
+  },
+  {
+    pattern: /^Column '(.+?)' already exists/s,
+    code: 20,
+    say: (name) => named(name, "the column", "exists: choose another name, or drop it first"),
+  },
+  {
     pattern: /^Cannot cast column "(.+?)" from/s,
     code: 20,
     say: (name) => named(name, "the column", "cannot be cast to this type: add a column with an expression instead"),

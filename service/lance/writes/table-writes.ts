@@ -19,6 +19,9 @@ import { buildIndex } from "./index-types.ts";
 import type { RowWrites } from "./row-writes.ts";
 import type { ColumnAlteration, FieldMetadata, WriteCalls, WriteTarget } from "./write-calls.ts";
 
+/** The key of a field's metadata by which the SDK keeps the expression of a computed column. */
+export const computedExpression = "computed_column.expression";
+
 /** A native call without the checks of the SDK's own method. */
 interface NativeTable {
   alterColumns(
@@ -28,7 +31,7 @@ interface NativeTable {
 
 /** Writes of columns, indices, tables, namespaces and branches. */
 export const openTableWrites = (
-  { connected, open, plain, existing, restore, beforeCommit }: Commits,
+  { connected, open, commit, plain, existing, restore, beforeCommit }: Commits,
   limits: SchemaLimits,
 ): Omit<WriteCalls, keyof RowWrites | "declareTable"> => {
   /** A new column may be a copy of one that another program made. @throws ServiceError code 13 beyond the limits. */
@@ -101,6 +104,21 @@ export const openTableWrites = (
       plain(target, async (table) => {
         await verifyGrowth(table, columns);
         return table.addColumns(columns.map(([name, valueSql]) => ({ name, valueSql })));
+      }),
+    addComputedColumns: (target, columns) =>
+      plain(target, async (table) => {
+        await verifyGrowth(table, columns);
+        return table.addColumns({ computed: columns.map(([name, valueSql]) => ({ name, valueSql })) });
+      }),
+    refreshColumn: (target, column, expression) =>
+      commit(target, async (table) => {
+        const { fields } = await readTableSchema(table);
+        const declared = fields.find(({ name }) => name === column)?.metadata ?? [];
+        // Metadata can be written by those who create tables, and is run here.
+        if (new Map(declared).get(computedExpression) !== expression)
+          throw new ServiceError(14, { message: "the column was declared anew meanwhile; retry" });
+        const { rowsFilled, version } = await table.refreshColumn(column);
+        return { rowsAssigned: Number(rowsFilled), version: Number(version) };
       }),
     alterColumns: async (target, alterations) => {
       verifyTypes(alterations);

@@ -47,6 +47,8 @@ export type CommitOfRows = Commit & { readonly rows: RowCounts };
 /** `insertedBy`: rows of each of the inserted data. */
 export type CommitOfInserts = CommitOfRows & { readonly insertedBy: readonly number[] };
 
+export type RefreshedColumn = Commit & { readonly before: number; readonly rowsAssigned: number };
+
 export type CreateMode = "create" | "exist_ok" | "overwrite";
 export type InsertMode = "append" | "overwrite";
 
@@ -118,6 +120,16 @@ export interface WriteCalls {
     target: WriteTarget,
     columns: readonly (readonly [name: string, value: VerifiedExpression])[],
   ): Promise<Commit>;
+  /** Columns that the table's metadata declares, without values before {@link refreshColumn}. */
+  addComputedColumns(
+    target: WriteTarget,
+    columns: readonly (readonly [name: string, value: VerifiedExpression])[],
+  ): Promise<Commit>;
+  /**
+   * Computes the rows of a computed column that have no value, and those whose inputs have changed.
+   * @param expression what the column was declared with: the table may say something else by now.
+   */
+  refreshColumn(target: WriteTarget, column: string, expression: VerifiedExpression): Promise<RefreshedColumn>;
   /** The columns of a stream without rows, all null. @throws ServiceError code 13 for a stream with rows. */
   addEmptyColumns(target: WriteTarget, data: RowData): Promise<Commit>;
   alterColumns(target: WriteTarget, alterations: readonly ColumnAlteration[]): Promise<Commit>;
@@ -196,6 +208,8 @@ export const writeMethods = Object.keys({
   updateRows: true,
   deleteRows: true,
   addColumns: true,
+  addComputedColumns: true,
+  refreshColumn: true,
   addEmptyColumns: true,
   alterColumns: true,
   dropColumns: true,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { newColumnName } from "../../query/fields.ts";
+import { newColumnName, optional } from "../../query/fields.ts";
 import { listOf, maxSizes, passOn } from "../../query/lists.ts";
 import { closed, unset } from "../../query/unknown-field.ts";
 import { defineOperation } from "../operation.ts";
@@ -8,26 +8,48 @@ import { authorizeSql, branchOf, branchParameters, committed, versionAnswer } fr
 
 const column = closed({
   name: newColumnName,
-  expression: z.string({
-    error:
-      "is missing: send an SQL expression, or the columns as an Arrow IPC stream; computed and virtual columns are not supported yet",
-  }),
+  expression: optional(z.string()).describe("An SQL expression that is computed now"),
+  computed: optional(z.string()).describe(
+    "An SQL expression that the table keeps, and that backfill_column computes; not beside expression",
+  ),
+}).transform(({ name, expression, computed }, context) => {
+  const sql = expression ?? computed;
+  if (sql !== undefined && (expression === undefined || computed === undefined))
+    return { name, sql, isComputed: computed !== undefined };
+  context.addIssue({
+    code: "custom",
+    message:
+      sql === undefined
+        ? "needs expression or computed, an SQL expression; or send the columns as an Arrow IPC stream"
+        : "has expression and computed: send one of them",
+  });
+  return z.NEVER;
 });
 
 const body = z.object({
   new_columns: listOf(column, maxSizes.columns)
     .refine((columns) => columns.length > 0, { error: "is empty: name a column and its SQL expression" })
+    .refine((columns) => new Set(columns.map(({ isComputed }) => isComputed)).size < 2, {
+      error: "has columns with expression and with computed: add them in two requests",
+    })
     .meta({
       items: {
         type: "object",
-        properties: { name: { type: "string", minLength: 1 }, expression: { type: "string" } },
-        required: ["name", "expression"],
+        properties: {
+          name: { type: "string", minLength: 1 },
+          expression: { type: "string" },
+          computed: { type: "string" },
+        },
+        required: ["name"],
         additionalProperties: unset,
       },
       minItems: 1,
     })
     .describe("Names and SQL expressions"),
   branch: branchField,
+  auto_refresh_enabled: optional(
+    z.literal(false, { error: "must be false: a computed column is refreshed by backfill_column" }),
+  ),
 });
 
 export const addColumns = defineOperation({
@@ -39,7 +61,7 @@ export const addColumns = defineOperation({
   admission: "write",
   errors: [12, 14, 20, 22],
   summary:
-    "Adds columns that SQL expressions compute from the rows (which also requires the scope `read`), or those of an Arrow IPC stream without rows, all null",
+    "Adds columns that SQL expressions compute from the rows, now or by backfill_column (which also requires the scope `read`), or those of an Arrow IPC stream without rows, all null",
   takesSchema: true,
   body: z.unknown().transform((wire, context): z.output<typeof body> | Uint8Array => {
     if (wire instanceof Uint8Array) return wire;
@@ -60,12 +82,15 @@ export const addColumns = defineOperation({
       return committed({ version: commit.version }, commit);
     }
     authorizeSql(call, table);
-    const commit = await tools.database.addColumns(
-      { table, ...branchOf(tools, wire.branch ?? parameters.branch) },
-      wire.new_columns.map(
-        ({ name, expression }) => [name, tools.verifyExpression(expression, `expression of ${name}`)] as const,
-      ),
+    const target = { table, ...branchOf(tools, wire.branch ?? parameters.branch) };
+    const isComputed = wire.new_columns.some((each) => each.isComputed);
+    const columns = wire.new_columns.map(
+      ({ name, sql }) =>
+        [name, tools.verifyExpression(sql, `${isComputed ? "computed" : "expression"} of ${name}`)] as const,
     );
+    const commit = await (isComputed
+      ? tools.database.addComputedColumns(target, columns)
+      : tools.database.addColumns(target, columns));
     return committed({ version: commit.version }, commit);
   },
 });

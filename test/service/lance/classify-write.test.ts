@@ -48,6 +48,7 @@ const tableOf = (...parts: string[]) => ({
 });
 const plain: WriteTarget = { table: tableOf("plain") };
 const rowsOf = (bytes: Uint8Array): RowData => ({ kind: "bytes", bytes });
+const computed = { table: tableOf("computed") };
 const one = rowsOf(plainStream([1]));
 const expression = (text: string): VerifiedExpression => text as VerifiedExpression;
 
@@ -64,6 +65,8 @@ beforeAll(async () => {
   await writes.createBranch(plain.table, "parent", {});
   await writes.createBranch(plain.table, "child", { branch: "parent" });
   await writes.createTable(tableOf("many"), rowsOf(plainStream([...Array(256).keys()])), "create");
+  await writes.createTable(computed.table, one, "create");
+  await writes.addComputedColumns(computed, [["double", expression("id * 2")]]);
   await writes.createTable(tableOf("nulls"), rowsOf(streamOf([{ n: null }], new Schema([number("n")]))), "create");
   await writes.createTable(
     tableOf("strict"),
@@ -120,6 +123,46 @@ const blobRow = (image: { data: Buffer | null; uri: string | null }) =>
 
 type Provocation = [what: string, code: number, provoke: () => Promise<unknown>, says?: RegExp];
 const provocations: readonly Provocation[] = [
+  [
+    "a value of a computed column",
+    20,
+    () => writes.updateRows(computed, undefined, [["double", expression("1")]]),
+    /"double" is computed/,
+  ],
+  ["a computed column without its input", 19, () => writes.dropColumns(computed, ["id"]), /"id" is an input/],
+  [
+    "another declaration of a computed column",
+    19,
+    () =>
+      writes.updateFieldMetadata(computed, [
+        { path: "double", metadata: { "computed_column.expression": "1" }, replace: false },
+      ]),
+    /"double" is computed/,
+  ],
+  [
+    "a computed column of one that does not exist",
+    12,
+    () => writes.addComputedColumns(computed, [["more", expression("nope + 1")]]),
+    /"nope"/,
+  ],
+  [
+    "a computed column with another value each time",
+    13,
+    () => writes.addComputedColumns(computed, [["more", expression("random()")]]),
+    /"more"/,
+  ],
+  [
+    "a computed column that exists",
+    20,
+    () => writes.addComputedColumns(computed, [["double", expression("id")]]),
+    /"double" exists/,
+  ],
+  [
+    "a refresh of a column that was declared otherwise",
+    14,
+    () => writes.refreshColumn(computed, "id", expression("id")),
+    /declared anew/,
+  ],
   ["a table that exists", 5, () => writes.createTable(plain.table, one, "create")],
   ["a table in a namespace that does not exist", 1, () => writes.createTable(tableOf("nope", "t"), one, "create")],
   ["a namespace that exists", 2, () => writes.createNamespace({ key: "full", parts: ["full"] }, "create", {})],
