@@ -257,15 +257,8 @@ const writes: readonly Deviation[] = [
   {
     operations: ["add_columns"],
     part: "request",
-    kind: "required",
-    fields: ["new_columns[].expression"],
-    reason: "columns are computed by SQL expressions; functions run in Geneva on Ray",
-  },
-  {
-    operations: ["add_columns"],
-    part: "request",
     kind: "absent",
-    fields: ["new_columns[].computed", "new_columns[].virtual_column"],
+    fields: ["new_columns[].virtual_column"],
     reason: "columns are computed by SQL expressions; functions run in Geneva on Ray",
   },
   {
@@ -518,6 +511,39 @@ const extensions: readonly Deviation[] = [
     kind: "added",
     fields: ["GET"],
     reason: "an extension of LanceDB's clients: the specification has no blobs",
+  },
+  {
+    operations: ["add_columns"],
+    part: "request",
+    kind: "added",
+    fields: ["auto_refresh_enabled"],
+    reason: "LanceDB's clients send it, false; true is refused",
+  },
+  {
+    operations: ["backfill_column"],
+    part: "request",
+    kind: "absent",
+    fields: [
+      ...["where", "concurrency", "intra_applier_concurrency", "min_checkpoint_size", "max_checkpoint_size"],
+      ...["batch_checkpoint_flush_interval_seconds", "read_version", "task_size", "num_frags", "checkpoint_size"],
+      ...["commit_granularity", "cluster", "manifest"],
+    ],
+    reason:
+      "a refresh is one commit of all rows that need it, in a process of the service: refused by name, but for null",
+  },
+  {
+    operations: ["backfill_column"],
+    part: "status",
+    kind: "added",
+    fields: ["424"],
+    reason: "an operation that needs the scope `write`",
+  },
+  {
+    operations: ["jobs/describe", "jobs/list", "jobs/cancel", "jobs/pause", "jobs/resume", "jobs/query_events"],
+    part: "operation",
+    kind: "added",
+    fields: post,
+    reason: "LanceDB's clients call them: the specification has no jobs",
   },
   {
     operations: ["maintain"],

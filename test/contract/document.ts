@@ -69,7 +69,11 @@ export const operationsOf = (document: OpenApi): readonly Described[] => {
   };
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { parameters = [], requestBody = {}, responses }]): Described => {
-      const { 200: answer = {}, 400: error = {} } = responses as Readonly<Record<number, Content>>;
+      const {
+        202: accepted = {},
+        200: answer = accepted,
+        400: error = {},
+      } = responses as Readonly<Record<number, Content>>;
       const query = parameters.filter((parameter) => parameter.in === "query");
       return {
         method: method.toUpperCase(),

@@ -486,6 +486,8 @@ public final class Client {
       same(count("twice = 4"), 1L);
       fails(400, 20, () -> all.call("alterTableAddColumns", made, column));
     });
+    check("backfill_column", "a column that is not computed", () ->
+        fails(400, 20, () -> all.call("alterTableBackfillColumns", made, "{\"column\":\"id\"}")));
     check("alter_columns", "another name; no such column", () -> {
       all.call("alterTableAlterColumns", made, "{\"alterations\":[{\"path\":\"twice\",\"rename\":\"double\"}]}");
       same(count("double = 4"), 1L);
@@ -525,7 +527,6 @@ public final class Client {
     refused("register", "registerTable", fresh, "{\"location\":\"new.lance\"}");
     refused("deregister", "deregisterTable", docs, "{}");
     refused("rename", "renameTable", docs, "{\"new_table_name\":\"other\"}");
-    refused("backfill_column", "alterTableBackfillColumns", docs, "{\"column\":\"id\"}");
     refused("schema_metadata/update", "updateTableSchemaMetadata", docs, Map.of("a", "b"));
     refused("version/create", "createTableVersion", docs, "{\"version\":8,\"manifest_path\":\"8.manifest\"}");
     refused(

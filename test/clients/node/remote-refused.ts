@@ -14,12 +14,8 @@ export const refused = ({
 }): Refused => [
   ["clone", "cloneTable", () => Reflect.get(connection, "cloneTable").call(connection, "new", "file:///nowhere")],
   ["rename", "renameTable", () => connection.renameTable("docs", "other")],
-  ["/jobs/list", "listJobs", () => connection.listJobs()],
-  ["/jobs/describe", "openJob", () => connection.openJob("1")],
-  ["/jobs/cancel", "cancelJob", () => connection.cancelJob("1")],
   ["index/{index_name}/prewarm", "prewarmIndex", () => table.prewarmIndex("id_idx")],
   ["page_cache/prewarm", "prewarmData", () => table.prewarmData(["id"])],
-  ["backfill_column", "refreshColumnAsync", () => table.refreshColumnAsync("id")],
   ["branches/diff", "branches.diff", () => branches.diff("experiment")],
   ["branches/cherry_pick", "branches.cherryPick", () => branches.cherryPick("experiment")],
   [

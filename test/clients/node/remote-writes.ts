@@ -148,6 +148,43 @@ export const writes = async (say: Say, connection: Connection, watch: Watch): Pr
     await made.dropColumns(["double"]);
     await fails(notFound, () => made.dropColumns(["double"]));
   });
+  let job = "";
+  await say("add_columns", "computed; of no such column", async () => {
+    const sums = watch.table(await connection.createTable("sums", rows([1, 2, 3])));
+    await sums.addColumns({ computed: [{ name: "triple", valueSql: "id * 3" }] });
+    assert.equal(await sums.countRows("triple is null"), 3);
+    await fails(notFound, () => sums.addColumns({ computed: [{ name: "other", valueSql: "nope + 1" }] }));
+  });
+  await say("backfill_column", "all rows; a column that is not computed", async () => {
+    const sums = watch.table(await connection.openTable("sums"));
+    const refresh = await sums.refreshColumnAsync("triple");
+    await refresh.wait();
+    assert.deepEqual(await idsOf(sums, "triple = id * 3"), [1, 2, 3]);
+    job = refresh.id ?? "";
+    await fails(badRequest, () => sums.refreshColumnAsync("id"));
+  });
+  await say("/jobs/describe", "one that is done", async () => {
+    const known = await connection.openJob(job);
+    await known.refresh();
+    assert.deepEqual(
+      [known.jobType, known.result.rows_assigned, await known.status()],
+      ["refresh_column", 3, "finished"],
+    );
+  });
+  await say("/jobs/query_events", "by a filter", async () => {
+    const events = await (await connection.openJob(job)).events({ filter: "state = 'claim_complete'" });
+    assert.deepEqual(
+      events.toArray().map((row) => Number(row.rows_processed)),
+      [3],
+    );
+  });
+  await say("/jobs/list", "with the one that is done", async () => {
+    assert.ok(JSON.stringify(await connection.listJobs()).includes(job));
+  });
+  await say("/jobs/cancel", "one that is done; one that is not there", async () => {
+    assert.deepEqual([await connection.cancelJob(job), await connection.cancelJob("none")], [true, false]);
+    await connection.dropTable("sums");
+  });
   await say("restore", "an old version", async () => {
     await made.checkout(1);
     await made.restore();

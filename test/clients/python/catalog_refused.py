@@ -15,7 +15,6 @@ REFUSED: list[tuple[str, str, list[str] | None, dict[str, Any]]] = [
     ("register_table", "register", ["new"], {"location": "new.lance"}),
     ("deregister_table", "deregister", ["docs"], {}),
     ("rename_table", "rename", ["docs"], {"new_table_name": "other"}),
-    ("alter_table_backfill_columns", "backfill_column", ["docs"], {"column": "id"}),
     ("update_table_schema_metadata", "schema_metadata/update", ["docs"], {"metadata": {"a": "b"}}),
     ("create_table_version", "version/create", ["docs"], VERSION),
     (

@@ -1,6 +1,7 @@
 """The writes of the catalog's specification, the same for each client: a table from its creation to its end."""
 
 from collections.abc import Callable
+from time import sleep
 from typing import Any
 
 import pyarrow as pa
@@ -181,6 +182,19 @@ def writes(catalog: Catalog, local: set[str]) -> None:
         same(count("twice = 4"), 1)
         fails(faults.bad_rows, lambda: add("1"))
         fails(faults.bad_input, lambda: add("id *"))
+
+    @case("backfill_column", "a computed column; one that is not")
+    def _() -> None:
+        entry = m.AddColumnsEntry(name="triple", computed="id * 3")
+        call("alter_table_add_columns", MADE, new_columns=[entry])
+        holds(call("alter_table_backfill_columns", MADE, column="triple").job_id != "", "no job")
+        for _ in range(600):
+            if count("triple is null") == 0:
+                break
+            sleep(0.1)
+        same(count("triple = id * 3"), count("true"))
+        fails(faults.bad_rows, lambda: call("alter_table_backfill_columns", MADE, column="id"))
+        call("alter_table_drop_columns", MADE, columns=["triple"])
 
     @case("alter_columns", "another name; no such column")
     def _() -> None:

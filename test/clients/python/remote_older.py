@@ -337,6 +337,37 @@ def _() -> None:
     refused(lambda: made.count_rows("double = 6"), "column not found")
 
 
+if has(made, "refresh_column_async"):
+    job_id = ""
+
+    @case("backfill_column", "all rows of a computed column")
+    def _() -> None:
+        global job_id
+        made.add_columns(computed={"triple": "id * 3"})
+        job = made.refresh_column_async("triple")
+        job_id = job.id
+        job.wait()
+        same(made.count_rows("triple = id * 3"), made.count_rows())
+        made.drop_columns(["triple"])
+
+    @case("/jobs/describe", "one that is done; one that is not there")
+    def _() -> None:
+        same(str(db.get_job(job_id).state), "finished")
+        same(db.get_job("none"), None)
+
+    @case("/jobs/list", "with the one that is done")
+    def _() -> None:
+        holds(job_id in str(db.list_jobs()), "the job is not listed")
+
+    @case("/jobs/query_events", "of the one that is done")
+    def _() -> None:
+        same(sum(batch.num_rows for batch in db.job_history(job_id)), 4)
+
+    @case("/jobs/cancel", "one that is done; one that is not there")
+    def _() -> None:
+        same((db.cancel_job(job_id), db.cancel_job("none")), (True, False))
+
+
 if has(made, "restore", "checkout"):
 
     @case("restore", "an old version")

@@ -17,11 +17,6 @@ def of_connection(db: Any) -> Refused:
     return [
         ("clone", "clone_table", lambda: db.clone_table("new", "file:///nowhere")),
         ("rename", "rename_table", lambda: db.rename_table("docs", "other")),
-        ("/jobs/list", "list_jobs", lambda: db.list_jobs()),
-        ("/jobs/describe", "open_job", lambda: db.open_job("1")),
-        ("/jobs/cancel", "cancel_job", lambda: db.cancel_job("1")),
-        ("/jobs/pause", "pause_job", lambda: db.pause_job("1")),
-        ("/jobs/resume", "resume_job", lambda: db.resume_job("1")),
         (SECRET + "create", "create_secret", lambda: db.create_secret("a", "b")),
         (SECRET + "alter", "alter_secret", lambda: db.alter_secret("a", "b")),
         (SECRET + "describe", "describe_secret", lambda: db.describe_secret("a")),
@@ -53,7 +48,6 @@ def of_table(table: Any, branches: Any) -> Refused:
     return [
         ("index/{index_name}/prewarm", "prewarm_index", lambda: table.prewarm_index("id_idx")),
         ("page_cache/prewarm", "prewarm_data", lambda: table.prewarm_data(["id"])),
-        ("backfill_column", "refresh_column_async", lambda: table.refresh_column_async("id")),
         ("errors", "function_errors", lambda: table.function_errors()),
         ("branches/diff", "branches.diff", lambda: branches.diff("experiment")),
         ("branches/cherry_pick", "branches.cherry_pick", lambda: branches.cherry_pick("experiment")),

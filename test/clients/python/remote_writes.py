@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 from lancedb import blob
+from lancedb.exceptions import JobNotFoundError
 from lancedb.index import FTS, Bitmap, BTree, IvfFlat
 from lancedb.remote.errors import HttpError
 from remote import Cases, Remote, done, fails
@@ -200,6 +201,65 @@ async def writes(remote: Remote, cases: Cases, db: Any, update: Callable[..., An
     await case("alter_columns", "another name; no such column", altered)
     await case("update_field_metadata", "of a column; no such column", described)
     await case("drop_columns", "one; one that is not there", dropped_columns)
+
+    table = None
+    job = None
+
+    async def computed() -> None:
+        nonlocal table
+        await done(db.create_table("sums", rows([1, 2, 3])))
+        table = await opened("sums")
+        await done(table.add_columns(computed={"triple": "id * 3"}))
+        same(await done(table.count_rows("triple is null")), 3)
+        await fails(HttpError, lambda: table.add_columns(computed={"other": "nope + 1"}), "column not found")
+        await fails(HttpError, lambda: update(table, "id = 1", {"triple": "5"}), "is computed")
+        await fails(HttpError, lambda: table.drop_columns(["id"]), "is an input of a computed column")
+
+    async def refreshed() -> None:
+        nonlocal job
+        job = await done(table.refresh_column_async("triple"))
+        result = await done(job.wait())
+        same((result.rows_assigned, result.rows_failed, result.rows_remaining), (3, 0, 0))
+        same(await done(table.count_rows("triple = id * 3")), 3)
+        await done(table.add(rows([4])))
+        again = await done((await done(table.refresh_column_async("triple"))).wait())
+        same((again.rows_assigned, await done(table.count_rows("triple = id * 3"))), (1, 4))
+        await fails(HttpError, lambda: table.refresh_column_async("id"), "not computed")
+
+    async def opened_job() -> None:
+        known = await done(db.open_job(job.id))
+        await done(known.refresh())
+        same((known.state, known.job_type, known.spec["column"]), ("finished", "refresh_column", "triple"))
+        same(known.result["rows_assigned"], 3)
+        await fails(JobNotFoundError, lambda: db.open_job("none"))
+
+    async def events() -> None:
+        answer = await done((await done(db.open_job(job.id))).events(filter="state = 'claim_complete'"))
+        answer = answer if isinstance(answer, pa.Table) else pa.Table.from_batches(answer)
+        same(answer["rows_processed"].to_pylist(), [3])
+
+    async def listed_jobs() -> None:
+        holds(job.id in [each.job_id for each in await done(db.list_jobs())], "the job is not listed")
+
+    async def cancelled() -> None:
+        same((await done(db.cancel_job(job.id)), await done(db.cancel_job("none"))), (True, False))
+
+    async def paused() -> None:
+        await done(db.pause_job(job.id))
+        same((await fails(HttpError, lambda: db.pause_job("none"))).status_code, 404)
+
+    async def resumed() -> None:
+        await done(db.resume_job(job.id))
+        await done(db.drop_table("sums"))
+
+    await case("add_columns", "computed; of no such column, a write of it, without its input", computed)
+    await case("backfill_column", "all rows, new rows; a column that is not computed", refreshed)
+    await case("/jobs/describe", "one that is done; one that is not there", opened_job)
+    await case("/jobs/query_events", "by a filter", events)
+    await case("/jobs/list", "with the one that is done", listed_jobs)
+    await case("/jobs/cancel", "one that is done; one that is not there", cancelled)
+    await case("/jobs/pause", "one that is done; one that is not there", paused)
+    await case("/jobs/resume", "one that is done", resumed)
 
     async def restored() -> None:
         await done(made.checkout(1))

@@ -33,10 +33,6 @@ pub async fn run(world: &World) {
         table::rename_table(all, "docs", of(json!({ "new_table_name": "other" })), None)
     );
     refused!(
-        "backfill_column",
-        table::alter_table_backfill_columns(all, "docs", of(json!({ "column": "id" })), None)
-    );
-    refused!(
         "schema_metadata/update",
         table::update_table_schema_metadata(all, "docs", metadata(), None, None)
     );
