@@ -90,13 +90,14 @@ export const writeMeanings: readonly Meaning[] = [
   },
   {
     pattern: /[Cc]olumn '(.+?)' is read by computed column/s,
-    code: 19,
+    // Not code 19: LanceDB's client repeats a 409.
+    code: 20,
     say: (name) =>
       named(name, "the column", "is an input of a computed column: drop that column first, in a request of its own"),
   },
   {
     pattern: /metadata keys of a computed-column declaration cannot be edited \(path '(.+?)'\)/s,
-    code: 19,
+    code: 20,
     say: (name) =>
       named(name, "the column", "is computed, and these keys declare it: drop the column and add it again"),
   },

@@ -11,7 +11,7 @@ export const dropColumns = defineOperation({
   methods: ["POST"],
   scope: "manage",
   admission: "write",
-  errors: [12, 14, 22],
+  errors: [12, 14, 20, 22],
   summary: "Removes columns",
   body: z.object({
     columns: listOf(columnPath, maxSizes.columns)

@@ -29,7 +29,7 @@ export const updateFieldMetadata = defineOperation({
   methods: ["POST"],
   scope: "manage",
   admission: "write",
-  errors: [12, 14, 22],
+  errors: [12, 14, 20, 22],
   summary: "Sets the metadata of columns",
   body: z.object({
     updates: listOf(entry, maxSizes.columns)

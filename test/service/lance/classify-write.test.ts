@@ -129,10 +129,10 @@ const provocations: readonly Provocation[] = [
     () => writes.updateRows(computed, undefined, [["double", expression("1")]]),
     /"double" is computed/,
   ],
-  ["a computed column without its input", 19, () => writes.dropColumns(computed, ["id"]), /"id" is an input/],
+  ["a computed column without its input", 20, () => writes.dropColumns(computed, ["id"]), /"id" is an input/],
   [
     "another declaration of a computed column",
-    19,
+    20,
     () =>
       writes.updateFieldMetadata(computed, [
         { path: "double", metadata: { "computed_column.expression": "1" }, replace: false },

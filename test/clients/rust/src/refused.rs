@@ -32,6 +32,10 @@ pub async fn run(world: &World) {
         "rename",
         table::rename_table(all, "docs", of(json!({ "new_table_name": "other" })), None)
     );
+    case!("backfill_column", "a column that is not computed", {
+        let backfill = table::alter_table_backfill_columns(all, "docs", of(json!({ "column": "id" })), None);
+        fails(backfill.await, 400, 20)
+    });
     refused!(
         "schema_metadata/update",
         table::update_table_schema_metadata(all, "docs", metadata(), None, None)

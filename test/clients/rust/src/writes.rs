@@ -101,10 +101,6 @@ pub async fn run(world: &World) {
         same(count("twice = 4").await?, 1)?;
         fails(add().await, 400, 20)
     });
-    case!("backfill_column", "a column that is not computed", {
-        let backfill = table::alter_table_backfill_columns(all, "made", of(json!({ "column": "id" })), None);
-        fails(backfill.await, 400, 20)
-    });
     case!("drop_columns", "one; one that is not there", {
         let drop = async || table::alter_table_drop_columns(all, "made", of(json!({ "columns": ["twice"] })), None).await;
         told(drop().await)?;
