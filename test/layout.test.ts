@@ -15,7 +15,7 @@ const rows: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["telemetry"],
     ["config"],
     ["query"],
-    ["auth", "guard", "jobs", "plan-doctor"],
+    ["auth", "functions", "guard", "jobs", "plan-doctor"],
     ["catalog", "lance"],
     ["operations"],
     ["server", "workers"],
