@@ -13,6 +13,7 @@ import { goPart, unbuilt } from "../../tools/parts/control-plane/go.ts";
 import { freePorts } from "../../tools/parts/free-port.ts";
 import { pythonWith } from "../../tools/parts/python.ts";
 import { Report } from "../e2e/support/report.ts";
+import { minioProgram } from "../stores/minio.ts";
 import { commandsOf, countOf, isSilent, prints, type Step, sectionOf, stepsOf } from "./blocks.ts";
 import { deploymentPages, paths, servicePages } from "./pages.ts";
 import { Terminal } from "./terminal.ts";
@@ -27,12 +28,15 @@ const isFree = (port: number): Promise<boolean> =>
   });
 
 /** The ports of the pages, or others where another program has them. */
-const documentedPorts = [8080, 9090];
-const [port = 0, operationsPort = 0] = (await Promise.all(documentedPorts.map(isFree))).every(Boolean)
+const documentedPorts = [8080, 9090, 9000];
+const [port = 0, operationsPort = 0, storePort = 0] = (await Promise.all(documentedPorts.map(isFree))).every(Boolean)
   ? documentedPorts
-  : await freePorts(2);
-if (port !== 8080) report.log(`port 8080 or 9090 is taken: the blocks run with ${port} in its place`);
-const here = (code: string): string => code.replaceAll(/\b(127\.0\.0\.1|localhost):8080\b/g, `$1:${port}`);
+  : await freePorts(3);
+if (port !== 8080) report.log(`port 8080, 9090 or 9000 is taken: the blocks run with ${port} and ${storePort} instead`);
+const here = (code: string): string =>
+  code
+    .replaceAll(/\b(127\.0\.0\.1|localhost):8080\b/g, `$1:${port}`)
+    .replaceAll(/\b127\.0\.0\.1:9000\b/g, `127.0.0.1:${storePort}`);
 
 const python = await pythonWith(join(root, "test/clients/python/requirements.txt"), report.log);
 
@@ -40,10 +44,12 @@ const python = await pythonWith(join(root, "test/clients/python/requirements.txt
 const engine = unbuilt(["pulumi"]).length > 0 ? undefined : await goPart("pulumi", report.log);
 
 /** The reader's own programs come first, not those of `npm run`. */
-const path = [
-  ...(python.python === undefined ? [] : [dirname(python.python)]),
-  ...(process.env.PATH ?? "").split(delimiter).filter((folder) => !folder.includes("node_modules")),
-].join(delimiter);
+const pathWith = (folders: readonly string[]): string =>
+  [
+    ...folders,
+    ...(python.python === undefined ? [] : [dirname(python.python)]),
+    ...(process.env.PATH ?? "").split(delimiter).filter((folder) => !folder.includes("node_modules")),
+  ].join(delimiter);
 
 /** A reader's clone: what is in the repository, and links to what `npm ci` installs, which a block can remove without harm. */
 const makeClone = async (clone: string): Promise<void> => {
@@ -65,6 +71,14 @@ const makeClone = async (clone: string): Promise<void> => {
 const lastLines = (output: string): string => output.trimEnd().split("\n").slice(-40).join("\n");
 
 const runPage = async (page: string): Promise<void> => {
+  const steps = stepsOf(await readFile(join(root, page), "utf8"));
+  const store = steps.some((step) => step.kind === "run" && step.code.includes("minio server"))
+    ? await minioProgram(report.log)
+    : undefined;
+  if (store?.missing !== undefined) {
+    report.skip(page, store.missing);
+    return;
+  }
   const folder = await mkdtemp(join(tmpdir(), "lakehead-page-"));
   const [clone, home, scratch] = ["clone", "home", "scratch"].map((name) => join(folder, name)) as [
     string,
@@ -77,7 +91,7 @@ const runPage = async (page: string): Promise<void> => {
   // A response that is an error is no success of curl.
   await writeFile(join(home, ".curlrc"), "fail-with-body\n");
   const environment = {
-    PATH: path,
+    PATH: pathWith(store === undefined ? [] : [dirname(store.program)]),
     HOME: home,
     TERM: "dumb",
     LAKEHEAD_PORT: String(port),
@@ -160,7 +174,6 @@ const runPage = async (page: string): Promise<void> => {
   };
 
   try {
-    const steps = stepsOf(await readFile(join(root, page), "utf8"));
     if (steps.length === 0) throw new Error(`${page} has no fenced block`);
     for (const step of steps) {
       if (await follow(step)) continue;

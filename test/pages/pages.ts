@@ -1,10 +1,11 @@
-/** Pages of those who use the service, which need npm alone. Blocks of Python need Python 3. */
+/** Pages of those who use the service, which need npm alone. Blocks of Python need Python 3; the page of the catalog needs MinIO. */
 export const servicePages: readonly string[] = [
   "README.md",
   "docs/api.md",
   "docs/writes.md",
   "docs/plan-doctor.md",
   "docs/maintenance.md",
+  "docs/catalog.md",
 ];
 
 /** Pages of those who deploy. Blocks of Pulumi's CLI need the engine that `npm run build:e2e` builds. */

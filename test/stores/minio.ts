@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../../tools/parts/free-port.ts";
-import { goProgram } from "../../tools/parts/go.ts";
+import { type GoProgram, goProgram } from "../../tools/parts/go.ts";
 import { bucketName } from "../support/object-store.ts";
 import { type Running, startProcess } from "../support/process.ts";
 
@@ -21,6 +21,12 @@ export interface Minio {
   output(): string;
   stop(): Promise<void>;
 }
+
+/** Its program, or what is missing for it. */
+export const minioProgram = async (log: (line: string) => void): Promise<GoProgram> => {
+  const { program, missing } = await goProgram(module, version, log);
+  return program === undefined ? { missing: `MinIO, ${missing}` } : { program };
+};
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -57,8 +63,8 @@ export const startMinio = async (
   log: (line: string) => void,
   environment: Environment = {},
 ): Promise<Minio | { readonly missing: string; readonly base?: never }> => {
-  const { program, missing } = await goProgram(module, version, log);
-  if (program === undefined) return { missing: `MinIO, ${missing}` };
+  const { program, missing } = await minioProgram(log);
+  if (program === undefined) return { missing };
   const home = await mkdtemp(join(tmpdir(), "lakehead-minio-"));
   await mkdir(join(home, bucketName));
   const { base, running } = await start(program, home, environment, 3);
