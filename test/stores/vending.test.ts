@@ -16,6 +16,7 @@ const tokens = {
   read: "token-that-lends-to-a-reader",
   write: "token-that-lends-to-a-writer",
   other: "token-that-lends-to-another-reader",
+  tags: "token-that-lends-to-a-reader-of-tags",
   unlent: "token-of-a-reader-without-files",
   filesOnly: "token-of-files-without-a-right",
   one: "token-for-the-table-docs-alone",
@@ -54,6 +55,7 @@ describe.skipIf(minio.base === undefined)("lent credentials on MinIO", () => {
         staticToken("reader", tokens.read, scopesOf.read),
         staticToken("writer", tokens.write, scopesOf.write),
         staticToken("other", tokens.other, scopesOf.read),
+        staticToken("tags", tokens.tags, [...scopesOf.read, "tags:read"]),
         staticToken("unlent", tokens.unlent, ["read", "write", "manage"]),
         staticToken("files-only", tokens.filesOnly, ["credentials"]),
         staticToken("one", tokens.one, scopesOf.write, ["docs"]),
@@ -342,6 +344,52 @@ describe.skipIf(minio.base === undefined)("lent credentials on MinIO", () => {
     };
     expect(await signed(keys, "PUT", at(key), { body: "x" })).toMatchObject({ status: 200 });
     expect(await service.call("drop", "a$new", {}, { token: testToken })).toMatchObject({ status: 200 });
+  });
+
+  describe("with a version, a tag or a branch", () => {
+    beforeAll(async () => {
+      for (const [operation, body] of [
+        ["tags/create", { tag: "first", version: 1 }],
+        ["branches/create", { name: "experiment" }],
+        ["delete", { predicate: "id = 1" }],
+      ] as const)
+        expect(await service.call(operation, "a$docs", body, { token: testToken })).toMatchObject({ status: 200 });
+    });
+
+    test.each([
+      ["a version", { version: 1 }, 1],
+      ["a tag", { tag: "first" }, 1],
+      ["a branch", { branch: "experiment" }, 1],
+    ])("%s, are those of the whole table, with its location", async (_, pinned, version) => {
+      const { keys, prefix, options } = await lent("read", "a$docs");
+      const { status, body } = await describeAs(tokens.tags, "a$docs", pinned);
+      expect({ status, version: body.version, location: `${decodeURIComponent(body.location)}/` }).toEqual({
+        status: 200,
+        version,
+        location: `s3://${bucketName}/${prefix}`,
+      });
+      const own = body.storage_options;
+      expect(Object.keys(own)).toEqual(Object.keys(options));
+      const lentKeys = { id: own.aws_access_key_id, secret: own.aws_secret_access_key, token: own.aws_session_token };
+      const objects = [...(await everything()).keys()];
+      const reached = [];
+      for (const key of objects) if (isDone(await signed(lentKeys, "GET", at(key)))) reached.push(key);
+      expect(reached).toEqual(objects.filter((key) => key.startsWith(prefix)));
+      expect(reached.some((key) => key.startsWith(`${prefix}tree/experiment/_versions/`))).toBe(true);
+      expect(await signed(keys, "GET", at(reached[0] ?? ""))).toMatchObject({ status: 200 });
+    });
+
+    test.each([
+      ["a version that does not exist", "tags", { version: 4711 }, 404],
+      ["a tag that does not exist", "tags", { tag: "none" }, 404],
+      ["a branch that does not exist", "tags", { branch: "none" }, 404],
+      ["a tag, to a caller who may not read tags", "read", { tag: "first" }, 403],
+      ["a tag and a version", "tags", { tag: "first", version: 1 }, 400],
+    ] as const)("%s, are not lent", async (_, caller, pinned, status) => {
+      const answer = await describeAs(tokens[caller], "a$docs", { ...pinned, vend_credentials: true });
+      expect(answer.status).toBe(status);
+      expect(JSON.stringify(answer.body)).not.toContain("aws_access_key_id");
+    });
   });
 
   test("leave an audit line with who got what until when, and nothing of themselves", async () => {
