@@ -4,10 +4,18 @@ import { hash, timingSafeEqual } from "node:crypto";
 import { invalidToken, noCredentials } from "./challenge.ts";
 import { scopesOf, tablesOf } from "./claims.ts";
 import { createKeySource } from "./issuer.ts";
-import { createJwtVerifier, looksLikeJwt } from "./jwt.ts";
+import { createJwtVerifier, issuerOf, looksLikeJwt, type VerifiedJwt } from "./jwt.ts";
 import { createKeyKeeper, type KeyKeeper } from "./keys.ts";
 import { compileTablePatterns } from "./tables.ts";
-import type { AuthConfig, Authenticator, AuthLog, AuthOptions, Principal, StaticToken } from "./types.ts";
+import type {
+  AuthConfig,
+  Authenticator,
+  AuthLog,
+  AuthOptions,
+  Principal,
+  ServiceAccount,
+  StaticToken,
+} from "./types.ts";
 import { createVerifiedTokens } from "./verified.ts";
 
 /**
@@ -41,6 +49,7 @@ export {
   type HeaderSource,
   type Principal,
   type Scope,
+  type ServiceAccount,
   type StaticToken,
   scopes,
 } from "./types.ts";
@@ -55,18 +64,30 @@ interface Verifier {
 /** @param config As `config/` validated it. Keys are fetched when first needed. */
 export function createAuthenticator(config: AuthConfig, options: AuthOptions = {}): Authenticator {
   const staticPrincipal = createStaticTokens(config.staticTokens);
-  const verifier = config.issuer === undefined ? undefined : createVerifier(config.issuer, config, options);
+  const verifiers = new Map<string, Verifier>();
+  const { issuer, jwksUrl, clusterIssuer, clusterJwksUrl } = config;
+  if (issuer !== undefined)
+    verifiers.set(issuer, createVerifier({ issuer, jwksUrl }, config, callersOf(config, options), options));
+  if (clusterIssuer !== undefined) {
+    const source = { issuer: clusterIssuer, jwksUrl: clusterJwksUrl };
+    verifiers.set(clusterIssuer, createVerifier(source, config, accountsOf(config.serviceAccounts), options));
+  }
+  const [first] = verifiers.values();
   return {
     async authenticate({ bearer, apiKey }) {
       const token = bearer ?? (config.allowApiKeyHeader ? apiKey : undefined);
       if (token === undefined) throw noCredentials(absence(config, apiKey));
       const known = staticPrincipal(token);
       if (known) return known;
-      if (verifier && looksLikeJwt(token)) return verifier.principal(token);
+      const verifier = first && looksLikeJwt(token) ? (verifiers.get(issuerOf(token) ?? "") ?? first) : undefined;
+      if (verifier) return verifier.principal(token);
       throw invalidToken("unknown token");
     },
-    ready: () => verifier?.keys.loaded() ?? true,
-    close: () => verifier?.keys.close(),
+    // Each call starts the loads of all of them.
+    ready: () => [...verifiers.values()].map(({ keys }) => keys.loaded()).every(Boolean),
+    close: () => {
+      for (const { keys } of verifiers.values()) keys.close();
+    },
   };
 }
 
@@ -75,13 +96,52 @@ function absence({ allowApiKeyHeader }: AuthConfig, apiKey: string | undefined):
   return `the request has no credentials; send Authorization: Bearer <token>${allowApiKeyHeader ? " or x-api-key" : ""}`;
 }
 
-function createVerifier(issuer: string, config: AuthConfig, options: AuthOptions): Verifier {
+type Claims = VerifiedJwt["claims"];
+type PrincipalOf = (claims: Claims) => Principal;
+
+/** Callers whose scopes and tables the issuer grants. */
+function callersOf(config: AuthConfig, { log = silent }: AuthOptions): PrincipalOf {
+  const defaults = compileTablePatterns(config.defaultTables);
+  return (claims) => {
+    const { tables, problem } = tablesOf(claims, config.tablesClaim, defaults);
+    if (problem)
+      log.warn({ subject: claims.sub, claim: config.tablesClaim, problem }, "token without permitted tables");
+    return { subject: claims.sub, scopes: scopesOf(claims, config), tables, method: "jwt" };
+  };
+}
+
+/** Service accounts, whose scopes and tables the configuration grants: a cluster signs tokens for every pod. */
+function accountsOf(accounts: readonly ServiceAccount[]): PrincipalOf {
+  const principals = new Map(
+    accounts.map(({ name, scopes, tables }) => [
+      `system:serviceaccount:${name.replace("/", ":")}`,
+      {
+        subject: name,
+        scopes: new Set(scopes),
+        tables: compileTablePatterns(tables),
+        method: "service-account",
+      } satisfies Principal,
+    ]),
+  );
+  return ({ sub }) => {
+    const found = principals.get(sub);
+    if (found === undefined) throw invalidToken("the service account of the token is not in the configuration");
+    return found;
+  };
+}
+
+function createVerifier(
+  source: { readonly issuer: string; readonly jwksUrl: string | undefined },
+  config: AuthConfig,
+  principalOf: PrincipalOf,
+  options: AuthOptions,
+): Verifier {
+  const { issuer } = source;
   const { now = Date.now, log = silent } = options;
-  const load = createKeySource({ issuer, jwksUrl: config.jwksUrl, fetch: options.fetch ?? fetch });
+  const load = createKeySource({ ...source, fetch: options.fetch ?? fetch });
   const keys = createKeyKeeper({ ...config, load, now, log });
   const verify = createJwtVerifier({ ...config, issuer, keys, now });
   const verified = createVerifiedTokens();
-  const defaults = compileTablePatterns(config.defaultTables);
 
   /** A cached verification is valid only while the keys that verified the token are the current ones. */
   async function remembered(token: string): Promise<Principal | undefined> {
@@ -96,10 +156,7 @@ function createVerifier(issuer: string, config: AuthConfig, options: AuthOptions
       const known = await remembered(token);
       if (known) return known;
       const { claims, keys: by } = await verify(token);
-      const { tables, problem } = tablesOf(claims, config.tablesClaim, defaults);
-      if (problem)
-        log.warn({ subject: claims.sub, claim: config.tablesClaim, problem }, "token without permitted tables");
-      const principal: Principal = { subject: claims.sub, scopes: scopesOf(claims, config), tables, method: "jwt" };
+      const principal = principalOf(claims);
       verified.keep(token, { keys: by, principal, expiresAt: (claims.exp + config.clockToleranceSeconds) * 1000 });
       return principal;
     },

@@ -1,4 +1,4 @@
-import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify, type LocalJWKSet } from "jose";
+import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify, type LocalJWKSet } from "jose";
 import { ServiceError } from "../errors.ts";
 import { invalidToken } from "./challenge.ts";
 import type { KeyKeeper } from "./keys.ts";
@@ -20,6 +20,16 @@ export interface VerifiedJwt {
 
 /** Whether a credential has the three parts of a JWT. */
 export const looksLikeJwt = (token: string): boolean => token.split(".", 4).length === 3;
+
+/** What a token says of its issuer, not verified: it selects the keys alone. */
+export const issuerOf = (token: string): string | undefined => {
+  if (token.length > maxTokenBytes) return undefined;
+  try {
+    return decodeJwt(token).iss;
+  } catch {
+    return undefined;
+  }
+};
 
 /**
  * Verifies signature and claims. The header is checked before keys are fetched. Keys come from the issuer only: `jwk`,

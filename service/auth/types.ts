@@ -8,11 +8,11 @@ export const isScope = (text: string): text is Scope => (scopes as readonly stri
 
 /** The caller and its permissions. Without any part of the credentials: `subject` and `method` may be logged. */
 export interface Principal {
-  /** `sub` of the JWT, or the name of the static token. */
+  /** `sub` of the JWT, the name of the static token, or `namespace/name` of the service account. */
   readonly subject: string;
   readonly scopes: ReadonlySet<Scope>;
   readonly tables: TablePatterns;
-  readonly method: "jwt" | "static-token";
+  readonly method: "jwt" | "static-token" | "service-account";
 }
 
 /** Headers by name in lower case: `Headers`, or a map. */
@@ -35,8 +35,8 @@ export interface Authenticator {
    */
   authenticate(credentials: Credentials): Promise<Principal>;
   /**
-   * True once the issuer's keys have been loaded, and without an issuer; until then each call starts a load unless one is
-   * running. Stays true if the issuer becomes unavailable: requests then get their own 503.
+   * True once the keys of each issuer have been loaded, and without an issuer; until then each call starts a load unless one
+   * is running. Stays true if an issuer becomes unavailable: requests then get their own 503.
    */
   ready(): boolean;
   /** Cancels a running fetch. */
@@ -49,6 +49,15 @@ export interface StaticToken {
   readonly name: string;
   /** SHA-256 of the token, 64 hexadecimal digits. */
   readonly sha256: string;
+  readonly scopes: readonly Scope[];
+  /** Table patterns; see {@link TablePatterns}. */
+  readonly tables: readonly string[];
+}
+
+/** A service account of a Kubernetes cluster whose projected tokens are accepted. */
+export interface ServiceAccount {
+  /** `namespace/name`; unique. */
+  readonly name: string;
   readonly scopes: readonly Scope[];
   /** Table patterns; see {@link TablePatterns}. */
   readonly tables: readonly string[];
@@ -83,6 +92,12 @@ export interface AuthConfig {
   readonly cooldownSeconds: number;
   readonly allowApiKeyHeader: boolean;
   readonly staticTokens: readonly StaticToken[];
+  /** Issuer of the tokens of a cluster's service accounts, which have neither scopes nor tables of their own. */
+  readonly clusterIssuer?: string;
+  /** Address of its JWKS, without discovery. */
+  readonly clusterJwksUrl?: string;
+  /** Those whose tokens are accepted; no other is. */
+  readonly serviceAccounts: readonly ServiceAccount[];
 }
 
 /** A log. Fields never have a token, a claim other than `sub`, or a response body. */

@@ -48,17 +48,44 @@ const staticTokens = z.array(staticToken).superRefine((tokens, context) => {
   }
 });
 
-const checkIssuer = ({ issuer, jwksUrl, audience, staticTokens }: AuthConfig, context: z.RefinementCtx): void => {
+const serviceAccount = z.strictObject({
+  name: z.string().regex(/^[a-z0-9][-a-z0-9]*\/[a-z0-9][-.a-z0-9]*$/, {
+    error: "must be the namespace and the name of a service account, for instance lancedb/geneva",
+  }),
+  scopes: z.array(scope).min(1, { error: `must have at least one of ${scopes.join(", ")}` }),
+  tables: z.array(tablePattern).default(["**"]),
+});
+
+const serviceAccounts = z.array(serviceAccount).superRefine((accounts, context) => {
+  for (const [index, { name }] of accounts.entries())
+    if (accounts.slice(0, index).some((other) => other.name === name))
+      context.addIssue({ code: "custom", path: [index, "name"], message: "must differ from that of an earlier one" });
+});
+
+const checkIssuer = (config: AuthConfig, context: z.RefinementCtx): void => {
+  const { issuer, jwksUrl, audience, staticTokens, clusterIssuer, clusterJwksUrl, serviceAccounts } = config;
   const fault = (key: keyof AuthConfig, message: string | undefined): void => {
     if (message !== undefined) context.addIssue({ code: "custom", path: [key], message });
   };
   if (issuer === undefined && jwksUrl !== undefined)
     fault("issuer", "must be set with LAKEHEAD_AUTH_JWKS_URL: the iss claim of the tokens");
-  else if (issuer === undefined && staticTokens.length === 0)
+  else if (issuer === undefined && staticTokens.length === 0 && clusterIssuer === undefined)
     fault("issuer", "or LAKEHEAD_AUTH_STATIC_TOKENS must be set, so that requests can be authenticated");
   if (issuer !== undefined && jwksUrl === undefined) fault("issuer", issuerProblem(issuer));
   if (issuer !== undefined && audience.length === 0)
     fault("audience", "must be set with LAKEHEAD_AUTH_ISSUER: the aud claim of tokens for this service");
+  else if (clusterIssuer !== undefined && audience.length === 0)
+    fault("audience", "must be set with LAKEHEAD_AUTH_CLUSTER_ISSUER: the audience of the projected tokens");
+  if (clusterIssuer !== undefined && clusterJwksUrl === undefined) fault("clusterIssuer", issuerProblem(clusterIssuer));
+  if (clusterIssuer !== undefined && clusterIssuer === issuer)
+    fault("clusterIssuer", "must differ from LAKEHEAD_AUTH_ISSUER: only one of them can say what a token may do");
+  if (clusterIssuer === undefined && clusterJwksUrl !== undefined)
+    fault("clusterIssuer", "must be set with LAKEHEAD_AUTH_CLUSTER_JWKS_URL: the iss claim of the tokens");
+  if ((clusterIssuer === undefined) !== (serviceAccounts.length === 0))
+    fault(
+      clusterIssuer === undefined ? "clusterIssuer" : "serviceAccounts",
+      "must be set: LAKEHEAD_AUTH_CLUSTER_ISSUER and LAKEHEAD_AUTH_SERVICE_ACCOUNTS need each other",
+    );
 };
 
 export const auth = z
@@ -136,6 +163,25 @@ export const auth = z
       "Static tokens by their SHA-256 hash, as JSON",
       json(staticTokens, '[{"name": "ci", "sha256": "…", "scopes": ["stats"], "tables": ["**"]}]').default([]),
       { secret: true, defaultText: "[]" },
+    ),
+    clusterIssuer: variable(
+      "LAKEHEAD_AUTH_CLUSTER_ISSUER",
+      "Issuer of a Kubernetes cluster, whose service accounts call with projected tokens; its keys are found by OpenID discovery",
+      text.exactOptional(),
+    ),
+    clusterJwksUrl: variable(
+      "LAKEHEAD_AUTH_CLUSTER_JWKS_URL",
+      "Address of the cluster's JWKS, for an issuer without discovery",
+      text.superRefine(problem(addressProblem)).exactOptional(),
+    ),
+    serviceAccounts: variable(
+      "LAKEHEAD_AUTH_SERVICE_ACCOUNTS",
+      "Service accounts whose tokens are accepted, with what they may do, as JSON",
+      json(
+        serviceAccounts,
+        '[{"name": "lancedb/geneva", "scopes": ["credentials", "read"], "tables": ["**"]}]',
+      ).default([]),
+      { defaultText: "[]" },
     ),
   })
   .superRefine(checkIssuer);

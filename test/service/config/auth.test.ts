@@ -16,6 +16,15 @@ test.each<[what: string, environment: Environment]>([
   ["a loopback issuer", { ...valid, LAKEHEAD_AUTH_ISSUER: "http://localhost:9999" }],
   ["an IPv6 loopback issuer", { ...valid, LAKEHEAD_AUTH_ISSUER: "http://[::1]:9999" }],
   ["a JWKS and an issuer that is not a URL", { ...valid, LAKEHEAD_AUTH_ISSUER: "lake", LAKEHEAD_AUTH_JWKS_URL: jwks }],
+  [
+    "a cluster's issuer only",
+    {
+      ...database,
+      LAKEHEAD_AUTH_AUDIENCE: "lakehead",
+      LAKEHEAD_AUTH_CLUSTER_ISSUER: "https://cluster.example",
+      LAKEHEAD_AUTH_SERVICE_ACCOUNTS: '[{"name": "lancedb/geneva", "scopes": ["read"]}]',
+    },
+  ],
   ["static tokens only", { ...database, ...staticTokens(token) }],
   ["a static token without tables", { ...valid, ...staticTokens({ ...token, tables: [] }) }],
   ["other algorithms", { ...valid, LAKEHEAD_AUTH_ALGORITHMS: "RS512, Ed25519" }],
@@ -48,6 +57,36 @@ test.each<[what: string, changes: Environment, starts: string, remedy: string]>(
   ["an issuer without an audience", { LAKEHEAD_AUTH_AUDIENCE: "" }, "LAKEHEAD_AUTH_AUDIENCE", "aud claim"],
   ["an empty audience", { LAKEHEAD_AUTH_AUDIENCE: "a," }, 'LAKEHEAD_AUTH_AUDIENCE="a,"', "at [1]: must not be empty"],
   ["a JWKS over http", { LAKEHEAD_AUTH_JWKS_URL: "http://keys.example" }, "LAKEHEAD_AUTH_JWKS_URL", "https"],
+  [
+    "a cluster's issuer without accounts",
+    { LAKEHEAD_AUTH_CLUSTER_ISSUER: "https://cluster.example" },
+    "LAKEHEAD_AUTH_SERVICE_ACCOUNTS",
+    "need each other",
+  ],
+  [
+    "accounts without their issuer",
+    { LAKEHEAD_AUTH_SERVICE_ACCOUNTS: '[{"name": "a/b", "scopes": ["read"]}]' },
+    "LAKEHEAD_AUTH_CLUSTER_ISSUER",
+    "need each other",
+  ],
+  [
+    "the same issuer twice",
+    {
+      LAKEHEAD_AUTH_CLUSTER_ISSUER: "https://issuer.example",
+      LAKEHEAD_AUTH_SERVICE_ACCOUNTS: '[{"name": "a/b", "scopes": ["read"]}]',
+    },
+    "LAKEHEAD_AUTH_CLUSTER_ISSUER",
+    "must differ",
+  ],
+  [
+    "an account without a namespace",
+    {
+      LAKEHEAD_AUTH_CLUSTER_ISSUER: "https://cluster.example",
+      LAKEHEAD_AUTH_SERVICE_ACCOUNTS: '[{"name": "geneva", "scopes": ["read"]}]',
+    },
+    "LAKEHEAD_AUTH_SERVICE_ACCOUNTS",
+    "lancedb/geneva",
+  ],
   ["the algorithm none", { LAKEHEAD_AUTH_ALGORITHMS: "none" }, 'LAKEHEAD_AUTH_ALGORITHMS="none"', "RS256"],
   [
     "an HMAC algorithm",
