@@ -29,6 +29,7 @@ import { type Listener, listen } from "./server/listener.ts";
 import { createOpenApi } from "./server/openapi.ts";
 import { PrincipalLimit } from "./server/principal-limit.ts";
 import { removeStale } from "./server/upload-directory.ts";
+import { Turns } from "./server/turns.ts";
 import { Uploads } from "./server/uploads.ts";
 import type { Log } from "./telemetry/log.ts";
 import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
@@ -136,6 +137,7 @@ export const startService = async (config: Config, log: Log, version: string): P
     limits: config.limits,
     admission,
     principalLimit,
+    turns: new Turns(),
     budgets: {
       responses: new ByteBudget(config.budgets.responses, config.maxWaitMs, "responses"),
       bodies: new ByteBudget(config.budgets.bodies, config.maxWaitMs, "request bodies"),

@@ -149,23 +149,32 @@ export const readSmallBytes = (request: ApiRequest, limits: BodyLimits): Promise
   return readBytes(request, limits);
 };
 
-/**
- * Reads a request's body. Its size is checked before reading, its depth before parsing. An empty body and `null` are
- * `{}`: LanceDB's client requests statistics and the Rust REST namespace requests lists that way.
- * @throws ServiceError 408, 413, 415, or code 13.
- */
-export const readBody = async (request: ApiRequest, limits: BodyLimits): Promise<Record<string, unknown>> => {
-  const { headers } = request;
-  refuseEncoding(request);
-  const text = decode(await readBytes(request, limits));
+const parseBody = (bytes: Uint8Array, type: string | null | undefined, maxDepth: number): Record<string, unknown> => {
+  const text = decode(bytes);
   if (text.trim() === "") return {};
-  const type = headers.get("content-type");
   if (typeof type === "string" && !mediaType.test(type))
     throw unsupported("the body's content-type must be application/json");
-  if (nestsDeeperThan(text, limits.maxJsonDepth))
-    throw invalid(`the body is nested deeper than ${limits.maxJsonDepth} arrays and objects`);
+  if (nestsDeeperThan(text, maxDepth)) throw invalid(`the body is nested deeper than ${maxDepth} arrays and objects`);
   const body = parse(text);
   if (body === null) return {};
   if (typeof body !== "object" || Array.isArray(body)) throw invalid("the body must be a JSON object");
   return body as Record<string, unknown>;
+};
+
+type Work = () => Record<string, unknown>;
+
+/**
+ * Reads a request's body. Its size is checked before reading, its depth before parsing. An empty body and `null` are
+ * `{}`: LanceDB's client requests statistics and the Rust REST namespace requests lists that way.
+ * @param inTurn runs the parsing, which takes CPU.
+ * @throws ServiceError 408, 413, 415, or code 13.
+ */
+export const readBody = async (
+  request: ApiRequest,
+  limits: BodyLimits,
+  inTurn: (work: Work) => Promise<Record<string, unknown>> = async (work) => work(),
+): Promise<Record<string, unknown>> => {
+  refuseEncoding(request);
+  const bytes = await readBytes(request, limits);
+  return inTurn(() => parseBody(bytes, request.headers.get("content-type"), limits.maxJsonDepth));
 };

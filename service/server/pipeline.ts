@@ -46,6 +46,7 @@ import { contextEntries } from "./context-entries.ts";
 import { parseInput } from "./parse-input.ts";
 import type { PrincipalLimit } from "./principal-limit.ts";
 import { answerHeaders, type Reply, type RequestRecord } from "./request.ts";
+import type { Turns } from "./turns.ts";
 import type { Uploads } from "./uploads.ts";
 
 /** Sent by LanceDB's clients: the last version that the client read, and a time if it requires consistency. */
@@ -68,6 +69,7 @@ export interface PipelineParts {
   readonly limits: IdLimits & BodyLimits;
   readonly admission: Readonly<Record<AdmissionClass, AdmissionLimit>>;
   readonly principalLimit: PrincipalLimit;
+  readonly turns: Turns;
   readonly budgets: Readonly<Record<"responses" | "bodies", ByteBudget>>;
   /** Maximum bytes of a response. */
   readonly maxResponseBytes: number;
@@ -252,7 +254,7 @@ export type Serve = (request: ApiRequest, record: RequestRecord) => Promise<Repl
 
 /** Pipeline of every request: authenticate, parse, authorize, admit, run. Authentication comes before reading the body. */
 export const pipeline = (operation: Operation, parts: PipelineParts): Serve => {
-  const { tools, authenticator, limits, principalLimit, budgets, maxResponseBytes } = parts;
+  const { tools, authenticator, limits, principalLimit, turns, budgets, maxResponseBytes } = parts;
   const { target: kind, media = "json", admission } = operation;
   const limitOf =
     typeof admission === "function"
@@ -266,10 +268,10 @@ export const pipeline = (operation: Operation, parts: PipelineParts): Serve => {
   const produced = { rows: maxResponseBytes, plan: Math.min(maxPlanLength, maxResponseBytes), little: 0 };
   const expected = produced[operation.produces ?? "little"];
   const fixed = { ...mediaTypes[media], ...operation.headers };
-  const read = async (request: ApiRequest): Promise<Body> =>
+  const read = async (request: ApiRequest, caller: string): Promise<Body> =>
     operation.takesSchema === true && isArrow(request)
       ? { raw: {}, schema: await readSmallBytes(request, limits) }
-      : { raw: await readBody(request, limits) };
+      : { raw: await readBody(request, limits, (parse) => turns.run(caller, parse)) };
   const handle = async (
     request: ApiRequest,
     record: RequestRecord,
@@ -351,7 +353,9 @@ export const pipeline = (operation: Operation, parts: PipelineParts): Serve => {
         const body = send(answer.content, { caller, request, reservation, onFailure });
         return { status, headers: { ...replyHeaders, ...length }, body };
       }
-      const content = hasContent(status, operation) ? encode[media](answer.content) : null;
+      const content = hasContent(status, operation)
+        ? await turns.run(caller, () => encode[media](answer.content))
+        : null;
       const bytes = bytesOf(content);
       // The database has limited rows.
       if (bytes > maxResponseBytes && media !== "arrow") throw tooLong(bytes, maxResponseBytes);
@@ -374,11 +378,11 @@ export const pipeline = (operation: Operation, parts: PipelineParts): Serve => {
     const hasJson = request.method === "POST" && operation.input !== "arrow";
     if (!hasJson) return handle(request, record, principal, caller, { raw: {} });
     const most = mostBytesOf(request, limits);
-    if (most <= smallBytes) return handle(request, record, principal, caller, await read(request));
+    if (most <= smallBytes) return handle(request, record, principal, caller, await read(request, caller));
     const body = new Reservation(budgets.bodies, caller);
     await body.wait(most, request);
     try {
-      return await handle(request, record, principal, caller, await read(request));
+      return await handle(request, record, principal, caller, await read(request, caller));
     } finally {
       body.release();
     }

@@ -265,6 +265,22 @@ describe("connections that read nothing", () => {
   });
 });
 
+test("another caller is answered before most of the descriptions of 1 MB that one caller asks for", async () => {
+  const service = await start();
+  const count = 200;
+  let answers = 0;
+  const asked = Array.from({ length: count }, async () => {
+    const { status } = await service.call("describe", "columns");
+    answers++;
+    return status;
+  });
+  // Its request arrives when some of the others have begun.
+  await expect.poll(() => answers, { interval: 1, timeout: 60_000 }).toBeGreaterThan(0);
+  expect((await service.call("stats", "plain", {}, { token: otherToken })).status).toBe(200);
+  expect(answers).toBeLessThan(count / 2);
+  expect([...new Set(await Promise.all(asked))]).toEqual([200]);
+});
+
 describe("descriptors", () => {
   const descriptorsOf = async (service: ServiceProcess, count: number): Promise<Socket[]> =>
     sendSilently(service, count, "");

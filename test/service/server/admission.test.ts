@@ -9,6 +9,7 @@ import { AdmissionLimit } from "../../../service/server/admission.ts";
 import { createApp } from "../../../service/server/app.ts";
 import { ByteBudget } from "../../../service/server/byte-budget.ts";
 import { PrincipalLimit } from "../../../service/server/principal-limit.ts";
+import { Turns } from "../../../service/server/turns.ts";
 import { createLog } from "../../../service/telemetry/log.ts";
 import { createMetrics } from "../../../service/telemetry/metrics.ts";
 import { staticToken } from "../../support/static-token.ts";
@@ -391,6 +392,7 @@ describe("an operation", () => {
       limits,
       admission,
       principalLimit: new PrincipalLimit(max),
+      turns: new Turns(),
       budgets: { responses: budget(), bodies: budget() },
       maxResponseBytes: 2 ** 20,
       log: createLog("error", { write() {} }),
