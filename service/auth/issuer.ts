@@ -81,7 +81,9 @@ export function createKeySource(options: KeySourceOptions): (closing: AbortSigna
     // The library compares normalized addresses; tokens are compared with the issuer as it is written.
     if (found.issuer !== issuer) throw new IssuerError(`${address} ${foreign}`);
     if (typeof found.jwks_uri !== "string" || addressProblem(found.jwks_uri) !== undefined)
-      throw new IssuerError(`${address} has no https jwks_uri; set LAKEHEAD_AUTH_JWKS_URL, or LAKEHEAD_AUTH_CLUSTER_JWKS_URL of a cluster`);
+      throw new IssuerError(
+        `${address} has no https jwks_uri; set LAKEHEAD_AUTH_JWKS_URL, or LAKEHEAD_AUTH_CLUSTER_JWKS_URL of a cluster`,
+      );
     return found.jwks_uri;
   }
 
