@@ -43,6 +43,7 @@ export const scopes = [
   "write",
   "manage",
   "credentials",
+  "functions",
 ] as const;
 
 /** Storage options with the address of an object store. A deployment must allow connections to it. */

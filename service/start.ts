@@ -5,19 +5,23 @@ import type { Vending } from "./catalog/vending.ts";
 import type { Config } from "./config/config.ts";
 import { createConsole } from "./console/console.ts";
 import { consoleSettings } from "./console/settings.ts";
+import { Functions } from "./functions/index.ts";
 import { uncheckedExpression, verifyExpression } from "./guard/expression/index.ts";
 import { requestLimits } from "./guard/limits.ts";
 import { verifyBranchName, verifyNewBranchName, verifyNewTagName, verifyTagName } from "./guard/ref-name.ts";
+import { functionIdFromParts } from "./guard/table-id.ts";
 import { uncheckedQuery, verifyQueryOfTable } from "./guard/verify-query.ts";
 import { Jobs } from "./jobs/index.ts";
 import { StoreMonitor } from "./lance/connection/store-monitor.ts";
 import type { Database } from "./lance/database.ts";
 import { openInProcess } from "./lance/in-process-database.ts";
-import { LanceJobStore } from "./lance/jobs/job-store.ts";
 import { DueTables } from "./lance/maintenance/due-tables.ts";
+import { LanceFunctionStore } from "./lance/records/function-store.ts";
+import { LanceJobStore } from "./lance/records/job-store.ts";
 import { MultipartUploads } from "./lance/uploads/multipart.ts";
 import { MaintenanceOnRequest } from "./maintenance/on-request.ts";
-import { operations, readOperations } from "./operations/index.ts";
+import { createFunctionHandler } from "./operations/functions/create-function.ts";
+import { functionOperations, readOperations, writeOperations } from "./operations/index.ts";
 import { refreshColumnHandler } from "./operations/jobs/refresh-column.ts";
 import { type AdmissionClass, admissionClasses, type Tools } from "./operations/operation.ts";
 import { AdmissionLimit } from "./server/admission.ts";
@@ -49,6 +53,7 @@ const createTools = (
   vending: Vending | undefined,
   uploads: Tools["uploads"],
   jobs: Tools["jobs"],
+  functions: Tools["functions"],
   { guard, deadlineSeconds, blobWindowBytes, ...config }: Config,
 ): Tools => {
   const limits = requestLimits(config.limits);
@@ -73,6 +78,8 @@ const createTools = (
     vending,
     uploads,
     jobs,
+    functions,
+    functionId: (name) => functionIdFromParts([name], config.limits),
   };
 };
 
@@ -124,13 +131,22 @@ export const startService = async (config: Config, log: Log, version: string): P
   const jobs = new Jobs(new LanceJobStore(config.database, config.maintenance.database.caches), config.jobs, log);
   jobs.register("refresh_column", refreshColumnHandler(database));
   if (config.writes === "on") jobs.watch();
-  const served = config.writes === "on" ? operations : readOperations;
+  const functions = new Functions(
+    new LanceFunctionStore(config.database, config.maintenance.database.caches),
+    config.functions,
+  );
+  jobs.register("create_function", createFunctionHandler(functions));
+  const served = [
+    ...readOperations,
+    ...(config.writes === "on" ? writeOperations : []),
+    ...(config.functions.mode === "on" ? functionOperations : []),
+  ];
   const state = { draining: false };
   // The store may be unavailable when a pod starts: the pod is live but not ready, and retries.
   const store = new StoreMonitor(() => database.connect(), log, config.database.uri);
 
   const app = createApp({
-    tools: createTools(database, maintenance, vending, multipart, jobs, config),
+    tools: createTools(database, maintenance, vending, multipart, jobs, functions, config),
     operations: served,
     uploads,
     authenticator,
@@ -192,6 +208,7 @@ export const startService = async (config: Config, log: Log, version: string): P
       await sleep(config.drainSeconds * 1000);
       maintenance.stop();
       await jobs.stop();
+      await functions.close();
       await api.close(config.shutdownSeconds * 1000);
       await health.close(0);
       authenticator.close();

@@ -1,6 +1,7 @@
 import { totalmem } from "node:os";
 import { z } from "zod";
 import type { AuthConfig } from "../auth/types.ts";
+import type { FunctionLimits } from "../functions/index.ts";
 import type { ConfigurableLimits } from "../guard/limits.ts";
 import type { JobLimits } from "../jobs/index.ts";
 import type { DatabaseConfig } from "../lance/database.ts";
@@ -41,6 +42,7 @@ export interface Config extends Readonly<Omit<Values["server"], "otlpEndpoint">>
   /** Absent: every call runs in the service's own process. */
   readonly isolation?: IsolationConfig;
   readonly jobs: JobLimits;
+  readonly functions: FunctionLimits & { readonly mode: "on" | "off" };
   /** Of a table whose maintenance a caller asks for. */
   readonly maintenance: TableMaintenanceConfig;
 }
@@ -358,6 +360,7 @@ export const readConfig = (environment: Environment): Config => {
     maxInFlightPerPrincipal: load.maxInFlightPerPrincipal,
     ...(isolation === undefined ? {} : { isolation }),
     jobs: toJobs(values),
+    functions: values.functions,
     maintenance: toTableMaintenance(values, isolation?.writes?.write.memoryBytes ?? Math.floor(memory * workersShare)),
   });
 };

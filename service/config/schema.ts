@@ -453,6 +453,19 @@ const jobs = z.object({
   ),
 });
 
+const functions = z.object({
+  mode: variable(
+    "LAKEHEAD_FUNCTIONS",
+    "on serves Functions: Python code that callers with the scope `functions` register, and that Ray runs on columns. Needs LAKEHEAD_WRITES=on. See docs/functions.md",
+    choice("on", "off").default("off"),
+  ),
+  maxVersions: variable(
+    "LAKEHEAD_MAX_FUNCTIONS",
+    "Maximum number of versions of Functions; one principal may have as many as it leaves free",
+    integer(1, 10_000).default(500),
+  ),
+});
+
 const maintenance = z.object({
   rules: variable(
     "LAKEHEAD_MAINTENANCE",
@@ -565,9 +578,11 @@ function* vendingFaults({
 
 /** The environment of the service: names, descriptions, defaults, bounds and secrets of its variables. */
 export const schema = z
-  .object({ server, database, auth, limits, admission, load, isolation, writes, vending, jobs, maintenance })
+  .object({ server, database, auth, limits, admission, load, isolation, writes, vending, jobs, functions, maintenance })
   .superRefine(({ server, auth, ...values }, context) => {
     if (values.writes.mode === "on") checkCleanup(values, (issue) => context.addIssue(issue));
+    if (values.functions.mode === "on" && values.writes.mode === "off")
+      context.addIssue({ code: "custom", path: ["functions", "mode"], message: "needs LAKEHEAD_WRITES=on" });
     for (const [key, message] of vendingFaults(values))
       context.addIssue({ code: "custom", path: ["vending", key], message });
     if (server.consoleClientId !== undefined && auth.issuer === undefined)

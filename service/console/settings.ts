@@ -3,7 +3,7 @@ import { scopes } from "../contract.ts";
 import type { ConsoleSettings } from "./index-page.ts";
 
 /** The page reads no files. */
-const pageScopes = scopes.filter((name) => name !== "credentials");
+const pageScopes = scopes.filter((name) => name !== "credentials" && name !== "functions");
 
 interface Configured {
   readonly auth: Pick<AuthConfig, "issuer" | "audience" | "scopePrefix">;

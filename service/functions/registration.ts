@@ -7,12 +7,9 @@ import { describedType } from "./arrow-type.ts";
 import { artifactOf, identifier } from "./artifact.ts";
 import { runtimeOf, variableName } from "./runtime.ts";
 
-export interface FunctionLimits {
-  /** Bytes of the source of one Function. */
-  readonly artifactBytes: number;
-  readonly packages: number;
-}
-
+/** Bytes of the source of one Function. */
+const artifactBytes = 256 * 1024;
+const maxPackages = 32;
 const maxFields = 64;
 const maxSecrets = 16;
 
@@ -22,7 +19,7 @@ const arrowType = z.string().transform((text, context) => {
   context.addIssue({
     code: "custom",
     message:
-      "must be bool, int8 to int64, uint8 to uint64, float16 to float64, utf8, large_utf8, binary, date32, date64, blob_v2, or list<…>, large_list<…>, fixed_size_list<…, n> of them",
+      "must be bool, int8 to int64, uint8 to uint64, float16 to float64, utf8, large_utf8, binary, date32, date64, blob_v2, list<…>, large_list<…>, fixed_size_list<…, n> of them, or the JSON of a list or struct of them",
   });
   return z.NEVER;
 });
@@ -72,19 +69,25 @@ const secretBinding = closed({
 });
 
 /** The fields of a registration, for the body of an operation. */
-export const registrationShape = ({ artifactBytes, packages }: FunctionLimits) => ({
+export const registrationShape = {
   artifact: artifactOf(artifactBytes),
   signature,
-  runtime: runtimeOf(packages),
+  runtime: runtimeOf(maxPackages),
   secret_bindings: optional(listOf(secretBinding, maxSecrets)),
-});
+};
 
-/** A registration whose parts agree. */
-export const registrationOf = (limits: FunctionLimits) =>
-  closed(registrationShape(limits)).superRefine(({ runtime, secret_bindings: secrets = [] }, context) => {
-    const twice = repeated([...Object.keys(runtime.env ?? {}), ...secrets.map(({ variable }) => variable)]);
-    if (twice !== undefined)
-      context.addIssue({ code: "custom", path: ["secret_bindings"], message: `set the variable ${twice} twice` });
-  });
+interface Parts {
+  readonly runtime: { readonly env?: Readonly<Record<string, string>> | undefined };
+  readonly secret_bindings?: readonly { readonly variable: string }[] | undefined;
+}
 
-export type Registration = z.output<ReturnType<typeof registrationOf>>;
+/** Checks that the parts of a registration agree. */
+export const agree = ({ runtime, secret_bindings: secrets = [] }: Parts, context: z.RefinementCtx): void => {
+  const twice = repeated([...Object.keys(runtime.env ?? {}), ...secrets.map(({ variable }) => variable)]);
+  if (twice !== undefined)
+    context.addIssue({ code: "custom", path: ["secret_bindings"], message: `set the variable ${twice} twice` });
+};
+
+export const registration = z.object(registrationShape).superRefine(agree);
+
+export type Registration = z.output<typeof registration>;

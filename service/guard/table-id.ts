@@ -42,20 +42,28 @@ const decode = (text: string): string => {
   }
 };
 
-const verifyPart = (part: string, isTable: boolean, limits: IdLimits): string | undefined => {
+/** As LanceDB's client requires it. */
+const functionName = /^[A-Za-z_][A-Za-z0-9_.-]*$/;
+
+type Kind = "table" | "namespace" | "function";
+
+const verifyPart = (part: string, kind: Kind, limits: IdLimits): string | undefined => {
   if (part === "") return "has an empty part";
   if (part.length > limits.maxPartLength) return `has a part longer than ${limits.maxPartLength} characters`;
   if (part === "." || part === "..") return `has the part "${part}"`;
-  if (isTable && !tableName.test(part)) return "has a table name with characters other than letters, digits, _ - and .";
-  if (!isTable && !namespaceName.test(part))
+  if (kind === "function" && !functionName.test(part))
+    return "has a name that is not a letter or _, followed by letters, digits, _ - and .";
+  if (kind === "table" && !tableName.test(part))
+    return "has a table name with characters other than letters, digits, _ - and .";
+  if (kind === "namespace" && !namespaceName.test(part))
     return "has a namespace with a slash, a backslash, a $ or a control character";
   return undefined;
 };
 
-const verifyParts = (parts: readonly string[], kind: "table" | "namespace", limits: IdLimits): void => {
+const verifyParts = (parts: readonly string[], kind: Kind, limits: IdLimits): void => {
   if (parts.length > limits.maxParts) throw invalid(`the ${kind} id has more than ${limits.maxParts} parts`);
   for (const [index, part] of parts.entries()) {
-    const fault = verifyPart(part, kind === "table" && index === parts.length - 1, limits);
+    const fault = verifyPart(part, index === parts.length - 1 ? kind : "namespace", limits);
     if (fault !== undefined) throw invalid(`the ${kind} id ${fault}`);
   }
 };
@@ -138,3 +146,14 @@ export const readTableId = (request: IdInRequest, limits: IdLimits): TableId =>
 /** @throws ServiceError code 13 if path and body differ or the id cannot name a namespace. */
 export const readNamespaceId = (request: IdInRequest, limits: IdLimits): NamespaceId =>
   namespaceIdFromParts(readParts(request), limits);
+
+/** The names of a Function's namespaces, then its own. @throws ServiceError code 13 for an id that cannot name one. */
+export const functionIdFromParts = (parts: readonly string[], limits: IdLimits): NamespaceId => {
+  verifyParts(parts, "function", limits);
+  if (parts.length === 0) throw invalid("the function id is empty: the root namespace is not a Function");
+  return { parts, key: parts.join("$") };
+};
+
+/** @throws ServiceError code 13 if path and body differ or the id cannot name a Function. */
+export const readFunctionId = (request: IdInRequest, limits: IdLimits): NamespaceId =>
+  functionIdFromParts(readParts(request), limits);

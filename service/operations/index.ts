@@ -8,6 +8,14 @@ import { alterColumns } from "./columns/alter-columns.ts";
 import { backfillColumn } from "./columns/backfill-column.ts";
 import { dropColumns } from "./columns/drop-columns.ts";
 import { updateFieldMetadata } from "./columns/update-field-metadata.ts";
+import {
+  createFunction,
+  createFunctionByName,
+  describeFunction,
+  describeFunctionByName,
+  dropFunction,
+  listFunctions,
+} from "./functions/functions.ts";
 import { createIndex, createScalarIndex } from "./indices/create-index.ts";
 import { dropIndex } from "./indices/drop-index.ts";
 import { indexStats } from "./indices/index-stats.ts";
@@ -114,5 +122,15 @@ export const writeOperations: readonly Operation[] = [
   queryJobEvents,
 ];
 
+/** The operations on Functions; served only if the configuration says so. */
+export const functionOperations: readonly Operation[] = [
+  createFunction,
+  describeFunction,
+  listFunctions,
+  dropFunction,
+  createFunctionByName,
+  describeFunctionByName,
+];
+
 /** Every operation. */
-export const operations: readonly Operation[] = [...readOperations, ...writeOperations];
+export const operations: readonly Operation[] = [...readOperations, ...writeOperations, ...functionOperations];

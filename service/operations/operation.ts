@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { Principal, Scope } from "../auth/index.ts";
 import type { Loan, Vending } from "../catalog/vending.ts";
 import type { ErrorCode } from "../errors.ts";
+import type { Functions } from "../functions/index.ts";
 import type { VerifiedExpression } from "../guard/expression/index.ts";
 import type { NamespaceId, TableId } from "../guard/table-id.ts";
 import type { VerifiedQuery } from "../guard/verify-query.ts";
@@ -36,6 +37,9 @@ export interface Tools {
     Jobs,
     "start" | "describe" | "list" | "cancel" | "canPause" | "pause" | "resume" | "events" | "appendEvents"
   >;
+  readonly functions: Pick<Functions, "list" | "find" | "keepSource" | "drop">;
+  /** The id of a Function by its name alone, in the root namespace. */
+  readonly functionId: (name: string) => NamespaceId;
   /** Whether responses tell where tables lie. */
   readonly showsLocations: boolean;
   /** Absent: no credentials are lent. */
@@ -51,6 +55,7 @@ export interface Targets {
   readonly table: TableId;
   readonly namespace: NamespaceId;
   readonly root: NamespaceId;
+  readonly function: NamespaceId;
 }
 
 /** Path prefix of the operations on each kind of target, in the router's notation. */
@@ -58,13 +63,19 @@ export const prefixes: Readonly<Record<keyof Targets, string>> = {
   table: "/v1/table/:id/",
   namespace: "/v1/namespace/:id/",
   root: "/v1/",
+  function: "/v1/function/:id/",
 };
 
 /** Error codes of the pipeline: input, authorization, authentication, admission, internal failure, throttling. */
 const pipelineErrors = [13, 15, 16, 17, 18, 21] as const;
 
 /** Error codes of looking up each kind of target. */
-const targetErrors: Readonly<Record<keyof Targets, readonly ErrorCode[]>> = { table: [1, 4], namespace: [1], root: [] };
+const targetErrors: Readonly<Record<keyof Targets, readonly ErrorCode[]>> = {
+  table: [1, 4],
+  namespace: [1],
+  root: [],
+  function: [],
+};
 
 /**
  * Some responses differ between client families. LanceDB's own client, recognized by the trailing slash of its
@@ -127,6 +138,14 @@ export interface Audit {
   readonly commit?: Commit | CommitOfRows | undefined;
   /** Credentials that the response lends. */
   readonly loan?: Loan | undefined;
+  /** A Function that was registered or dropped. */
+  readonly function?: AuditedFunction | undefined;
+}
+
+export interface AuditedFunction {
+  readonly id: string;
+  /** Of its source. */
+  readonly digest: string;
 }
 
 /** A response with headers of its own. Any other value that a handler returns is the response's content. */

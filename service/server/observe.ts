@@ -1,4 +1,4 @@
-import type { LoanLine, Log, WriteLine } from "../telemetry/log.ts";
+import type { FunctionLine, LoanLine, Log, WriteLine } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { scrub } from "../telemetry/scrub.ts";
 import { annotate, inSpan, traceIdOf } from "../telemetry/tracing.ts";
@@ -55,6 +55,21 @@ const loanOf = ({ id, loan, principal, table }: RequestRecord, status: number): 
         ...loan,
       };
 
+/** The audit line of a Function that was registered or dropped. */
+const functionOf = (
+  { id, operation, principal, ...record }: RequestRecord,
+  status: number,
+): FunctionLine | undefined =>
+  record.function === undefined || status >= 300
+    ? undefined
+    : {
+        requestId: id,
+        operation,
+        ...(principal === undefined ? {} : { principal }),
+        function: record.function.id,
+        digest: record.function.digest,
+      };
+
 /** Runs a request in its span, then writes its log line, span and metrics. `run` never rejects. */
 export const observe = <T extends { readonly status: number }>(
   { log, metrics }: ObserveParts,
@@ -77,6 +92,8 @@ export const observe = <T extends { readonly status: number }>(
       log.write({ ...write, ...traced });
       metrics.write(write.rows, write.bytes);
     }
+    const registered = functionOf(record, reply.status);
+    if (registered !== undefined) log.function({ ...registered, ...traced });
     const loan = loanOf(record, reply.status);
     if (loan !== undefined) log.loan({ ...loan, ...traced });
     return reply;

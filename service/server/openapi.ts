@@ -135,6 +135,10 @@ const ids: Readonly<Record<keyof Targets, JsonSchema | undefined>> = {
     description: `Names of the namespace, joined by the delimiter; the delimiter alone is the root namespace. The name of ${namespaceRule}`,
   },
   root: undefined,
+  function: {
+    schema: { type: "string", minLength: 1, pattern: "[A-Za-z0-9_.-]$" },
+    description: `Namespaces and name of a Function, joined by the delimiter. The name has letters, digits, _ - and . alone; ${namespaceRule}`,
+  },
 };
 
 const delimiter: JsonSchema = {

@@ -15,6 +15,7 @@ import {
   type IdInRequest,
   type IdLimits,
   readDelimiter,
+  readFunctionId,
   readNamespaceId,
   readTableId,
   rootNamespace,
@@ -136,12 +137,15 @@ const readTarget: {
   table: readTableId,
   namespace: readNamespaceId,
   root: () => rootNamespace,
+  function: readFunctionId,
 };
 
 const authorizeTarget: Readonly<Record<keyof Targets, typeof authorize>> = {
   table: authorize,
   namespace: authorizeNamespace,
   root: authorizeNamespace,
+  // Patterns of tables are those of Functions, too.
+  function: authorize,
 };
 
 const mediaTypes: Readonly<Record<Media, Readonly<Record<string, string>>>> = {
@@ -287,7 +291,7 @@ export const pipeline = (operation: Operation, parts: PipelineParts): Serve => {
     const delimiter = readDelimiter(sent);
     const rawPath = rawId(url, before);
     const target = readTarget[kind]({ rawPath, delimiter: sent, body: common.id }, limits);
-    record.table = target.key;
+    if (kind !== "function") record.table = target.key;
     authorizeTarget[kind](principal, operation.scope, target.parts);
 
     refuseUnknown(raw, known);

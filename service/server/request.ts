@@ -3,6 +3,7 @@ import { etag, RETAINED_304_HEADERS } from "hono/etag";
 import type { Loan } from "../catalog/vending.ts";
 import { ServiceError } from "../errors.ts";
 import type { Commit, CommitOfRows } from "../lance/writes/write-calls.ts";
+import type { AuditedFunction } from "../operations/operation.ts";
 
 /** Facts that the pipeline collects about a request, for its log line and span. */
 export interface RequestRecord {
@@ -22,6 +23,8 @@ export interface RequestRecord {
   commit?: Commit | CommitOfRows | undefined;
   /** Credentials that the response lends. */
   loan?: Loan | undefined;
+  /** A Function that was registered or dropped. */
+  function?: AuditedFunction | undefined;
 }
 
 /** Hono's environment: the record travels with the request. */

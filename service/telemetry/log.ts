@@ -48,10 +48,22 @@ export interface LoanLine {
   readonly traceId?: string;
 }
 
+/** The audit line of a Function that was registered or dropped: who, what, and which source. */
+export interface FunctionLine {
+  readonly requestId: string;
+  readonly operation: string;
+  readonly principal?: string;
+  readonly function: string;
+  readonly digest: string;
+  readonly traceId?: string;
+}
+
 export interface Log {
   request(line: RequestLine): void;
   /** Written at every log level. */
   loan(line: LoanLine): void;
+  /** Written at every log level. */
+  function(line: FunctionLine): void;
   /** Written at every log level. */
   write(line: WriteLine): void;
   debug(fields: object, message: string): void;
@@ -84,6 +96,7 @@ export const createLog = (level: string, destination: Destination = standardOutp
   const audit = logger.child({}, { level: "info" });
   return {
     write: (line) => audit.info(line, "write"),
+    function: (line) => audit.info(line, "function"),
     loan: (line) => audit.info(line, "credentials lent"),
     request: (line) => logger[line.status >= 500 ? "error" : "info"](line, "request"),
     debug: (fields, message) => logger.debug(fields, message),

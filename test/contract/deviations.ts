@@ -546,6 +546,23 @@ const extensions: readonly Deviation[] = [
     reason: "LanceDB's clients call them: the specification has no jobs",
   },
   {
+    operations: [
+      ...["function/{id}/create", "function/{id}/describe", "function/{id}/drop"],
+      ...["functions/create", "functions/describe"],
+    ],
+    part: "operation",
+    kind: "added",
+    fields: post,
+    reason: "LanceDB's clients call them: the specification has no Functions",
+  },
+  {
+    operations: ["namespace/{id}/function/list"],
+    part: "operation",
+    kind: "added",
+    fields: ["GET"],
+    reason: "LanceDB's clients call it: the specification has no Functions",
+  },
+  {
     operations: ["maintain"],
     part: "operation",
     kind: "added",

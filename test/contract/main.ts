@@ -74,7 +74,10 @@ const checkService = async (service: ServiceProcess): Promise<void> => {
 
 /** With writes, on a database of its own: generated requests change and drop tables. */
 const checkWrites = async (python: string, home: string, copyOf: string, real: Real): Promise<void> => {
-  const service = await startReadyServiceProcess({ copyOf, environment: { LAKEHEAD_WRITES: "on" } });
+  const service = await startReadyServiceProcess({
+    copyOf,
+    environment: { LAKEHEAD_WRITES: "on", LAKEHEAD_FUNCTIONS: "on" },
+  });
   try {
     await compareWithUpstream(python, service);
     print("\nWrites:");

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { writeOperations } from "../../service/operations/index.ts";
+import { functionOperations, writeOperations } from "../../service/operations/index.ts";
 import { addressOf } from "../../service/operations/operation.ts";
 import type { Real } from "./data.ts";
 
@@ -15,8 +15,9 @@ export const excludedChecks: Readonly<Record<string, string>> = {
 /** Minimum number of requests: a change of the document could leave little to generate from. */
 export const leastCalls = { reads: 5000, writes: 1000 } as const;
 
-/** The writes, of a document that has both, as a regular expression of addresses. */
-const writePaths = `^(${writeOperations.map((operation) => addressOf(operation).replace(/[{}]/g, "\\$&")).join("|")})$`;
+/** What changes something, of a document that has both, as a regular expression of addresses. */
+const changes = [...writeOperations, ...functionOperations];
+const writePaths = `^(${changes.map((operation) => addressOf(operation).replace(/[{}]/g, "\\$&")).join("|")})$`;
 
 interface Report {
   readonly complete: boolean;

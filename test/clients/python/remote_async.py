@@ -10,6 +10,7 @@ from lancedb.remote import ClientConfig
 from lancedb.remote.header import StaticHeaderProvider
 from lancedb.table import AsyncBranches, AsyncTable, AsyncTags
 from remote import Cases, Remote, done, run
+from remote_functions import functions
 from remote_refused import of_connection, of_table, refusals
 from remote_writes import writes
 from report import DOCS, ENDPOINT, KEYS, Report, Watched, same, unseen
@@ -55,7 +56,7 @@ remote = Remote(
 
 # Calls that the client refuses or handles without a request.
 LOCAL_CONNECTION = {
-    *("close", "create_function_async", "drop_all_tables", "drop_database", "get_read_consistency_interval", "is_open"),
+    *("close", "drop_all_tables", "drop_database", "get_read_consistency_interval", "is_open"),
     "uri",
     # Uses Arrow Flight at a separate address.
     *("describe_query", "execute_query", "execute_query_async"),
@@ -86,6 +87,7 @@ async def main() -> None:
     branches = watch("branches", table.branches)
     await refusals(cases, [*of_connection(db), *of_table(table, branches)])
     await writes(remote, cases, db, lambda of, where, values: of.update(where=where, updates_sql=values))
+    await functions(cases, db, connect)
 
     async def replaced() -> None:
         await table.replace_field_metadata("id", {"unit": "none"})

@@ -368,6 +368,28 @@ if has(made, "refresh_column_async"):
         same((db.cancel_job(job_id), db.cancel_job("none")), (True, False))
 
 
+if has(db, "create_function"):
+    from lancedb.functions import udf
+
+    @udf(pip=["numpy==2.3.1"])
+    def twice(x: int) -> int:
+        return x * 2
+
+    function = None
+
+    @case("/functions/create", "by a job; by a key without the scope")
+    def _() -> None:
+        global function
+        function = db.create_function(twice)
+        same((function.name, function.version, function.artifact.entrypoint), ("twice", "1", "twice"))
+        refused(lambda: connect(KEYS["docsStats"]).create_function(twice), "403")
+
+    @case("/functions/describe", "a version; one that is not there")
+    def _() -> None:
+        same(db.get_function("twice", version="1"), function)
+        refused(lambda: db.get_function("twice", version="9"), "404")
+
+
 if has(made, "restore", "checkout"):
 
     @case("restore", "an old version")

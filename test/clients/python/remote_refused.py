@@ -37,10 +37,6 @@ def of_connection(db: Any) -> Refused:
         (MATERIALIZED + "drop", "drop_materialized_view", lambda: db.drop_materialized_view("docs")),
         (MATERIALIZED + "drop", "drop_materialized_view_async", lambda: db.drop_materialized_view_async("docs")),
         ("namespace/materialized_view/list", "list_materialized_views", lambda: db.list_materialized_views()),
-        ("/function/{name}/describe", "get_function", lambda: db.get_function("a", version="1")),
-        ("/function/{name}/drop", "drop_function", lambda: db.drop_function("a", version="1")),
-        ("/function/{name}/drop", "drop_function_async", lambda: db.drop_function_async("a", version="1")),
-        ("namespace/function/list", "list_functions", lambda: db.list_functions()),
     ]
 
 

@@ -11,6 +11,7 @@ from lancedb.remote.header import StaticHeaderProvider
 from lancedb.remote.table import RemoteTable
 from lancedb.table import Branches, Tags
 from remote import Cases, Remote, run
+from remote_functions import functions
 from remote_refused import of_connection, of_table, refusals
 from remote_writes import writes
 from report import ENDPOINT, KEYS, Report, Watched, same, unseen
@@ -55,7 +56,7 @@ remote = Remote(
 
 # Calls that the client refuses or handles without a request, and those of other kinds of connection.
 LOCAL_CONNECTION = {
-    *("close", "create_function", "create_function_async", "drop_all_tables", "drop_database"),
+    *("close", "create_function", "drop_all_tables", "drop_database"),
     *("namespace_exists", "serialize", "table_exists", "uri"),
     # Uses Arrow Flight at a separate address.
     *("describe_query", "execute_query", "execute_query_async"),
@@ -75,6 +76,7 @@ async def main() -> None:
     table = watch("table", db.open_table("docs"))
     await refusals(cases, [*of_connection(db), *of_table(table, watch("branches", table.branches))])
     await writes(remote, cases, db, lambda of, where, values: of.update(where=where, values_sql=values))
+    await functions(cases, db, connect)
 
     async def older_names() -> None:
         plain = watch("table", db.open_table("plain"))

@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { describedType } from "../../../service/functions/arrow-type.ts";
-import { registrationOf } from "../../../service/functions/registration.ts";
+import { registration } from "../../../service/functions/registration.ts";
 
-const limits = { artifactBytes: 4096, packages: 4 };
 const source = "def double(x):\n    return x * 2\n";
 
 const artifactOf = (bytes: string | Uint8Array) => ({
@@ -32,16 +31,14 @@ const sent = {
 type Sent = typeof sent;
 
 const faultsOf = (body: unknown): readonly string[] =>
-  (registrationOf(limits).safeParse(body).error?.issues ?? []).map(
-    ({ path, message }) => `${path.join(".")} ${message}`,
-  );
+  (registration.safeParse(body).error?.issues ?? []).map(({ path, message }) => `${path.join(".")} ${message}`);
 
 const withRuntime = (runtime: object) => ({ ...sent, runtime: { ...sent.runtime, ...runtime } });
 const withSignature = (signature: object) => ({ ...sent, signature: { ...sent.signature, ...signature } });
 const withArtifact = (artifact: object): object => ({ ...sent, artifact: { ...sent.artifact, ...artifact } });
 
 test("a registration keeps the source as text and describes utf8 as string", () => {
-  const read = registrationOf(limits).parse(sent);
+  const read = registration.parse(sent);
   expect(read.artifact).toEqual({
     kind: "python_callable",
     digest: sent.artifact.digest,
@@ -81,9 +78,9 @@ test("what LanceDB's Python client 0.40 sends is taken, with its empty lists", (
 });
 
 test("a source of the maximum size is taken, and one byte more is refused", () => {
-  expect(faultsOf({ ...sent, artifact: artifactOf("#".repeat(4095)) })).toEqual([]);
-  expect(faultsOf({ ...sent, artifact: artifactOf("#".repeat(4099)) })).toEqual([
-    expect.stringContaining("artifact.content.data has more than 4096 bytes"),
+  expect(faultsOf({ ...sent, artifact: artifactOf("#".repeat(262_143)) })).toEqual([]);
+  expect(faultsOf({ ...sent, artifact: artifactOf("#".repeat(262_147)) })).toEqual([
+    expect.stringContaining("artifact.content.data has more than 262144 bytes"),
   ]);
 });
 
@@ -128,8 +125,8 @@ test.each<[string, unknown, string]>([
   ],
   [
     "too many packages",
-    withRuntime({ environment: { kind: "pip", packages: ["a", "b", "c", "d", "e"] } }),
-    "holds more than 4 elements",
+    withRuntime({ environment: { kind: "pip", packages: Array.from({ length: 33 }, (_, at) => `a${at}`) } }),
+    "holds more than 32 elements",
   ],
   ["a variable twice", withRuntime({ env: { TOKEN: "x" } }), "secret_bindings set the variable TOKEN twice"],
   ["a variable that is no text", withRuntime({ env: { N: 1 } }), "runtime.env.N must be text"],
@@ -180,6 +177,23 @@ test.each([
   ["list<>", undefined],
   ["list<int8", undefined],
   ["constructor", undefined],
+  ["list<blob_v2>", undefined],
+  [
+    '{"type": "list", "fields": [{"type": {"type": "utf8"}, "nullable": true, "name": "item"}]}',
+    '{"fields":[{"name":"item","nullable":true,"type":{"type":"utf8"}}],"type":"list"}',
+  ],
+  [
+    '{"fields":[{"name":"a","nullable":false,"type":{"fields":[{"name":"item","nullable":true,"type":{"type":"float32"}}],"length":4,"type":"fixed_size_list"}}],"type":"struct"}',
+    '{"fields":[{"name":"a","nullable":false,"type":{"fields":[{"name":"item","nullable":true,"type":{"type":"float32"}}],"length":4,"type":"fixed_size_list"}}],"type":"struct"}',
+  ],
+  ['{"fields":[{"name":"item","nullable":true,"type":{"type":"varchar"}}],"type":"list"}', undefined],
+  ['{"fields":[{"name":"item","nullable":true,"type":{"type":"int8"},"metadata":{}}],"type":"list"}', undefined],
+  ['{"fields":[],"type":"struct"}', undefined],
+  [
+    `${'{"type":"list","fields":[{"name":"item","nullable":true,"type":'.repeat(9)}{"type":"int8"}${"}]}".repeat(9)}`,
+    undefined,
+  ],
+  ['{"type":', undefined],
   [`${"list<".repeat(40)}int8${">".repeat(40)}`, undefined],
 ])("the type %s is described as %s", (type, described) => {
   expect(describedType(type)).toBe(described);

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ServiceError } from "../../../service/errors.ts";
 import { type JobContext, JobFailed, type JobHandler, type JobRecord, Jobs } from "../../../service/jobs/index.ts";
 import type { JobLimits } from "../../../service/jobs/record.ts";
-import { LanceJobStore } from "../../../service/lance/jobs/job-store.ts";
+import { LanceJobStore } from "../../../service/lance/records/job-store.ts";
 import { createLog } from "../../../service/telemetry/log.ts";
 
 const caches = { indexBytes: 2 ** 24, metadataBytes: 2 ** 24 };

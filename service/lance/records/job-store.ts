@@ -1,14 +1,9 @@
-import { existsSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
-import type { Table } from "@lancedb/lancedb";
 import { Table as ArrowTable, Field, Float64, Int64, Schema, tableToIPC, Utf8, vectorFromArray } from "apache-arrow";
 import type { EventQuery, JobChange, JobRecord, JobState, JobStore } from "../../jobs/index.ts";
 import type { StoredEvent } from "../../jobs/record.ts";
 import { type CacheSizes, type DatabaseAddress, LazyConnection } from "../connection/connection.ts";
-import { classify, classifyAccess } from "../errors/classify.ts";
-import { cleanUpOf } from "../maintenance/clean-up.ts";
-import { isConflict, readHistory } from "../maintenance/maintained-tables.ts";
 import { ownDatabase } from "../maintenance/maintenance-record.ts";
+import { OwnTable, quoted } from "./own-table.ts";
 
 const text = (name: string) => new Field(name, new Utf8(), false);
 const number = (name: string) => new Field(name, new Float64(), false);
@@ -38,7 +33,6 @@ const columnOf: Readonly<Record<keyof JobChange, string>> = {
   failure: "failure",
 };
 
-const quoted = (value: string): string => `'${value.replaceAll("'", "''")}'`;
 const jsonOf = (value: unknown): string => (value === null ? "" : JSON.stringify(value));
 const parsed = (value: string) => (value === "" ? null : JSON.parse(value));
 
@@ -104,89 +98,6 @@ const eventTable = (rows: readonly Partial<ReturnType<typeof eventRow>>[]): Arro
       ]),
     ),
   );
-
-/** Writers of other replicas may be faster, several times. */
-const attempts = 8;
-const pauseMs = 100;
-
-/** Versions of the tables that are kept, in milliseconds: for longer than any call on them takes. */
-const keptMs = 3_600_000;
-
-const isMissing = (error: unknown): boolean => /was not found|[Nn]ot found/.test(String(error));
-
-/** One of the service's own tables beside `_lakehead/maintenance`; made by the first write. */
-class OwnTable {
-  readonly #connection: LazyConnection;
-  readonly #uri: string;
-  readonly #name: string;
-  readonly #schema: Schema;
-  #open: Promise<Table> | undefined;
-  #turn: Promise<unknown> = Promise.resolve();
-
-  constructor(connection: LazyConnection, uri: string, name: string, schema: Schema) {
-    this.#connection = connection;
-    this.#uri = uri;
-    this.#name = name;
-    this.#schema = schema;
-  }
-
-  async #create(): Promise<Table> {
-    const connection = await this.#connection.get();
-    try {
-      return await connection.createEmptyTable(this.#name, this.#schema, { existOk: true });
-    } catch (error) {
-      // Another process has created it.
-      return this.#connection.openTable(this.#name, []).catch(() => {
-        throw error;
-      });
-    }
-  }
-
-  /** A handle that reads the newest version. */
-  #opened(): Promise<Table> {
-    this.#open ??= this.#connection.openTable(this.#name, []).catch((error: unknown) => {
-      this.#open = undefined;
-      throw error;
-    });
-    return this.#open;
-  }
-
-  /** @returns undefined if nothing was ever written. */
-  async read<T>(use: (table: Table) => Promise<T>): Promise<T | undefined> {
-    // The SDK creates a directory by connecting to it.
-    if (this.#connection.localPath !== undefined && !existsSync(this.#uri)) return undefined;
-    try {
-      return await use(await this.#opened());
-    } catch (error) {
-      this.#open = undefined;
-      if (isMissing(error)) return undefined;
-      throw classifyAccess(error, 18);
-    }
-  }
-
-  /** Writes of this process take turns: at once, they would conflict with each other. */
-  async write<T>(use: (table: Table) => Promise<T>): Promise<T> {
-    const turn = this.#turn.then(() => this.#attempt(use));
-    this.#turn = turn.catch(() => undefined);
-    return turn;
-  }
-
-  async #attempt<T>(use: (table: Table) => Promise<T>): Promise<T> {
-    for (let attempt = 1; ; attempt++)
-      try {
-        const table = await this.#opened().catch((error: unknown) => {
-          if (!isMissing(error)) throw error;
-          this.#open = this.#create();
-          return this.#open;
-        });
-        return await use(table);
-      } catch (error) {
-        this.#open = undefined;
-        if (!isConflict(error) || attempt === attempts) throw classify(error, 18);
-        await sleep(pauseMs * attempt * Math.random());
-      }
-  }
-}
 
 /** Jobs and their events as tables of the database's own. */
 export class LanceJobStore implements JobStore {
@@ -256,11 +167,7 @@ export class LanceJobStore implements JobStore {
   }
 
   async compact(): Promise<void> {
-    for (const own of [this.#jobs, this.#events])
-      await own.read(async (table) => {
-        const { deleteBefore = 0 } = cleanUpOf(await readHistory(table), keptMs, this.#now()) ?? {};
-        await table.optimize({ cleanupOlderThan: new Date(deleteBefore), deleteUnverified: deleteBefore > 0 });
-      });
+    for (const own of [this.#jobs, this.#events]) await own.compact(this.#now());
   }
 
   close(): Promise<void> {

@@ -1,0 +1,106 @@
+import { Field, Float64, Schema, Utf8 } from "apache-arrow";
+import type { FunctionStore, FunctionVersion } from "../../functions/index.ts";
+import { type CacheSizes, type DatabaseAddress, LazyConnection } from "../connection/connection.ts";
+import { ownDatabase } from "../maintenance/maintenance-record.ts";
+import { OwnTable, quoted } from "./own-table.ts";
+
+const text = (name: string) => new Field(name, new Utf8(), false);
+const number = (name: string) => new Field(name, new Float64(), false);
+
+/** `id` is joined by `$`, which no part of it holds; `definition` is JSON. */
+const functionSchema = new Schema([
+  ...["object_id", "id", "definition", "digest", "owner"].map(text),
+  ...["version", "created_at"].map(number),
+]);
+
+const sourceSchema = new Schema([text("digest"), text("source"), number("kept_at")]);
+
+const rowOf = ({ objectId, id, definition, digest, owner, version, createdAt }: FunctionVersion) => ({
+  object_id: objectId,
+  id: id.join("$"),
+  definition: JSON.stringify(definition),
+  digest,
+  owner,
+  version,
+  created_at: createdAt,
+});
+
+type Row = ReturnType<typeof rowOf>;
+
+const versionOf = (row: Row): FunctionVersion => ({
+  objectId: row.object_id,
+  id: row.id.split("$"),
+  definition: JSON.parse(row.definition),
+  digest: row.digest,
+  owner: row.owner,
+  version: row.version,
+  createdAt: row.created_at,
+});
+
+/** Versions of a table after which it is compacted. */
+const versionsPerCompaction = 50;
+
+/** Functions and their sources as tables of the database's own. */
+export class LanceFunctionStore implements FunctionStore {
+  readonly #connection: LazyConnection;
+  readonly #functions: OwnTable;
+  readonly #sources: OwnTable;
+  readonly #now: () => number;
+
+  constructor(address: DatabaseAddress, caches: CacheSizes, now: () => number = Date.now) {
+    const own = ownDatabase(address);
+    this.#connection = new LazyConnection(own, caches, 0);
+    this.#functions = new OwnTable(this.#connection, own.uri, "functions", functionSchema);
+    this.#sources = new OwnTable(this.#connection, own.uri, "function_sources", sourceSchema);
+    this.#now = now;
+  }
+
+  /** A scan keeps the order of fragments, and compaction does too. */
+  async read(): Promise<readonly FunctionVersion[]> {
+    const rows: readonly Row[] = (await this.#functions.read((table) => table.query().toArray())) ?? [];
+    return rows.map(versionOf);
+  }
+
+  async insert(version: FunctionVersion): Promise<void> {
+    await this.#functions.write((table) => table.add([rowOf(version)]));
+  }
+
+  async remove(objectId: string): Promise<boolean> {
+    const { numDeletedRows } = await this.#functions.write((table) => table.delete(`object_id = ${quoted(objectId)}`));
+    return Number(numDeletedRows) > 0;
+  }
+
+  /** Two calls at once may both insert it: then there are two rows of one content. */
+  async keepSource(digest: string, source: string, now: number): Promise<void> {
+    if (await this.touchSource(digest, now)) return;
+    await this.#sources.write((table) => table.add([{ digest, source, kept_at: now }]));
+  }
+
+  async touchSource(digest: string, now: number): Promise<boolean> {
+    const where = `digest = ${quoted(digest)}`;
+    const { rowsUpdated } = await this.#sources.write((table) => table.update({ where, values: { kept_at: now } }));
+    return Number(rowsUpdated) > 0;
+  }
+
+  async source(digest: string): Promise<string | undefined> {
+    const where = `digest = ${quoted(digest)}`;
+    const rows = await this.#sources.read((table) => table.query().where(where).select(["source"]).limit(1).toArray());
+    return rows?.[0]?.source;
+  }
+
+  async removeSources(before: number, except: ReadonlySet<string>): Promise<void> {
+    const kept = except.size === 0 ? "" : ` AND digest NOT IN (${[...except].map(quoted).join(", ")})`;
+    await this.#sources.read(async (table) => {
+      const where = `kept_at < ${before}${kept}`;
+      if ((await table.countRows(where)) > 0) await this.#sources.write((own) => own.delete(where));
+    });
+  }
+
+  async compact(): Promise<void> {
+    for (const own of [this.#functions, this.#sources]) await own.compact(this.#now(), versionsPerCompaction);
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+}

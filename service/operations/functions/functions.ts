@@ -1,0 +1,182 @@
+import { z } from "zod";
+import { authorize } from "../../auth/index.ts";
+import { invalid, ServiceError } from "../../errors.ts";
+import {
+  agree,
+  definitionOf,
+  describeVersion,
+  type FunctionVersion,
+  functionAnswer,
+  maxDefinitionBytes,
+  type Registration,
+  registrationShape,
+  sha256,
+} from "../../functions/index.ts";
+import type { NamespaceId } from "../../guard/table-id.ts";
+import { defineOperation, OperationResponse, type Tools } from "../operation.ts";
+import { pageOf, pageParameters, pageToken } from "../shared/page.ts";
+import { emptyBody } from "../shared/snapshot.ts";
+import { callerOf } from "../uploads/uploads.ts";
+
+const version = z
+  .string()
+  .regex(/^[1-9][0-9]{0,14}$/, { error: "must be the digits of a whole number, 1 or greater" })
+  .describe("The version, from the response that registered it");
+const name = z.string().min(1, { error: "must not be empty" }).describe("The name, in the root namespace");
+
+const source = "def double(x: int) -> int:\n    return x * 2\n";
+const example = {
+  artifact: {
+    kind: "python_callable",
+    digest: sha256(source),
+    content: { encoding: "base64", data: Buffer.from(source).toString("base64") },
+    entrypoint: "double",
+    adapter: { kind: "scalar_to_arrow_batch", version: 1 },
+  },
+  signature: {
+    inputs: [{ name: "x", arrow_type: "int64", nullable: false }],
+    output: { kind: "scalar", arrow_type: "int64", nullable: false },
+  },
+  runtime: { kind: "python", python_version: "3.11", environment: { kind: "pip" } },
+};
+
+/** What every operation on Functions has in common. */
+const common = { extension: "lancedb", methods: ["POST"], scope: "functions", admission: "metadata" } as const;
+
+/** @throws ServiceError code 10 for a version that is not there. */
+const find = async ({ functions }: Tools, { parts }: NamespaceId, wanted: string): Promise<FunctionVersion> => {
+  const found = await functions.find(parts, Number(wanted));
+  if (found === undefined)
+    throw new ServiceError(10, { message: `Function not found: there is no version ${wanted} of this name` });
+  return found;
+};
+
+const create = async (tools: Tools, { parts, key }: NamespaceId, sent: Registration): Promise<OperationResponse> => {
+  const { artifact, secret_bindings: secrets = [] } = sent;
+  if (secrets.length > 0)
+    throw new ServiceError(0, {
+      message: "secret_bindings: this service keeps no secrets: register the Function without them",
+    });
+  const definition = definitionOf(sent);
+  const bytes = Buffer.byteLength(JSON.stringify(definition));
+  if (bytes > maxDefinitionBytes)
+    throw invalid(`the Function has ${bytes} bytes beside its source, more than ${maxDefinitionBytes}: shorten env`);
+  const caller = callerOf();
+  await tools.functions.keepSource(artifact.digest, artifact.source, caller);
+  const job = await tools.jobs.start({ type: "create_function", table: "", spec: { id: parts, definition } }, caller);
+  return new OperationResponse({ job_id: job }, {}, { status: 202, function: { id: key, digest: artifact.digest } });
+};
+
+const creation = {
+  errors: [0],
+  successes: [202],
+  answer: z.object({ job_id: z.string() }),
+} as const;
+
+export const createFunction = defineOperation({
+  ...common,
+  ...creation,
+  name: "create_function",
+  target: "function",
+  path: "create",
+  summary: "Starts a job that registers a Function: its result is the version. The source is kept, and not run",
+  body: z.object(registrationShape).superRefine(agree),
+  example,
+  handle: create,
+});
+
+export const createFunctionByName = defineOperation({
+  ...common,
+  ...creation,
+  name: "create_function_by_name",
+  target: "root",
+  path: "functions/create",
+  summary: "The same as create_function, for LanceDB's client 0.38",
+  body: z.object({ name, ...registrationShape }).superRefine(agree),
+  example: { name: "double", ...example },
+  handle: (tools, _, { name, ...sent }, { principal }) => {
+    const id = tools.functionId(name);
+    authorize(principal, common.scope, id.parts);
+    return create(tools, id, sent);
+  },
+});
+
+export const describeFunction = defineOperation({
+  ...common,
+  name: "describe_function",
+  target: "function",
+  path: "describe",
+  errors: [10],
+  summary: "Returns a version of a Function, without its source",
+  body: z.object({ version }),
+  example: { version: "1" },
+  answer: functionAnswer,
+  handle: async (tools, id, { version }) => describeVersion(await find(tools, id, version)),
+});
+
+export const describeFunctionByName = defineOperation({
+  ...common,
+  name: "describe_function_by_name",
+  target: "root",
+  path: "functions/describe",
+  errors: [10],
+  summary: "The same as describe_function, for LanceDB's client 0.38",
+  body: z.object({ name, version }),
+  example: { name: "double", version: "1" },
+  answer: functionAnswer,
+  handle: async (tools, _, { name, version }, { principal }) => {
+    const id = tools.functionId(name);
+    authorize(principal, common.scope, id.parts);
+    return describeVersion(await find(tools, id, version));
+  },
+});
+
+export const dropFunction = defineOperation({
+  ...common,
+  name: "drop_function",
+  target: "function",
+  path: "drop",
+  errors: [10],
+  summary: "Removes a version of a Function",
+  body: z.object({ version }),
+  example: { version: "1" },
+  answer: z.object({ dropped: z.boolean() }),
+  handle: async (tools, id, { version }) => {
+    const found = await find(tools, id, version);
+    const dropped = await tools.functions.drop(found);
+    const audited = { id: id.key, digest: found.definition.artifact.digest };
+    return new OperationResponse({ dropped }, {}, dropped ? { function: audited } : {});
+  },
+});
+
+const maxListed = 100;
+
+export const listFunctions = defineOperation({
+  ...common,
+  name: "list_functions",
+  target: "namespace",
+  path: "function/list",
+  methods: ["GET"],
+  missing: [],
+  errors: [],
+  summary: "Lists the permitted Functions directly in a namespace, by name and version",
+  body: emptyBody,
+  parameters: pageParameters.extend({
+    include_definition: z
+      .stringbool({ error: "must be true or false" })
+      .optional()
+      .describe("Accepted and ignored: definitions are always listed"),
+  }),
+  answer: z.object({ functions: z.array(z.object({ definition: functionAnswer })), page_token: pageToken }),
+  handle: async ({ functions }, { parts }, _, { parameters, principal }) => {
+    const inside = (await functions.list()).filter(
+      ({ id }) =>
+        id.length === parts.length + 1 && parts.every((part, at) => id[at] === part) && principal.tables.permits(id),
+    );
+    const keyOf = ({ id, version }: FunctionVersion): string => `${id.at(-1)}.${String(version).padStart(15, "0")}`;
+    const limit = Math.min(parameters.limit ?? maxListed, maxListed);
+    const sorted = inside.toSorted((left, right) => (keyOf(left) < keyOf(right) ? -1 : 1));
+    const page = pageOf(sorted, { ...parameters, limit }, keyOf);
+    return { functions: page.entries.map((each) => ({ definition: describeVersion(each) })), ...page.token };
+  },
+});
