@@ -99,6 +99,7 @@ const drive = async (environment: Readonly<Record<string, string>>, every: numbe
     environment: {
       LAKEHEAD_LOG_LEVEL: "debug",
       LAKEHEAD_WRITES: "on",
+      LAKEHEAD_FUNCTIONS: "on",
       LAKEHEAD_OTLP_ENDPOINT: await receiveTraces(traces),
       OTEL_BSP_SCHEDULE_DELAY: "200",
       ...environment,
@@ -136,6 +137,9 @@ const around = (text: string): string[] =>
     return at === -1 ? [] : [text.slice(Math.max(0, at - 200), at + 60)];
   });
 
+/** Removes the name of a Function from the audit line of its registration: client 0.38 sends it in the body. */
+const withoutFunctions = (text: string): string => text.replaceAll(`"function":"${word}"`, '"function":"a name"');
+
 /** Removes what an error may repeat: the name of an unknown column or field, and a number that is too large. */
 const withoutHints = (text: string): string =>
   text
@@ -170,7 +174,7 @@ describe.each([
   });
 
   test.each(["output", "metrics", "traces"] as const)("no canary value in %s", (place) => {
-    expect(around(seen[place])).toEqual([]);
+    expect(around(withoutFunctions(seen[place]))).toEqual([]);
   });
 
   test("errors repeat only the name of an unknown column or field and a number that is too large", () => {

@@ -7,7 +7,7 @@ import { asRows, plainStream, writesOn } from "../writes/support.ts";
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService({ environment: writesOn });
+  service = await startTestService({ environment: { ...writesOn, LAKEHEAD_FUNCTIONS: "on" } });
 });
 afterAll(() => service.stop());
 
