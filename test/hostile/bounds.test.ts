@@ -1,10 +1,11 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { readdirSync } from "node:fs";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Field, FixedSizeBinary, FixedSizeList, Float32, Int64, Schema, Struct } from "apache-arrow";
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { asRows, streamOf, writesOn } from "../service/writes/support.ts";
 import { testToken } from "../support/request.ts";
 import { type ServiceProcess, startReadyServiceProcess } from "../support/service-process.ts";
@@ -20,17 +21,26 @@ const versions = 8;
 const otherToken = "token-of-another-caller";
 
 let home: string;
-const services: ServiceProcess[] = [];
+/** Of every test whose claim needs no variable of its own. */
+let common: ServiceProcess;
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "lakehead-bounds-"));
   await makeHeavyTables(home, versions);
+  common = await launch({ LAKEHEAD_WORKER_MEMORY_BYTES: String(2048 * mebibyte) });
 }, 240_000);
-afterEach(async () => {
-  for (const service of services.splice(0)) await service.kill();
+afterAll(async () => {
+  await common.kill();
+  await rm(home, { recursive: true, force: true });
 });
-afterAll(() => rm(home, { recursive: true, force: true }));
 
-const start = async (
+/** A service of one test. */
+const start = async (...how: Parameters<typeof launch>): Promise<ServiceProcess> => {
+  const service = await launch(...how);
+  onTestFinished(() => service.kill());
+  return service;
+};
+
+const launch = async (
   environment: Readonly<Record<string, string>> = {},
   options: { readonly descriptors?: number } = {},
 ): Promise<ServiceProcess> => {
@@ -46,15 +56,20 @@ const start = async (
       ...environment,
     },
   });
-  services.push(service);
   expect((await service.call("stats", "plain", {}, { token: otherToken })).status).toBe(200);
   return service;
 };
 
-/** Maximum of the resident memory of the main process so far, in MiB. */
-const peakOf = async ({ running }: ServiceProcess): Promise<number> => {
-  const status = await readFile(`/proc/${running.child.pid}/status`, "latin1");
-  return Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1]) / 1024;
+/** By how much the main process grows at most while `action` runs, in MiB of resident memory. */
+const growthOf = async ({ running }: ServiceProcess, action: () => Promise<void>): Promise<number> => {
+  const directory = `/proc/${running.child.pid}`;
+  const peak = async (): Promise<number> =>
+    Number(/^VmHWM:\s+(\d+)/m.exec(await readFile(`${directory}/status`, "latin1"))?.[1]) / 1024;
+  // Resets the peak: see proc_pid_clear_refs(5).
+  await writeFile(`${directory}/clear_refs`, "5");
+  const before = await peak();
+  await action();
+  return (await peak()) - before;
 };
 
 const vector = (length: number) => new FixedSizeList(length, new Field("item", new Float32(), true));
@@ -66,15 +81,15 @@ const streamWith = (...columns: readonly (readonly [string, Field["type"]])[]) =
 
 describe("values of great width", () => {
   test("in a table that another program made are not planned in the main process", async () => {
-    const service = await start();
-    const before = await peakOf(service);
-    for (const table of ["huge", "wide"]) {
-      const { status, body } = await service.call("explain_plan", table, { query: { k: 1, filter: "x is null" } });
-      expect([table, status]).toEqual([table, 400]);
-      expect(body.error).toMatch(/column "x" takes \d+ bytes, more than 1048576: .*LAKEHEAD_MAX_VALUE_BYTES/);
-    }
-    expect((await peakOf(service)) - before).toBeLessThan(128);
-    expect((await service.call("explain_plan", "plain", { query: { k: 1, filter: "id is null" } })).status).toBe(200);
+    const growth = await growthOf(common, async () => {
+      for (const table of ["huge", "wide"]) {
+        const { status, body } = await common.call("explain_plan", table, { query: { k: 1, filter: "x is null" } });
+        expect([table, status]).toEqual([table, 400]);
+        expect(body.error).toMatch(/column "x" takes \d+ bytes, more than 1048576: .*LAKEHEAD_MAX_VALUE_BYTES/);
+      }
+    });
+    expect(growth).toBeLessThan(128);
+    expect((await common.call("explain_plan", "plain", { query: { k: 1, filter: "id is null" } })).status).toBe(200);
   });
 
   const wide: Readonly<Record<string, Uint8Array<ArrayBuffer>>> = {
@@ -93,15 +108,14 @@ describe("values of great width", () => {
   test.each(Object.entries(wide))(
     "are refused in a new table, and in rows that replace a schema: %s",
     async (_, stream) => {
-      const service = await start();
-      const created = await service.call("create", "made", undefined, asRows(stream));
+      const created = await common.call("create", "made", undefined, asRows(stream));
       expect(created.status).toBe(400);
       expect(created.body.error).toMatch(/takes \d+ bytes.*LAKEHEAD_MAX_VALUE_BYTES/);
-      const replaced = await service.call("insert", "plain", undefined, asRows(stream, { query: "?mode=overwrite" }));
+      const replaced = await common.call("insert", "plain", undefined, asRows(stream, { query: "?mode=overwrite" }));
       expect([replaced.status, replaced.body.error]).toEqual([400, created.body.error]);
       expect(
         (
-          await service.call(
+          await common.call(
             "create",
             "fine",
             undefined,
@@ -113,36 +127,35 @@ describe("values of great width", () => {
   );
 
   test("are refused as a column's new type, and as a copy of a column", async () => {
-    const service = await start();
     const dataType = {
       type: "fixed_size_list",
       length: 2 ** 30,
       fields: [{ name: "item", nullable: true, type: { type: "float32" } }],
     };
-    const altered = await service.call("alter_columns", "plain", {
+    const altered = await common.call("alter_columns", "plain", {
       alterations: [{ path: "id", data_type: dataType }],
     });
     expect([altered.status, altered.body.error]).toEqual([400, expect.stringContaining("LAKEHEAD_MAX_VALUE_BYTES")]);
-    const added = await service.call("add_columns", "huge", { new_columns: [{ name: "y", expression: "x" }] });
+    const added = await common.call("add_columns", "huge", { new_columns: [{ name: "y", expression: "x" }] });
     expect([added.status, added.body.error]).toEqual([400, expect.stringContaining("LAKEHEAD_MAX_VALUE_BYTES")]);
   });
 });
 
 describe("metadata", () => {
   test("of 10 MB in every version of a table does not stay in the main process, and a worker counts its rows", async () => {
-    const service = await start({ LAKEHEAD_WORKER_MEMORY_BYTES: String(2048 * mebibyte) });
-    const before = await peakOf(service);
-    for (let round = 0; round < 20; round++)
-      await Promise.all(
-        Array.from({ length: versions }, async (_, index) => {
-          const { status, body } = await service.call("exists", "metadata", { version: index + 1 });
-          expect([status, body.error]).toEqual([400, expect.stringContaining("LAKEHEAD_MAX_SCHEMA_BYTES")]);
-        }),
-      );
-    expect((await peakOf(service)) - before).toBeLessThan(256);
-    const read = await service.call("count_rows", "metadata", { predicate: "id >= 0" });
+    const growth = await growthOf(common, async () => {
+      for (let round = 0; round < 3; round++)
+        await Promise.all(
+          Array.from({ length: versions }, async (_, index) => {
+            const { status, body } = await common.call("exists", "metadata", { version: index + 1 });
+            expect([status, body.error]).toEqual([400, expect.stringContaining("LAKEHEAD_MAX_SCHEMA_BYTES")]);
+          }),
+        );
+    });
+    expect(growth).toBeLessThan(256);
+    const read = await common.call("count_rows", "metadata", { predicate: "id >= 0" });
     expect([read.status, read.body?.error]).toEqual([200, undefined]);
-    expect((await service.call("stats", "plain", {}, { token: otherToken })).status).toBe(200);
+    expect((await common.call("stats", "plain", {}, { token: otherToken })).status).toBe(200);
   });
 
   test("of many versions is kept up to a number of bytes", async () => {
@@ -209,26 +222,23 @@ const sendSilently = async (service: ServiceProcess, count: number, text: string
     ),
   );
 
-const whileSilent = async (service: ServiceProcess, count: number, text: string): Promise<number> => {
-  const before = await peakOf(service);
-  const sockets = await sendSilently(service, count, text);
-  for (let index = 0; index < 20; index++) {
-    expect((await service.call("stats", "plain", {}, { token: otherToken })).status).toBe(200);
-    await sleep(50);
-  }
-  for (const socket of sockets) socket.destroy();
-  expect(service.ended()).toBeNull();
-  return (await peakOf(service)) - before;
-};
+/** By how much the service grows while connections wait. The statistics of another caller are answered meanwhile. */
+const whileSilent = (count: number, text: string): Promise<number> =>
+  growthOf(common, async () => {
+    const sockets = await sendSilently(common, count, text);
+    for (let index = 0; index < 10; index++) {
+      expect((await common.call("stats", "plain", {}, { token: otherToken })).status).toBe(200);
+      await sleep(50);
+    }
+    for (const socket of sockets) socket.destroy();
+    expect(common.ended()).toBeNull();
+  });
 
 describe("connections that read nothing", () => {
   test("and ask for descriptions of 1 MB, five on each, take no more than their share", async () => {
-    const service = await start();
-    expect(await whileSilent(service, 200, requestText("/v1/table/columns/describe", "{}").repeat(5))).toBeLessThan(
-      256,
-    );
+    expect(await whileSilent(200, requestText("/v1/table/columns/describe", "{}").repeat(5))).toBeLessThan(256);
     // What they held is free again.
-    expect((await service.call("describe", "columns")).status).toBe(200);
+    expect((await common.call("describe", "columns")).status).toBe(200);
   });
 
   test("wait for their first response before the next request is begun", async () => {
@@ -250,9 +260,8 @@ describe("connections that read nothing", () => {
   });
 
   test("and send bodies of 1 MB in part take no more than their share", async () => {
-    const service = await start();
     const text = requestText("/v1/table/plain/query", `{"k":1,"filter":"${" ".repeat(900_000)}`, mebibyte - 1);
-    expect(await whileSilent(service, 400, text)).toBeLessThan(256);
+    expect(await whileSilent(400, text)).toBeLessThan(256);
   });
 
   test("are refused a response beyond LAKEHEAD_MAX_RESULT_BYTES, of every operation", async () => {
@@ -266,27 +275,25 @@ describe("connections that read nothing", () => {
 });
 
 test("another caller is answered before most of the descriptions of 1 MB that one caller asks for", async () => {
-  const service = await start();
   const count = 200;
   let answers = 0;
   const asked = Array.from({ length: count }, async () => {
-    const { status } = await service.call("describe", "columns");
+    const { status } = await common.call("describe", "columns");
     answers++;
     return status;
   });
   // Its request arrives when some of the others have begun.
   await expect.poll(() => answers, { interval: 1, timeout: 60_000 }).toBeGreaterThan(0);
-  expect((await service.call("stats", "plain", {}, { token: otherToken })).status).toBe(200);
+  expect((await common.call("stats", "plain", {}, { token: otherToken })).status).toBe(200);
   expect(answers).toBeLessThan(count / 2);
   expect([...new Set(await Promise.all(asked))]).toEqual([200]);
 });
 
-describe("descriptors", () => {
-  const descriptorsOf = async (service: ServiceProcess, count: number): Promise<Socket[]> =>
-    sendSilently(service, count, "");
-
-  test("of connections that send nothing are free a second after their refusal", async () => {
-    const service = await start();
+// Both wait for timers, each with a service of its own.
+describe.concurrent("descriptors", () => {
+  test("of connections that send nothing are free a second after their refusal", async ({ expect, onTestFinished }) => {
+    const service = await launch();
+    onTestFinished(() => service.kill());
     const open = async (): Promise<number> => {
       const metrics = await (await fetch(`${service.operationsBase}/metrics`)).text();
       return Number(/^process_open_fds (\d+)$/m.exec(metrics)?.[1]);
@@ -310,11 +317,17 @@ describe("descriptors", () => {
     for (const socket of sockets) socket.destroy();
   });
 
-  test("that are all in use are 503", async () => {
-    const service = await start({ LAKEHEAD_ISOLATION: "off", LAKEHEAD_WRITES: "off" }, { descriptors: 120 });
+  const descriptors = 120;
+  test("that are all in use are 503", async ({ expect, onTestFinished }) => {
+    const service = await launch({ LAKEHEAD_ISOLATION: "off", LAKEHEAD_WRITES: "off" }, { descriptors });
+    onTestFinished(() => service.kill());
     // Beforehand: afterwards there is no descriptor for it.
     const open = await sendSilently(service, 1, "");
-    const sockets = await descriptorsOf(service, 200);
+    const sockets = await sendSilently(service, 200, "");
+    // Connected is not accepted yet.
+    await expect
+      .poll(() => readdirSync(`/proc/${service.running.child.pid}/fd`).length, { timeout: 20_000 })
+      .toBeGreaterThanOrEqual(descriptors - 1);
     const [socket] = open;
     let text = "";
     socket?.setEncoding("latin1").on("data", (chunk) => {

@@ -85,10 +85,10 @@ const extremes = [-1n, 2n ** 31n, 2n ** 62n, 2n ** 63n - 1n, -(2n ** 63n)];
 const named = (title: string, value: bigint): string => `${title} ${value}`;
 
 /** Sizes that overflow, and offsets out of bounds. */
-const sizes = (): HostileBody[] =>
-  Object.entries({ uncompressed, lz4, zstd }).flatMap(([codec, bytes]) => {
+const sizes = (sources: Readonly<Record<string, Uint8Array<ArrayBuffer>>>, values: readonly bigint[]): HostileBody[] =>
+  Object.entries(sources).flatMap(([codec, bytes]) => {
     const { bodyLength, rows, nodes, buffers } = layoutOf(bytes);
-    return (codec === "uncompressed" ? extremes : extremes.slice(2, 4)).flatMap((value): HostileBody[] => [
+    return values.flatMap((value): HostileBody[] => [
       { title: named(`${codec}: a body of the length`, value), bytes: withLong(bytes, bodyLength, value), status: 400 },
       { title: named(`${codec}: a number of rows of`, value), bytes: withLong(bytes, rows, value), status: 400 },
       ...nodes.flatMap((at, index): HostileBody[] => [
@@ -202,8 +202,6 @@ const schemas = (): HostileBody[] => [
 const wide = (columns: number): Schema =>
   new Schema(Array.from({ length: columns }, (_, index) => new Field(`c${index}`, new Int32(), true)));
 
-const gibibyte = 2 ** 30;
-
 /** A ZSTD frame of zeros: small ones one after another, which a decoder reads as one. */
 const zstdZeros = (bytes: number): Buffer => {
   const part = 2 ** 24;
@@ -251,17 +249,17 @@ const withBuffer = (bytes: Uint8Array, index: number, declared: number, content:
 };
 
 /** Buffer 1 holds the values of `id`, buffer 4 the letters of `text`. */
-const bombs = (): HostileBody[] =>
+const bombs = (bytesOfZeros: number): HostileBody[] =>
   (
     [
       ["LZ4", lz4, lz4Zeros],
       ["ZSTD", zstd, zstdZeros],
     ] as const
   ).flatMap(([codec, bytes, zeros]): HostileBody[] => {
-    const gigabyte = zeros(gibibyte);
+    const many = zeros(bytesOfZeros);
     return [
-      { title: `a gigabyte as ${codec}`, bytes: withBuffer(bytes, 4, gibibyte, gigabyte), status: 413 },
-      { title: `a gigabyte as ${codec} that says 128 bytes`, bytes: withBuffer(bytes, 1, 128, gigabyte), status: 400 },
+      { title: `${bytesOfZeros} bytes as ${codec}`, bytes: withBuffer(bytes, 4, bytesOfZeros, many), status: 413 },
+      { title: `${bytesOfZeros} bytes as ${codec} that says 128`, bytes: withBuffer(bytes, 1, 128, many), status: 400 },
       {
         title: `${codec} that says more bytes than it has`,
         bytes: withBuffer(bytes, 1, 2 ** 22, zeros(2 ** 24)),
@@ -270,12 +268,22 @@ const bombs = (): HostileBody[] =>
     ];
   });
 
-export const hostileBodies = (): readonly HostileBody[] => [
-  ...sizes(),
+/** One of each kind, for a service that takes 16 MiB of rows. */
+export const fewHostileBodies = (): readonly HostileBody[] => [
+  ...sizes({ uncompressed, zstd }, [2n ** 62n]),
   ...texts(),
   ...dictionaries(),
   ...schemas(),
-  ...bombs(),
+  ...bombs(2 ** 26),
+];
+
+export const hostileBodies = (): readonly HostileBody[] => [
+  ...sizes({ uncompressed }, extremes),
+  ...sizes({ lz4, zstd }, extremes.slice(2, 4)),
+  ...texts(),
+  ...dictionaries(),
+  ...schemas(),
+  ...bombs(2 ** 30),
 ];
 
 /** Repeatable pseudo-random numbers from 0 to 2^32-1 (mulberry32). */

@@ -94,7 +94,7 @@ describe("a run", () => {
     expect(await fragmentsOf()).toBe(single + 1);
   });
 
-  test("writes an audit line for each change: table, run, action, versions", async () => {
+  test("writes an audit line for each change, and deletes no version without a time to keep them", async () => {
     await makeSlow();
     const { lines } = await runOnce(directory, ["--json"]);
     const [change] = lines.filter(({ audit }) => audit === "maintenance");
@@ -106,6 +106,10 @@ describe("a run", () => {
       fragmentsRemoved: expect.any(Number),
     });
     expect(Number(change?.versionAfter)).toBeGreaterThan(single + 2);
+    const versions = (await (await openTable(directory, "events")).listVersions()).map(({ version }) => version);
+    expect(versions).toContain(1);
+    const pinned = await (await (await openTable(directory, "events")).branches()).checkout("main", 3);
+    expect(await idsOf(pinned)).toEqual(range(0, first + 1));
   });
 
   test("builds an index of many parts anew with its own parameters, so that its fragments can be merged", async () => {
@@ -130,15 +134,6 @@ describe("a run", () => {
     });
     expect(await fragmentsOf("parts")).toBe(1);
     expect(await idsOf(after)).toEqual(range(0, first + 1500));
-  });
-
-  test("deletes no version without a time to keep them", async () => {
-    await makeSlow();
-    await runOnce(directory);
-    const versions = (await (await openTable(directory, "events")).listVersions()).map(({ version }) => version);
-    expect(versions).toContain(1);
-    const pinned = await (await (await openTable(directory, "events")).branches()).checkout("main", 3);
-    expect(await idsOf(pinned)).toEqual(range(0, first + 1));
   });
 
   test("deletes old versions, but none with a tag or with a branch, and their readers do not fail", async () => {

@@ -1,0 +1,3 @@
+import { searchCanaries } from "./support/canary-search.ts";
+
+searchCanaries(1, 5);
