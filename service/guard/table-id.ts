@@ -125,12 +125,15 @@ const isFormEncoded = (rawPath: string, delimiter: string | undefined): boolean 
  * The parts of the id in a request.
  *
  * A `+` in the path is a space for form-encoding clients and a plus for LanceDB's own client. The body's `id` decides.
- * Without one, it is a plus unless the request shows that a form-encoding client sent it.
+ * Without one, it is a plus unless the request shows that a form-encoding client sent it. DuckDB's extension repeats the whole
+ * id as one part, which no id has: a part cannot contain the delimiter of its own request.
  *
  * @throws ServiceError code 13 if path and body differ.
  */
-const readParts = ({ rawPath, delimiter: sent, body }: IdInRequest): readonly string[] => {
+const readParts = ({ rawPath, delimiter: sent, body: repeated }: IdInRequest): readonly string[] => {
   const delimiter = readDelimiter(sent);
+  const [only] = repeated ?? [];
+  const body = repeated?.length === 1 && only !== undefined ? split(only, delimiter) : repeated;
   const literal = split(decode(rawPath), delimiter);
   const formDecoded = split(decode(rawPath.replaceAll("+", " ")), delimiter);
   if (body === undefined) return isFormEncoded(rawPath, sent) ? formDecoded : literal;

@@ -92,6 +92,7 @@ describe("the id of the body", () => {
   test.each<[id: string, body: readonly string[], rows: number]>([
     ["docs", ["docs"], rootDocs],
     ["prod$vectors$docs", ["prod", "vectors", "docs"], nestedDocs],
+    ["prod$vectors$docs", ["prod$vectors$docs"], nestedDocs],
     ["my+space$t", ["my space", "t"], 1],
     ["my%20space$t", ["my space", "t"], 1],
     ["c++$t", ["c++", "t"], 2],
@@ -104,7 +105,8 @@ describe("the id of the body", () => {
     ["docs", ["plain"]],
     ["docs", ["prod", "vectors", "docs"]],
     ["prod$vectors$docs", ["docs"]],
-    ["prod$vectors$docs", ["prod$vectors$docs"]],
+    ["prod$vectors$docs", ["prod$vectors$plain"]],
+    ["prod$vectors$docs", ["prod$vectors", "docs"]],
     ["prod$vectors$docs", ["vectors", "prod", "docs"]],
     ["docs", ["docs", ""]],
     ["docs", ["DOCS"]],
