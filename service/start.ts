@@ -21,6 +21,7 @@ import { LanceJobStore } from "./lance/records/job-store.ts";
 import { MultipartUploads } from "./lance/uploads/multipart.ts";
 import { MaintenanceOnRequest } from "./maintenance/on-request.ts";
 import { createFunctionHandler } from "./operations/functions/create-function.ts";
+import { refreshFunction } from "./operations/functions/function-columns.ts";
 import { functionOperations, readOperations, writeOperations } from "./operations/index.ts";
 import { refreshColumnHandler } from "./operations/jobs/refresh-column.ts";
 import { type AdmissionClass, admissionClasses, type Tools } from "./operations/operation.ts";
@@ -136,6 +137,7 @@ export const startService = async (config: Config, log: Log, version: string): P
     config.functions,
   );
   jobs.register("create_function", createFunctionHandler(functions));
+  jobs.register(refreshFunction, "elsewhere");
   const served = [
     ...readOperations,
     ...(config.writes === "on" ? writeOperations : []),
@@ -146,7 +148,15 @@ export const startService = async (config: Config, log: Log, version: string): P
   const store = new StoreMonitor(() => database.connect(), log, config.database.uri);
 
   const app = createApp({
-    tools: createTools(database, maintenance, vending, multipart, jobs, functions, config),
+    tools: createTools(
+      database,
+      maintenance,
+      vending,
+      multipart,
+      jobs,
+      config.functions.mode === "on" ? functions : undefined,
+      config,
+    ),
     operations: served,
     uploads,
     authenticator,

@@ -97,3 +97,26 @@ export const describedType = (text: string): string | undefined => {
   const inner = describedItem(element);
   return inner === undefined ? undefined : `fixed_size_list<${inner}, ${Number(size)}>`;
 };
+
+/** The same in full; undefined if Functions cannot have it, or as a column not yet: blobs. */
+export const exactTypeOf = (text: string): ExactType | undefined => {
+  const type = describedType(text);
+  if (type === undefined || type === "blob_v2") return undefined;
+  if (type.startsWith("{")) return exactType(parseJson(type));
+  // By its name, a list has no null among its items.
+  const fieldsOf = (item: string): readonly ExactField[] | undefined => {
+    const inner = exactTypeOf(item);
+    return inner === undefined ? undefined : [{ name: "item", nullable: false, type: inner }];
+  };
+  const [, kind, item] = list.exec(type) ?? [];
+  if (kind !== undefined && item !== undefined) {
+    const fields = fieldsOf(item);
+    return fields === undefined ? undefined : { fields, type: kind };
+  }
+  const [, element, size] = fixedList.exec(type) ?? [];
+  if (element !== undefined) {
+    const fields = fieldsOf(element);
+    return fields === undefined ? undefined : { fields, length: Number(size), type: "fixed_size_list" };
+  }
+  return { type: type === "string" ? "utf8" : type };
+};

@@ -98,7 +98,7 @@ export class Jobs {
   readonly #limits: JobLimits;
   readonly #log: Log;
   readonly #now: () => number;
-  readonly #handlers = new Map<string, JobHandler>();
+  readonly #handlers = new Map<string, JobHandler | "elsewhere">();
   /** This process, among all that run jobs. */
   readonly #runner = `${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
   /** What was last read, and what this process has changed since. */
@@ -123,7 +123,8 @@ export class Jobs {
     this.#now = now;
   }
 
-  register(type: string, handler: JobHandler): void {
+  /** @param handler `elsewhere`: other programs take jobs of the type from the store, and this process only looks after them. */
+  register(type: string, handler: JobHandler | "elsewhere"): void {
     this.#handlers.set(type, handler);
   }
 
@@ -146,6 +147,7 @@ export class Jobs {
     await this.#refresh(freshMs);
     refuseBeyond(this.#known.values(), owner, this.#limits);
     const now = this.#now();
+    const isElsewhere = this.#handlers.get(type) === "elsewhere";
     const job: JobRecord = {
       id: randomUUID(),
       type,
@@ -155,7 +157,7 @@ export class Jobs {
       state: "IN_PROGRESS",
       createdAt: now,
       endedAt: 0,
-      runner: this.#runner,
+      runner: isElsewhere ? "" : this.#runner,
       heartbeat: now,
       attempts: 1,
       wish: "run",
@@ -171,7 +173,7 @@ export class Jobs {
     }
     // Again, because a read meanwhile may not have had it.
     this.#set(job);
-    this.#enqueue(job);
+    if (!isElsewhere) this.#enqueue(job);
     return job.id;
   }
 
@@ -207,7 +209,8 @@ export class Jobs {
 
   /** Whether a job of the type can be paused. */
   canPause(type: string): boolean {
-    return this.#handlers.get(type)?.resumable === true;
+    const handler = this.#handlers.get(type);
+    return handler === "elsewhere" || handler?.resumable === true;
   }
 
   /** Stops the work until it is resumed. @returns false if the job had ended. */
@@ -286,8 +289,9 @@ export class Jobs {
       else if (job.wish !== "run") this.#drop(job.id, job.wish);
       return;
     }
-    const resumable = this.canPause(job.type);
-    const step = stepFor(job, this.#limits, resumable, this.#now());
+    const handler = this.#handlers.get(job.type);
+    const performer = handler === "elsewhere" ? handler : handler?.resumable === true ? "anyone" : "its process";
+    const step = stepFor(job, this.#limits, performer, this.#now());
     if (step.kind === "end") await this.#end(job, step.state, { failure: step.failure });
     if (step.kind !== "take") return;
     const now = this.#now();
@@ -376,7 +380,8 @@ export class Jobs {
     try {
       context.signal.throwIfAborted();
       const handler = this.#handlers.get(job.type);
-      if (handler === undefined) throw new Error(`no handler is registered for jobs of the type ${job.type}`);
+      if (handler === undefined || handler === "elsewhere")
+        throw new Error(`no handler is registered for jobs of the type ${job.type}`);
       const result = await handler.perform(job, context);
       verifyContent(result, "result");
       return { result };

@@ -102,11 +102,11 @@ const none: Step = { kind: "none" };
 
 const runnerLost = (message: string): JobFailure => ({ phase: "run", message, retryable: true });
 
-/**
- * Finds jobs that no living process runs.
- * @param resumable whether this process can run the job again, from what its runner has committed.
- */
-export const stepFor = (job: JobRecord, { leaseMs }: JobLimits, resumable: boolean, now: number): Step => {
+/** Who may run a job again: this process too, from what was committed; other programs alone; or only the process that runs it. */
+export type Performer = "anyone" | "elsewhere" | "its process";
+
+/** Finds jobs that no living process runs. */
+export const stepFor = (job: JobRecord, { leaseMs, maxMs }: JobLimits, performer: Performer, now: number): Step => {
   const isFree = job.runner === "" || job.heartbeat + leaseMs < now;
   if (!isOpen(job) || !isFree) return none;
   if (job.wish === "cancel") return { kind: "end", state: "CANCELLED", failure: null };
@@ -117,7 +117,12 @@ export const stepFor = (job: JobRecord, { leaseMs }: JobLimits, resumable: boole
       state: "FAILED",
       failure: runnerLost(`the process that ran the job ended ${job.attempts} times`),
     };
-  if (resumable) return { kind: "take" };
+  if (performer === "elsewhere") {
+    if (job.runner !== "" || job.createdAt + maxMs > now) return none;
+    const message = "no runner took the job: start one, or ask the operator to; see docs/functions.md";
+    return { kind: "end", state: "TIMED_OUT", failure: { phase: "wait", message, retryable: true } };
+  }
+  if (performer === "anyone") return { kind: "take" };
   // Another process may know the type: during an update, replicas differ.
   if (job.runner === "" || job.heartbeat + 4 * leaseMs > now) return none;
   return { kind: "end", state: "FAILED", failure: runnerLost("the process that ran the job ended") };

@@ -37,7 +37,8 @@ export interface Tools {
     Jobs,
     "start" | "describe" | "list" | "cancel" | "canPause" | "pause" | "resume" | "events" | "appendEvents"
   >;
-  readonly functions: Pick<Functions, "list" | "find" | "keepSource" | "drop">;
+  /** Absent: Functions are off. */
+  readonly functions: Pick<Functions, "list" | "find" | "keepSource" | "drop"> | undefined;
   /** The id of a Function by its name alone, in the root namespace. */
   readonly functionId: (name: string) => NamespaceId;
   /** Whether responses tell where tables lie. */

@@ -9,6 +9,7 @@ import { columnsOf, freeStream, outlineOf, readStreamFile, type Stream, toArrowF
 import { blobsNeedTable, classifyWrite, outcomeUnknown } from "../errors/classify-write.ts";
 import { layersOf } from "../errors/native-text.ts";
 import type { Staging } from "../uploads/staging.ts";
+import { refuseValues } from "./bound-columns.ts";
 import { type Commits, isLost, nativeOf, noRows } from "./commits.ts";
 import { openDecodeCheck } from "./decode-check.ts";
 import type { CommitOfRows, CreateMode, RowCounts, RowData, WriteCalls } from "./write-calls.ts";
@@ -169,7 +170,9 @@ export const openRowWrites = (
       const file = toArrowFile(streams);
       // It may take more memory than the process has: better before the commit may have begun.
       if (streams.some(({ outline }) => outline.mayExceed)) await checkDecoding(file);
+      const names = streams.flatMap(({ outline }) => columnsOf(outline).map(({ name }) => name));
       return commit(target, async (table) => {
+        if (mode === "append") await refuseValues(table, names);
         try {
           const { version } = await nativeOf<NativeTable>(table).add(file, mode);
           return { version, rows: { ...noRows, inserted }, insertedBy };
@@ -232,7 +235,9 @@ export const openRowWrites = (
       withStreams([data], limits, async (streams) => {
         const file = toArrowFile(streams);
         await checkDecoding(file);
+        const names = streams.flatMap(({ outline }) => columnsOf(outline).map(({ name }) => name));
         return commit(target, async (table) => {
+          await refuseValues(table, names);
           let merge = nativeOf<NativeTable>(table).mergeInsert([...clauses.on]);
           if (clauses.updateMatched) merge = merge.whenMatchedUpdateAll(clauses.updateMatchedIf);
           if (clauses.insertNotMatched) merge = merge.whenNotMatchedInsertAll();
@@ -267,6 +272,10 @@ export const openRowWrites = (
       }),
     updateRows: (target, predicate, updates) =>
       commit(target, async (table) => {
+        await refuseValues(
+          table,
+          updates.map(([column]) => column),
+        );
         const { rowsUpdated, version } = await table.update({
           valuesSql: Object.fromEntries(updates),
           ...(predicate === undefined ? {} : { where: predicate }),

@@ -14,6 +14,7 @@ import { isGone } from "../errors/classify.ts";
 import { classifyWrite, outcomeUnknown } from "../errors/classify-write.ts";
 import { describeNamespace, listTables } from "../reads/lists.ts";
 import { inLanceWords, readTableSchema } from "../reads/schema.ts";
+import { refuseAlterations, refuseRemovals } from "./bound-columns.ts";
 import { type Commits, isLost, nativeOf } from "./commits.ts";
 import { buildIndex } from "./index-types.ts";
 import type { RowWrites } from "./row-writes.ts";
@@ -123,6 +124,10 @@ export const openTableWrites = (
     alterColumns: async (target, alterations) => {
       verifyTypes(alterations);
       return plain(target, async (table) => {
+        await refuseAlterations(
+          table,
+          alterations.map(({ path }) => path),
+        );
         await verifyGrowth(table, alterations);
         return nativeOf<NativeTable>(table).alterColumns(
           alterations.map(({ path, rename, nullable, dataType }) => ({
@@ -134,7 +139,11 @@ export const openTableWrites = (
         );
       });
     },
-    dropColumns: (target, columns) => plain(target, (table) => table.dropColumns([...columns])),
+    dropColumns: (target, columns) =>
+      plain(target, async (table) => {
+        await refuseRemovals(table, columns);
+        return table.dropColumns([...columns]);
+      }),
     updateFieldMetadata: (target, updates) =>
       plain(target, async (table) => {
         await verifyMetadata(table, updates);

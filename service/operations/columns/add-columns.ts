@@ -1,7 +1,9 @@
 import { z } from "zod";
-import { newColumnName, optional } from "../../query/fields.ts";
-import { listOf, maxSizes, passOn } from "../../query/lists.ts";
+import { functionColumns } from "../../functions/index.ts";
+import { ifSet, newColumnName, optional } from "../../query/fields.ts";
+import { jsonObject, listOf, maxSizes, passOn } from "../../query/lists.ts";
 import { closed, unset } from "../../query/unknown-field.ts";
+import { addFunctionColumns } from "../functions/function-columns.ts";
 import { defineOperation } from "../operation.ts";
 import { branchField } from "../shared/common-fields.ts";
 import { authorizeSql, branchOf, branchParameters, committed, versionAnswer } from "../shared/write.ts";
@@ -26,6 +28,17 @@ const column = closed({
   return z.NEVER;
 });
 
+/** Columns that a Function fills: LanceDB's client says what follows from the Function and the table, too. */
+const functionBody = z.object({
+  new_columns: listOf(
+    closed({ name: newColumnName, all_null: z.literal(true, { error: "must be true beside function" }) }),
+    maxSizes.columns,
+  ),
+  function: functionColumns,
+  branch: branchField,
+  auto_refresh_enabled: optional(z.literal(false, { error: "must be false: backfill_column refreshes the column" })),
+});
+
 const body = z.object({
   new_columns: listOf(column, maxSizes.columns)
     .refine((columns) => columns.length > 0, { error: "is empty: name a column and its SQL expression" })
@@ -39,6 +52,7 @@ const body = z.object({
           name: { type: "string", minLength: 1 },
           expression: { type: "string" },
           computed: { type: "string" },
+          all_null: { type: "boolean", description: "true beside function" },
         },
         required: ["name"],
         additionalProperties: unset,
@@ -52,6 +66,17 @@ const body = z.object({
   ),
 });
 
+const documentedBody = body.extend({
+  function: optional(jsonObject()).describe(
+    "The Function that fills the columns, as LanceDB's client sends it; requires the scope `functions`",
+  ),
+});
+
+type Body = Uint8Array | z.output<typeof functionBody> | (z.output<typeof body> & { readonly function?: undefined });
+
+const isOfFunction = (wire: unknown): boolean =>
+  typeof wire === "object" && wire !== null && "function" in wire && ifSet(wire.function) !== undefined;
+
 export const addColumns = defineOperation({
   name: "add_columns",
   target: "table",
@@ -59,18 +84,18 @@ export const addColumns = defineOperation({
   methods: ["POST"],
   scope: "manage",
   admission: "write",
-  errors: [12, 14, 20, 22],
+  errors: [0, 12, 14, 20, 22],
   summary:
     "Adds columns that SQL expressions compute from the rows, now or by backfill_column (which also requires the scope `read`), or those of an Arrow IPC stream without rows, all null",
   takesSchema: true,
-  body: z.unknown().transform((wire, context): z.output<typeof body> | Uint8Array => {
+  body: z.unknown().transform((wire, context): Body => {
     if (wire instanceof Uint8Array) return wire;
-    const parsed = body.safeParse(wire);
+    const parsed = isOfFunction(wire) ? functionBody.safeParse(wire) : body.safeParse(wire);
     if (parsed.success) return parsed.data;
     passOn(parsed.error.issues, context);
     return z.NEVER;
   }),
-  documentedBody: body,
+  documentedBody,
   parameters: branchParameters,
   example: { new_columns: [{ name: "double", expression: "id * 2" }] },
   answer: versionAnswer,
@@ -80,6 +105,10 @@ export const addColumns = defineOperation({
       const target = { table, ...branchOf(tools, parameters.branch) };
       const commit = await tools.database.addEmptyColumns(target, { kind: "bytes", bytes: wire });
       return committed({ version: commit.version }, commit);
+    }
+    if (wire.function !== undefined) {
+      const names = wire.new_columns.map(({ name }) => name);
+      return addFunctionColumns(tools, table, wire.function, names, wire.branch ?? parameters.branch, call);
     }
     authorizeSql(call, table);
     const target = { table, ...branchOf(tools, wire.branch ?? parameters.branch) };

@@ -1,8 +1,10 @@
 import { z } from "zod";
 import { ServiceError } from "../../errors.ts";
+import { readBinding } from "../../functions/index.ts";
 import { missingColumn } from "../../lance/errors/classify.ts";
 import { computedExpression } from "../../lance/writes/table-writes.ts";
 import { columnName } from "../../query/fields.ts";
+import { startRefresh } from "../functions/function-columns.ts";
 import { defineOperation, OperationResponse } from "../operation.ts";
 import { branchField } from "../shared/common-fields.ts";
 import { consistencyOf } from "../shared/snapshot.ts";
@@ -16,10 +18,13 @@ export const backfillColumn = defineOperation({
   methods: ["POST"],
   scope: "write",
   admission: "metadata",
-  errors: [12, 20, 22],
+  errors: [0, 12, 20, 22],
   summary:
-    "Starts a job that computes the rows of a computed column that have no value or whose inputs have changed; requires the scope `read`, too",
-  body: z.object({ column: columnName.describe("A column that add_columns added with computed"), branch: branchField }),
+    "Starts a job that computes the rows of a computed column that have no value or whose inputs have changed; requires the scope `read`, too, and for a column of a Function `functions`",
+  body: z.object({
+    column: columnName.describe("A column that add_columns added with computed or a Function"),
+    branch: branchField,
+  }),
   example: { column: "double" },
   successes: [202],
   answer: z.object({ job_id: z.string() }),
@@ -29,10 +34,16 @@ export const backfillColumn = defineOperation({
     const { schema } = await tools.database.describe(table, { ...target, ...consistencyOf(call) }, "lance");
     const field = schema.fields.find(({ name }) => name === column);
     if (field === undefined) throw new ServiceError(12, { message: missingColumn(column) });
+    const binding = readBinding(field.metadata);
+    if (binding !== undefined) {
+      const job = await startRefresh(tools, table, { binding, column, branch: target.branch, call });
+      return new OperationResponse({ job_id: job }, {}, { status: 202, pending: true });
+    }
     const sql = field.metadata?.[computedExpression];
     if (sql === undefined)
       throw new ServiceError(20, {
-        message: "column: the column is not computed: only a column that add_columns added with computed is refreshed",
+        message:
+          "column: the column is not computed: only a column that add_columns added with computed or a Function is refreshed",
       });
     // A program that writes files, or a table's creator, may have put it there.
     const expression = tools.verifyExpression(sql, "the column's expression");

@@ -17,7 +17,7 @@ const entry = closed({
     })
     .refine((metadata) => !Object.keys(metadata).some(isEngineKey), {
       error:
-        "has a key of the engine or of Arrow (lance-…, lance:…, ARROW:…), which say how values are stored: choose another key",
+        "has a key of the engine or of Arrow (lance-…, lance:…, ARROW:…) or of this service (lakehead.…), which say how values are stored or computed: choose another key",
     }),
   replace: optional(z.boolean()),
 });

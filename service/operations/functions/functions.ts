@@ -43,9 +43,15 @@ const example = {
 /** What every operation on Functions has in common. */
 const common = { extension: "lancedb", methods: ["POST"], scope: "functions", admission: "metadata" } as const;
 
+/** These operations are served only where Functions are on. */
+const served = ({ functions }: Tools): NonNullable<Tools["functions"]> => {
+  if (functions === undefined) throw new Error("an operation on Functions is served, and they are off");
+  return functions;
+};
+
 /** @throws ServiceError code 10 for a version that is not there. */
-const find = async ({ functions }: Tools, { parts }: NamespaceId, wanted: string): Promise<FunctionVersion> => {
-  const found = await functions.find(parts, Number(wanted));
+const find = async (tools: Tools, { parts }: NamespaceId, wanted: string): Promise<FunctionVersion> => {
+  const found = await served(tools).find(parts, Number(wanted));
   if (found === undefined)
     throw new ServiceError(10, { message: `Function not found: there is no version ${wanted} of this name` });
   return found;
@@ -62,7 +68,7 @@ const create = async (tools: Tools, { parts, key }: NamespaceId, sent: Registrat
   if (bytes > maxDefinitionBytes)
     throw invalid(`the Function has ${bytes} bytes beside its source, more than ${maxDefinitionBytes}: shorten env`);
   const caller = callerOf();
-  await tools.functions.keepSource(artifact.digest, artifact.source, caller);
+  await served(tools).keepSource(artifact.digest, artifact.source, caller);
   const job = await tools.jobs.start({ type: "create_function", table: "", spec: { id: parts, definition } }, caller);
   return new OperationResponse({ job_id: job }, {}, { status: 202, function: { id: key, digest: artifact.digest } });
 };
@@ -143,7 +149,7 @@ export const dropFunction = defineOperation({
   answer: z.object({ dropped: z.boolean() }),
   handle: async (tools, id, { version }) => {
     const found = await find(tools, id, version);
-    const dropped = await tools.functions.drop(found);
+    const dropped = await served(tools).drop(found);
     const audited = { id: id.key, digest: found.definition.artifact.digest };
     return new OperationResponse({ dropped }, {}, dropped ? { function: audited } : {});
   },
@@ -168,8 +174,8 @@ export const listFunctions = defineOperation({
       .describe("Accepted and ignored: definitions are always listed"),
   }),
   answer: z.object({ functions: z.array(z.object({ definition: functionAnswer })), page_token: pageToken }),
-  handle: async ({ functions }, { parts }, _, { parameters, principal }) => {
-    const inside = (await functions.list()).filter(
+  handle: async (tools, { parts }, _, { parameters, principal }) => {
+    const inside = (await served(tools).list()).filter(
       ({ id }) =>
         id.length === parts.length + 1 && parts.every((part, at) => id[at] === part) && principal.tables.permits(id),
     );

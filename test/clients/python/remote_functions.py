@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pyarrow as pa
+from lancedb import col
 from lancedb.functions import udf
 from lancedb.remote.errors import HttpError
 from remote import Cases, done, fails
@@ -48,6 +50,22 @@ async def functions(cases: Cases, db: Any, other: Any) -> None:
         same(await done(db.list_functions()), [made[0]])
         same([each.name for each in await done(db.list_functions(namespace_path=["prod"]))], ["lengths"])
 
+    async def bound() -> None:
+        table = await done(db.create_table("bound", pa.table({"id": pa.array([1, 2], pa.int64())})))
+        await done(table.add_columns({"twice": made[0](x=col("id"))}))
+        same(await done(table.count_rows("twice is null")), 2)
+        await fails(HttpError, lambda: table.drop_columns(["id"]), "is an input of a Function")
+        await done(table.add(pa.table({"id": pa.array([3], pa.int64())})))
+
+    async def refreshed() -> None:
+        table = await done(db.open_table("bound"))
+        job = await done(table.refresh_column_async("twice"))
+        known = await done(db.open_job(job.id))
+        await done(known.refresh())
+        same((known.state, known.job_type), ("running", "refresh_function"))
+        same(await done(db.cancel_job(job.id)), True)
+        await done(db.drop_table("bound"))
+
     async def dropped() -> None:
         same(await done(db.drop_function("double", version="1")), True)
         was, _ = await done(db.drop_function_async("lengths", version="1", namespace_path=["prod"]))
@@ -59,4 +77,6 @@ async def functions(cases: Cases, db: Any, other: Any) -> None:
     await cases.case(CREATE, "by a key without the scope", not_created)
     await cases.case("/function/{id}/describe", "a version; one that is not there", described)
     await cases.case("namespace/function/list", "of the root, of a namespace", listed)
+    await cases.case("add_columns", "of a Function; without its input", bound)
+    await cases.case("backfill_column", "of a Function, by a job that waits for a runner", refreshed)
     await cases.case("/function/{id}/drop", "a version; one that is not there", dropped)

@@ -369,6 +369,7 @@ if has(made, "refresh_column_async"):
 
 
 if has(db, "create_function"):
+    from lancedb import col
     from lancedb.functions import udf
 
     @udf(pip=["numpy==2.3.1"])
@@ -388,6 +389,16 @@ if has(db, "create_function"):
     def _() -> None:
         same(db.get_function("twice", version="1"), function)
         refused(lambda: db.get_function("twice", version="9"), "404")
+
+    @case("add_columns", "of a Function")
+    def _() -> None:
+        made.add_columns({"label": function(x=col("id"))})
+        same(made.count_rows("label is null"), made.count_rows())
+
+    @case("backfill_column", "of a Function, by a job that waits for a runner")
+    def _() -> None:
+        same(db.cancel_job(made.refresh_column_async("label").id), True)
+        made.drop_columns(["label"])
 
 
 if has(made, "restore", "checkout"):
