@@ -19,6 +19,7 @@ import { runStack } from "../support/infra/stacks.ts";
 import { bucketName } from "../support/object-store.ts";
 import { startReadyServiceProcess } from "../support/service-process.ts";
 import { findUv, installClient, unresolved } from "./install.ts";
+import { runByNamespace } from "./namespace.ts";
 
 const run = promisify(execFile);
 const here = dirname(fileURLToPath(import.meta.url));
@@ -287,6 +288,14 @@ async function judgeJob(python: string): Promise<void> {
   }
 }
 
+async function judgeNamespace(python: string): Promise<void> {
+  const faults = await runByNamespace(python, print);
+  if ("missing" in faults) {
+    count.skipped++;
+    print(`skipped: a job with a token alone: ${faults.missing}`);
+  } else conclude("a job on Ray with a token of the service and no keys of the bucket", faults);
+}
+
 const { uv, missing: missingUv } = await findUv(print);
 if (uv === undefined) {
   count.skipped++;
@@ -309,6 +318,7 @@ if (uv === undefined) {
     for (const stack of stacks) await judgeProgram(python, stack);
     await judgeStorage(python);
     await judgeJob(python);
+    await judgeNamespace(python);
   }
 }
 print(`${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped`);
