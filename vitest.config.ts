@@ -51,6 +51,8 @@ export default defineConfig({
           testTimeout: 120_000,
         },
       },
+      // Needs Ray: see test/functions/runner.test.ts.
+      { extends: true, test: { name: "functions", include: ["test/functions/**/*.test.ts"], testTimeout: 180_000 } },
       // Needs more than npm, so it is not part of `npm test`.
       { extends: true, test: { name: "stores", include: ["test/stores/**/*.test.ts"], testTimeout: 120_000 } },
     ],

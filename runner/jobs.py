@@ -1,0 +1,131 @@
+"""The service's record of jobs, as `service/lance/records/job-store.ts` keeps it."""
+
+import hashlib
+import json
+import os
+import random
+import socket
+import time
+import uuid
+
+import lance
+import pyarrow as pa
+
+TYPE = "refresh_function"
+EVENTS = 10_000
+ATTEMPTS = 8
+
+TEXTS = ["job_id", "state", "updated_by", "emitted_from", "emitted_by", "claim_entity", "message"]
+NUMBERS = ["emitted_at_millis", "rows_processed"]
+EVENT_SCHEMA = pa.schema([*((name, pa.utf8()) for name in TEXTS), *((name, pa.int64()) for name in NUMBERS)])
+
+
+class Stopped(Exception):
+    """The work was stopped before its end."""
+
+
+def quoted(text):
+    return "'" + text.replace("'", "''") + "'"
+
+
+def now():
+    return int(time.time() * 1000)
+
+
+def repeated(action):
+    """Repeats what another writer of the table was faster than, and what the store failed at."""
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            return action()
+        except (OSError, RuntimeError):
+            if attempt == ATTEMPTS:
+                raise
+            time.sleep(0.1 * attempt * random.random())
+
+
+class Jobs:
+    def __init__(self, home, storage_options, lease_seconds):
+        self._home = home
+        self._storage = storage_options
+        self._lease = int(lease_seconds * 1000)
+        self._left = {}
+        self.runner = f"{socket.gethostname()}/{os.getpid()}/{uuid.uuid4().hex[:8]}"
+
+    def _table(self, name):
+        return lance.dataset(f"{self._home}/{name}.lance", storage_options=self._storage)
+
+    def _change(self, where, values):
+        """Whether a job was changed: a condition and its change are one commit."""
+        written = {key: quoted(value) if isinstance(value, str) else str(value) for key, value in values.items()}
+        return repeated(lambda: self._table("jobs").update(written, where=where))["num_rows_updated"] > 0
+
+    def _held(self, job):
+        return f"id = {quoted(job['id'])} AND state = 'IN_PROGRESS' AND runner = {quoted(self.runner)}"
+
+    def take(self):
+        """The oldest job that nobody runs, or None. Of runners that take one at once, one gets it."""
+        try:
+            table = self._table("jobs")
+        except ValueError:
+            return None
+        waiting = (
+            f"type = {quoted(TYPE)} AND state = 'IN_PROGRESS' AND wish = 'run'"
+            f" AND (runner = '' OR heartbeat < {now() - self._lease})"
+        )
+        rows = table.to_table(filter=waiting).to_pylist()
+        for row in sorted(rows, key=lambda each: each["created_at"]):
+            was = row["runner"]
+            attempts = row["attempts"] + (1 if was else 0)
+            # The service ends a job whose runners ended too often.
+            if attempts > 3:
+                continue
+            where = f"{waiting} AND id = {quoted(row['id'])} AND runner = {quoted(was)}"
+            if self._change(where, {"runner": self.runner, "heartbeat": now(), "attempts": attempts}):
+                job = {**row, "spec": json.loads(row["spec"])}
+                self._left[job["id"]] = EVENTS
+                self.event(job, state="IN_PROGRESS", message=f"attempt {attempts:.0f}")
+                return job
+        return None
+
+    def beat(self, job):
+        """A sign of life. What the caller wants of the job: run, cancel or pause; lost if it is another runner's."""
+        if not self._change(self._held(job), {"heartbeat": now()}):
+            return "lost"
+        rows = self._table("jobs").to_table(columns=["wish"], filter=f"id = {quoted(job['id'])}").to_pylist()
+        return rows[0]["wish"] if rows else "lost"
+
+    def release(self, job):
+        """Leaves a job to the next runner."""
+        self._change(self._held(job), {"runner": ""})
+
+    def end(self, job, state, outcome):
+        values = {key: json.dumps(value) for key, value in outcome.items()}
+        if self._change(self._held(job), {**values, "state": state, "ended_at": now()}):
+            self.event(job, state=state, message=outcome.get("failure", {}).get("message"))
+        self._left.pop(job["id"], None)
+
+    def event(self, job, state, entity="", rows=None, message=None):
+        """Keeps an event. No job fails for one that cannot be stored."""
+        self._left[job["id"]] = self._left.get(job["id"], EVENTS) - 1
+        if self._left[job["id"]] < 0:
+            return
+        values = {
+            **{"job_id": job["id"], "state": state, "updated_by": self.runner, "emitted_from": "lakehead-runner"},
+            **{"emitted_by": self.runner, "claim_entity": entity, "message": message},
+            **{"emitted_at_millis": now(), "rows_processed": rows},
+        }
+        try:
+            data = pa.Table.from_pylist([values], schema=EVENT_SCHEMA)
+            uri = f"{self._home}/job_events.lance"
+            repeated(lambda: lance.write_dataset(data, uri, mode="append", storage_options=self._storage))
+        except (OSError, RuntimeError, ValueError):
+            pass
+
+    def source(self, digest):
+        """A source of the catalog, or None if it is not kept, or not what the digest says."""
+        filter = f"digest = {quoted(digest)}"
+        rows = self._table("function_sources").to_table(columns=["source"], filter=filter).to_pylist()
+        if not rows:
+            return None
+        source = rows[0]["source"]
+        return source if f"sha256:{hashlib.sha256(source.encode()).hexdigest()}" == digest else None

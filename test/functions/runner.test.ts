@@ -1,0 +1,275 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { type Connection, connect, type Table } from "@lancedb/lancedb";
+import { tableFromIPC } from "apache-arrow";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { pythonWith } from "../../tools/parts/python.ts";
+import type { Running } from "../support/process.ts";
+import { testToken } from "../support/request.ts";
+import { type ServiceProcess, startReadyServiceProcess } from "../support/service-process.ts";
+import { bind, end, ended, jobOf, leaseSeconds, refresh, register, scalar, startHead, startRunner } from "./support.ts";
+
+const run = promisify(execFile);
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const [{ python, missing }, client] = await Promise.all([
+  pythonWith(here("../../runner/requirements.txt"), print),
+  pythonWith(here("../clients/python/requirements.txt"), print),
+]);
+const skipped = missing ?? client.missing;
+if (skipped !== undefined) print(`skipped: Functions on Ray, because ${skipped}`);
+
+const times = (factor: number, seconds = 0): string =>
+  `import time\ndef times_${factor}(x):\n    time.sleep(${seconds})\n    return x * ${factor}\n`;
+
+describe.skipIf(skipped !== undefined)("Functions on Ray", () => {
+  let home: string;
+  let service: ServiceProcess;
+  let head: Awaited<ReturnType<typeof startHead>>;
+  let runner: Running;
+  let db: Connection;
+
+  const newRunner = () => startRunner(python ?? "", home, head.address);
+
+  beforeAll(async () => {
+    if (python === undefined) return;
+    home = await mkdtemp(join(tmpdir(), "lakehead-runner-"));
+    [service, head] = await Promise.all([
+      startReadyServiceProcess({
+        environment: {
+          LAKEHEAD_DATABASE: home,
+          LAKEHEAD_WRITES: "on",
+          LAKEHEAD_FUNCTIONS: "on",
+          LAKEHEAD_CONSISTENCY_SECONDS: "0",
+          LAKEHEAD_JOBS_LEASE_SECONDS: String(leaseSeconds),
+        },
+      }),
+      startHead(python),
+    ]);
+    db = await connect(home, { readConsistencyInterval: 0 });
+    runner = await newRunner();
+  }, 180_000);
+  afterAll(async () => {
+    db?.close();
+    if (runner !== undefined) await end(runner, "SIGKILL");
+    await head?.stop();
+    await service?.stop();
+    if (home !== undefined) await rm(home, { recursive: true, force: true });
+  });
+
+  let tables = 0;
+  /** A table with a fragment for each batch of ids. */
+  const makeTable = async (...batches: readonly (readonly number[])[]): Promise<{ name: string; table: Table }> => {
+    const name = `t${++tables}`;
+    const rows = batches.map((ids) => ids.map((id) => ({ id: BigInt(id), text: `row ${id}` })));
+    const table = await db.createTable(name, rows[0] ?? []);
+    for (const batch of rows.slice(1)) await table.add(batch);
+    return { name, table };
+  };
+  const fragments = (count: number, rows: number) =>
+    Array.from({ length: count }, (_, at) => Array.from({ length: rows }, (_, row) => at * rows + row + 1));
+  const valuesOf = async (table: Table, column: string): Promise<Record<string, unknown>> => {
+    const rows = await table.query().select(["id", column]).toArray();
+    return Object.fromEntries(rows.map((row) => [Number(row.id), row[column] === null ? null : Number(row[column])]));
+  };
+  const multiplied = async (name: string, factor: number, seconds = 0): Promise<void> => {
+    const made = await register(service, {
+      source: times(factor, seconds),
+      inputs: { x: "int64" },
+      output: scalar("int64"),
+    });
+    await bind(service, name, made, { x: "id" }, { y: "$value" });
+  };
+  const eventsOf = async (id: string, state: string): Promise<Record<string, unknown>[]> => {
+    const { body } = await service.ask("/v1/jobs/query_events", { job_id: id, filter: `state = '${state}'` });
+    return tableFromIPC(body)
+      .toArray()
+      .map((row) => row.toJSON());
+  };
+  const untilEvent = async (id: string, state: string): Promise<void> => {
+    while ((await eventsOf(id, state)).length === 0) {
+      expect((await jobOf(service, id)).job_state).toBe("IN_PROGRESS");
+      await sleep(100);
+    }
+  };
+
+  test("LanceDB's own client registers one, fills a column with it and reads the values", async () => {
+    const { stdout } = await run(client.python ?? "", [here("client.py"), service.base, testToken]);
+    expect(stdout.trim()).toBe("3 0 ['A!', 'C!', 'None']");
+  });
+
+  test("a refresh computes new and updated rows, and no others", async () => {
+    const { name, table } = await makeTable([1, 2, 3], [4, 5], [6, 7]);
+    await multiplied(name, 2);
+    const first = await ended(service, await refresh(service, name, "y"));
+    expect(first).toMatchObject({
+      job_state: "DONE",
+      result: { rows_assigned: 7, rows_failed: 0, rows_remaining: 0, published_version: expect.any(Number) },
+    });
+    expect(await valuesOf(table, "y")).toEqual({ 1: 2, 2: 4, 3: 6, 4: 8, 5: 10, 6: 12, 7: 14 });
+    expect((await ended(service, await refresh(service, name, "y"))).result.rows_assigned).toBe(0);
+    await table.add([{ id: 8n, text: "row 8" }]);
+    expect((await ended(service, await refresh(service, name, "y"))).result.rows_assigned).toBe(1);
+    await table.update({ where: "id = 4", valuesSql: { id: "40" } });
+    await table.delete("id = 1");
+    expect((await ended(service, await refresh(service, name, "y"))).result.rows_assigned).toBe(1);
+    expect(await valuesOf(table, "y")).toEqual({ 2: 4, 3: 6, 5: 10, 6: 12, 7: 14, 8: 16, 40: 80 });
+    await table.optimize();
+    await ended(service, await refresh(service, name, "y"));
+    expect(await valuesOf(table, "y")).toEqual({ 2: 4, 3: 6, 5: 10, 6: 12, 7: 14, 8: 16, 40: 80 });
+  });
+
+  test("takes batches, classes with their values, and results of several columns", async () => {
+    const { name, table } = await makeTable([1, 2, 3]);
+    const batches = await register(service, {
+      source:
+        "import pyarrow as pa\nimport pyarrow.compute as pc\ndef added(x: pa.Array) -> pa.Array:\n    return pc.add(x, len(x))\n",
+      inputs: { x: "int64" },
+      output: scalar("int64"),
+    });
+    await bind(service, name, batches, { x: "id" }, { added: "$value" });
+    const made = await register(service, {
+      source:
+        "class Scaled:\n    def __init__(self, factor: int):\n        self.factor = factor\n    def __call__(self, x: int) -> float:\n        return x * self.factor\n",
+      inputs: { x: "int64" },
+      output: scalar("float32"),
+      initialization: [{ name: "factor", arrow_type: "int64", nullable: false }],
+    });
+    await bind(service, name, made, { x: "id" }, { scaled: "$value" }, { factor: 10 });
+    const fields = [
+      { name: "length", arrow_type: "int32", nullable: false },
+      { name: "word", arrow_type: "utf8", nullable: true },
+    ];
+    const several = await register(service, {
+      source: "def parts(text):\n    return {'length': len(text), 'word': text[0]}\n",
+      inputs: { text: "utf8" },
+      output: { kind: "named_struct", fields },
+    });
+    await bind(service, name, several, { text: "text" }, { n: "length", w: "word" });
+    await bind(service, name, several, { text: "text" }, { whole: "$value" });
+    for (const column of ["added", "scaled", "n", "whole"])
+      expect(await ended(service, await refresh(service, name, column)), column).toMatchObject({ job_state: "DONE" });
+    const [row] = await table.query().where("id = 2").toArray();
+    expect(JSON.parse(JSON.stringify(row, (_, value) => (typeof value === "bigint" ? Number(value) : value)))).toEqual({
+      id: 2,
+      text: "row 2",
+      added: 5,
+      scaled: 20,
+      n: 5,
+      w: "r",
+      whole: { length: 5, word: "r" },
+    });
+  });
+
+  test("leaves a row that fails without a value, says why, and fails when too many do", async () => {
+    const source = (name: string, share: number) =>
+      `def ${name}(x):\n    if x % ${share} == 0:\n        raise ValueError(f"no {x}")\n    return x\n`;
+    const { name, table } = await makeTable(...fragments(2, 50));
+    const few = await register(service, { source: source("few", 50), inputs: { x: "int64" }, output: scalar("int64") });
+    await bind(service, name, few, { x: "id" }, { few: "$value" });
+    const id = await refresh(service, name, "few");
+    expect((await ended(service, id)).result).toMatchObject({ rows_assigned: 98, rows_failed: 2, rows_remaining: 0 });
+    expect(await table.countRows("few is null")).toBe(2);
+    expect((await eventsOf(id, "row_error")).map(({ message }) => message).toSorted()).toEqual([
+      "ValueError: no 100",
+      "ValueError: no 50",
+    ]);
+    const many = await register(service, {
+      source: source("many", 5),
+      inputs: { x: "int64" },
+      output: scalar("int64"),
+    });
+    await bind(service, name, many, { x: "id" }, { many: "$value" });
+    expect(await ended(service, await refresh(service, name, "many"))).toMatchObject({
+      job_state: "FAILED",
+      failure: { message: expect.stringMatching(/rows failed, more than 5%/), retryable: false },
+    });
+  });
+
+  test("appends, updates, deletes and compaction meanwhile are kept, and no value is wrong", async () => {
+    const { name, table } = await makeTable(...fragments(4, 20));
+    await multiplied(name, 3, 0.05);
+    const id = await refresh(service, name, "y");
+    await untilEvent(id, "claim");
+    await table.add([{ id: 1000n, text: "new" }]);
+    await table.update({ where: "id = 1", valuesSql: { id: "2000" } });
+    await table.delete("id = 21");
+    await sleep(1000);
+    await table.optimize();
+    expect(await ended(service, id)).toMatchObject({ job_state: "DONE" });
+    expect(await ended(service, await refresh(service, name, "y"))).toMatchObject({ result: { rows_remaining: 0 } });
+    const values = await valuesOf(table, "y");
+    expect(Object.keys(values)).toHaveLength(80);
+    expect([values[1], values[21], values[1000], values[2000]]).toEqual([undefined, undefined, 3000, 6000]);
+    expect(Object.entries(values).filter(([of, value]) => value !== 3 * Number(of))).toEqual([]);
+  });
+
+  test("a cancelled job stops its workers and leaves whole fragments", async () => {
+    const { name, table } = await makeTable(...fragments(4, 20));
+    await multiplied(name, 5, 1);
+    const id = await refresh(service, name, "y");
+    await untilEvent(id, "claim");
+    await service.ask("/v1/jobs/cancel", { job_id: id });
+    expect(await ended(service, id)).toMatchObject({ job_state: "CANCELLED" });
+    expect(await table.countRows("y is null")).toBe(80);
+  });
+
+  test("a runner that is killed leaves each fragment as it was or whole, and the next one goes on", async () => {
+    const { name, table } = await makeTable(...fragments(40, 5));
+    await multiplied(name, 7, 0.02);
+    const id = await refresh(service, name, "y");
+    await untilEvent(id, "progress");
+    await end(runner, "SIGKILL");
+    const between = await valuesOf(table, "y");
+    const done = Object.values(between).filter((value) => value !== null).length;
+    expect(done % 5).toBe(0);
+    expect(done).toBeGreaterThan(0);
+    runner = await newRunner();
+    const { job_state: state, result } = await ended(service, id);
+    expect([state, result.rows_assigned]).toEqual(["DONE", 200 - done]);
+    const values = await valuesOf(table, "y");
+    expect(Object.entries(values).filter(([of, value]) => value !== 7 * Number(of))).toEqual([]);
+    expect(Object.keys(values)).toHaveLength(200);
+  });
+
+  test("a worker that ends is replaced", async () => {
+    const { name, table } = await makeTable(...fragments(3, 4));
+    const marker = join(home, "ended-once");
+    const source = `import os\ndef fragile(x):\n    if not os.path.exists(${JSON.stringify(marker)}):\n        open(${JSON.stringify(marker)}, "w").close()\n        os._exit(1)\n    return x\n`;
+    const made = await register(service, { source, inputs: { x: "int64" }, output: scalar("int64") });
+    await bind(service, name, made, { x: "id" }, { y: "$value" });
+    expect(await ended(service, await refresh(service, name, "y"))).toMatchObject({
+      job_state: "DONE",
+      result: { rows_assigned: 12 },
+    });
+    expect(await table.countRows("y = id")).toBe(12);
+  });
+
+  test.each([
+    ["has another Python", "def other(x):\n    return x\n", "3.9", /needs Python 3.9, and the cluster has/],
+    [
+      "cannot be loaded",
+      "import nowhere\ndef broken(x):\n    return x\n",
+      undefined,
+      /cannot be loaded: ModuleNotFoundError/,
+    ],
+  ])("a Function that %s fails its job with that reason", async (_, source, version, message) => {
+    const { name } = await makeTable([1]);
+    const made = await register(service, {
+      source,
+      inputs: { x: "int64" },
+      output: scalar("int64"),
+      ...(version === undefined ? {} : { python: version }),
+    });
+    await bind(service, name, made, { x: "id" }, { y: "$value" });
+    expect(await ended(service, await refresh(service, name, "y"))).toMatchObject({
+      job_state: "FAILED",
+      failure: { message: expect.stringMatching(message), retryable: false },
+    });
+  });
+});

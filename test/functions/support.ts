@@ -1,0 +1,121 @@
+import { createHash } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import { expect } from "vitest";
+import { type Running, startProcess } from "../support/process.ts";
+import type { ServiceProcess } from "../support/service-process.ts";
+
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+/** Seconds without a sign of life after which a job is taken over. */
+export const leaseSeconds = 3;
+
+/** A cluster on this machine. */
+export const startHead = async (python: string): Promise<{ readonly address: string; stop(): Promise<void> }> => {
+  const head = startProcess(python, [here("head.py")], {});
+  const [, address = ""] = await head.printed(/address (\S+)/);
+  return {
+    address,
+    stop: async () => {
+      head.child.kill("SIGTERM");
+      await head.exited();
+    },
+  };
+};
+
+/** A runner that waits for jobs. */
+export const startRunner = async (python: string, database: string, address: string): Promise<Running> => {
+  const runner = startProcess(python, ["-u", here("../../runner/main.py")], {
+    LAKEHEAD_DATABASE: database,
+    LAKEHEAD_RAY_ADDRESS: address,
+    LAKEHEAD_JOBS_LEASE_SECONDS: String(leaseSeconds),
+    LAKEHEAD_FUNCTIONS_WORKERS: "2",
+  });
+  await runner.printed(/waiting for jobs/);
+  return runner;
+};
+
+export const end = async (runner: Running, signal: NodeJS.Signals): Promise<void> => {
+  runner.child.kill(signal);
+  await runner.exited();
+};
+
+interface Wanted {
+  readonly source: string;
+  readonly inputs: Readonly<Record<string, string>>;
+  readonly output: object;
+  readonly initialization?: readonly object[];
+  readonly python?: string;
+}
+
+const python = "3.11";
+
+export const scalar = (type: string) => ({ kind: "scalar", arrow_type: type, nullable: true });
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of the service
+type Answer = any;
+
+const ask = async (service: ServiceProcess, path: string, body: object): Promise<Answer> => {
+  const answer = await service.ask(path, body);
+  expect([answer.status < 300, answer.body]).toEqual([true, answer.body]);
+  return answer.body;
+};
+
+export const jobOf = (service: ServiceProcess, id: string): Promise<Answer> =>
+  ask(service, "/v1/jobs/describe", { job_id: id });
+
+export const ended = async (service: ServiceProcess, id: string): Promise<Answer> => {
+  for (;;) {
+    const job = await jobOf(service, id);
+    if (job.job_state !== "IN_PROGRESS") return job;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+};
+
+/** Registers a Function by the name of its entry. */
+export const register = async (service: ServiceProcess, wanted: Wanted): Promise<Answer> => {
+  const { source, inputs, output, initialization } = wanted;
+  const [, entrypoint = ""] = /^(?:def|class) (\w+)/m.exec(source) ?? [];
+  const { job_id: id } = await ask(service, `/v1/function/${entrypoint}/create`, {
+    artifact: {
+      kind: "python_callable",
+      digest: `sha256:${createHash("sha256").update(source).digest("hex")}`,
+      content: { encoding: "base64", data: Buffer.from(source).toString("base64") },
+      entrypoint,
+      adapter: { kind: "scalar_to_arrow_batch", version: 1 },
+    },
+    signature: {
+      inputs: Object.entries(inputs).map(([name, type]) => ({ name, arrow_type: type, nullable: false })),
+      output,
+      ...(initialization === undefined ? {} : { initialization }),
+    },
+    runtime: { kind: "python", python_version: wanted.python ?? python, environment: { kind: "pip" } },
+  });
+  return (await ended(service, id)).result;
+};
+
+/** Binds a Function to new columns of a table. @param columns by name, the field of the result. */
+export const bind = async (
+  service: ServiceProcess,
+  table: string,
+  { name, version }: Answer,
+  inputs: Readonly<Record<string, string>>,
+  columns: Readonly<Record<string, string>>,
+  initialization?: object,
+): Promise<void> => {
+  const outputs = Object.entries(columns);
+  await ask(service, `/v1/table/${table}/add_columns`, {
+    new_columns: outputs.map(([column]) => ({ name: column, all_null: true })),
+    function: {
+      application: {
+        function: { name, version },
+        inputs: Object.entries(inputs).map(([parameter, path]) => ({ parameter, kind: "column", value: { path } })),
+        ...(initialization === undefined ? {} : { initialization }),
+      },
+      binding_metadata_version: 1,
+      outputs: outputs.map(([column, field]) => ({ output_name: column, result_field: field })),
+    },
+  });
+};
+
+export const refresh = async (service: ServiceProcess, table: string, column: string): Promise<string> =>
+  (await ask(service, `/v1/table/${table}/backfill_column`, { column })).job_id;
