@@ -20,7 +20,7 @@ const unknown = (namesOf: (page: string) => readonly string[], exists: (name: st
 
 const count = (namesOf: (page: string) => readonly string[]): number => pages.flatMap(namesOf).length;
 
-const sources = ["service", "infra", "bootstrap", "tools", "test", "bench", "docs/examples", ".github", ".ci"]
+const sources = ["service", "runner", "infra", "bootstrap", "tools", "test", "bench", "docs/examples", ".github", ".ci"]
   .flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((name) => join(folder, name)),
   )
@@ -76,6 +76,7 @@ test("every label and reason that an alert selects exists", () => {
 const variables = new Set([
   ...serviceVariables.map(({ name }) => name),
   ...all(sources, /\benv(?:ironment)?\.(LAKEHEAD_[A-Z0-9_]+)/g),
+  ...all(sources, /\benviron(?:\[|\.get\()"(LAKEHEAD_[A-Z0-9_]+)"/g),
   ...all(sources, /\{([^{}]*)\} = (?:process\.)?env\b/g).flatMap((names) => all(names, /\b(LAKEHEAD_[A-Z0-9_]+)/g)),
 ]);
 
