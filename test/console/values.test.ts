@@ -81,7 +81,7 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-const firstRows = (page: Page) => page.getByRole("region", { name: "First rows" });
+const rowsRegion = (page: Page) => page.getByRole("region", { name: "Rows" });
 
 test("a table of photos opens without its wide columns, and shows each value at a click", async () => {
   const { page, problems } = await openPage(browser);
@@ -90,21 +90,21 @@ test("a table of photos opens without its wide columns, and shows each value at 
     if (response.url().endsWith("/query")) largest = Math.max(largest, (await response.body().catch(() => "")).length);
   });
   await signIn(page, service.base, testToken, "/table/photos");
-  await firstRows(page).getByText("row 3").waitFor();
-  await firstRows(page).getByText("9007199254740993").waitFor();
+  await rowsRegion(page).getByText("row 3").waitFor();
+  await rowsRegion(page).getByText("9007199254740993").waitFor();
   expect(largest).toBeLessThan(10_000);
 
   await page.getByRole("button", { name: "Load photo of row 1", exact: true }).click();
-  await firstRows(page).getByText("PNG 800×900, 2.16 MB").waitFor();
+  await rowsRegion(page).getByText("PNG 800×900, 2.16 MB").waitFor();
   await page.getByRole("button", { name: "Show", exact: true }).click();
   await expect.poll(() => page.evaluate("document.querySelector('img.thumbnail').naturalWidth")).toBe(800);
 
   await page.getByRole("button", { name: "Load photo of row 3", exact: true }).click();
-  await firstRows(page).getByText("bytes, 177 B").waitFor();
+  await rowsRegion(page).getByText("bytes, 177 B").waitFor();
   await page.getByRole("button", { name: "Load clip of row 2", exact: true }).click();
-  await firstRows(page).getByText("bytes, 300 kB").waitFor();
+  await rowsRegion(page).getByText("bytes, 300 kB").waitFor();
   await page.getByRole("button", { name: "Load wide of row 2", exact: true }).click();
-  await firstRows(page).getByRole("img", { name: "4096 numbers" }).waitFor();
+  await rowsRegion(page).getByRole("img", { name: "4096 numbers" }).waitFor();
   expect(await page.locator("img").count()).toBe(1);
   expect(await page.title()).not.toBe("owned");
   expect(problems).toEqual([]);
@@ -115,8 +115,8 @@ test("an image with broken bytes is named, and the page stays", async () => {
   await signIn(page, service.base, testToken, "/table/photos");
   await page.getByRole("button", { name: "Load photo of row 2", exact: true }).click();
   await page.getByRole("button", { name: "Show", exact: true }).click();
-  await firstRows(page).getByText("no valid PNG").waitFor();
-  await firstRows(page).getByText("row 3").waitFor();
+  await rowsRegion(page).getByText("no valid PNG").waitFor();
+  await rowsRegion(page).getByText("row 3").waitFor();
 });
 
 test("a query of all columns shows two megabytes of bytes as what they are", async () => {

@@ -228,6 +228,9 @@ export const createApi = (root: string, token: string, onRefused: () => void) =>
     /** An Arrow IPC file. */
     rows: async (table: string, query: Query, signal?: AbortSignal): Promise<Uint8Array> =>
       new Uint8Array(await (await postRaw(at(table, "query"), query, signal)).arrayBuffer()),
+    /** @param filter empty for all rows. */
+    countRows: (table: string, filter: string, version: number, signal?: AbortSignal): Promise<number> =>
+      post(at(table, "count_rows"), { version, ...(filter === "" ? {} : { predicate: filter }) }, signal),
     /** @param minVersion the oldest version that the plan may be of. */
     plan: async (
       table: string,

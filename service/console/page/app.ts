@@ -53,9 +53,9 @@ const view = (route: Route) => {
   }
 };
 
-/** A new address of the same query keeps the view. */
+/** A new address of the same query, or of other rows of the same table, keeps the view. */
 const keyOf = (route: Route): string =>
-  addressOf(route.view === "query" ? { view: "query", table: route.table } : route);
+  addressOf(route.view === "query" || route.view === "table" ? { view: route.view, table: route.table } : route);
 
 const link = (route: Route, text: string, current: boolean) =>
   html`<a href=${addressOf(route)} aria-current=${current ? "page" : undefined}>${text}</a>`;

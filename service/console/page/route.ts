@@ -1,7 +1,13 @@
 /** The views of the console by the fragment of its address: `#/table/prod%24docs`. */
 export type Route =
   | { readonly view: "tables" }
-  | { readonly view: "table" | "recall"; readonly table: string }
+  | { readonly view: "recall"; readonly table: string }
+  /** @param fields which rows are shown: `?filter=id+%3E+5&page=2`. */
+  | {
+      readonly view: "table";
+      readonly table: string;
+      readonly fields?: Readonly<Record<string, string>> | undefined;
+    }
   /**
    * @param run id of a run in the history whose result is shown, and whose query fills the form without `fields`.
    * @param fields the text of each field of the form: `?k=10&filter=id+%3E+5`.
@@ -28,14 +34,10 @@ export const parseRoute = (fragment: string): Route => {
   const [path = "", search] = fragment.replace(/^#?\/?/, "").split("?");
   const [view, first, second] = path.split("/");
   const table = decode(first ?? "");
-  if ((view === "table" || view === "recall") && table !== "") return { view, table };
-  if (view === "query" && table !== "")
-    return {
-      view,
-      table,
-      ...(second ? { run: decode(second) } : {}),
-      ...(search === undefined ? {} : { fields: Object.fromEntries(new URLSearchParams(search)) }),
-    };
+  const fields = search === undefined ? {} : { fields: Object.fromEntries(new URLSearchParams(search)) };
+  if (view === "recall" && table !== "") return { view, table };
+  if (view === "table" && table !== "") return { view, table, ...fields };
+  if (view === "query" && table !== "") return { view, table, ...(second ? { run: decode(second) } : {}), ...fields };
   if (view === "history" || view === "maintenance" || view === "open") return { view };
   if (view === "compare" && first && second) return { view, before: decode(first), after: decode(second) };
   return { view: "tables" };
@@ -59,6 +61,6 @@ const parts = (route: Route): readonly string[] => {
 };
 
 export const addressOf = (route: Route): string => {
-  const search = route.view === "query" && route.fields !== undefined ? `?${new URLSearchParams(route.fields)}` : "";
+  const search = "fields" in route && route.fields !== undefined ? `?${new URLSearchParams(route.fields)}` : "";
   return `#/${parts(route).map(encodeURIComponent).join("/")}${search}`;
 };

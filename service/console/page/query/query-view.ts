@@ -13,6 +13,7 @@ import { RowsTable } from "../rows-table.ts";
 import { vectorColumns } from "../schema.ts";
 import { CopyAs } from "./copy-as.ts";
 import { type Form, fromQuery, toQuery } from "./form.ts";
+import { takePending } from "./pending.ts";
 import { QueryForm, type Suggestions } from "./query-form.ts";
 import { saveReport } from "./report.ts";
 import { findRun, type Run, storedRuns, storeRun } from "./runs.ts";
@@ -138,6 +139,12 @@ export const QueryView = ({ table }: { table: string }) => {
       show({ run: { ...base, tookMs: tookMs(), plan } });
     });
   };
+
+  // Another view opened this one to run its query.
+  useEffect(() => {
+    const kind = takePending(table);
+    if (kind !== undefined) perform(kind);
+  }, []);
 
   const useVector = (rows: Rows) => {
     const [vector] = vectorColumns(suggestions.value?.columns ?? []);

@@ -1,40 +1,16 @@
-import type { Api, ArrowField, Description, Query, Statistics, VersionEntry } from "../api.ts";
+import type { Description, Statistics, VersionEntry } from "../api.ts";
 import { useSession } from "../context.ts";
 import { formatBytes, formatCount } from "../format.ts";
 import { html } from "../html.ts";
 import { useLoad } from "../load.ts";
 import { MissingScope, Panel } from "../parts.ts";
 import { addressOf } from "../route.ts";
-import { type Rows, readRows } from "../rows.ts";
-import { type DeferredColumn, RowsTable } from "../rows-table.ts";
-import { shownColumns, typeName } from "../schema.ts";
+import { typeName } from "../schema.ts";
 import { Fragments } from "./fragments.ts";
 import { type Index, Indices, loadIndices } from "./indices.ts";
+import { RowsPanel } from "./rows-panel.ts";
 import type { Tag } from "./timeline.ts";
 import { Versions } from "./versions.ts";
-
-const firstRows = 20;
-
-interface FirstRows {
-  readonly rows: Rows;
-  readonly deferred: readonly DeferredColumn[];
-  readonly unreadable: readonly ArrowField[];
-}
-
-/** The first rows without wide values. All reads are of one version, so that a value belongs to its row. */
-const loadFirstRows = async (api: Api, table: string, signal: AbortSignal): Promise<FirstRows> => {
-  const { version, schema } = await api.describe(table, signal);
-  const { names, wide, unreadable } = shownColumns(schema.fields);
-  const read = async (query: Query): Promise<Rows> => readRows(await api.rows(table, { ...query, version }, signal));
-  const firstNames = names?.length === 0 ? { columns: ["_rowid"], with_row_id: true } : { columns: names };
-  const rows = await read({ k: firstRows, ...(names === undefined ? {} : firstNames) });
-  const deferred = wide.map(({ name, type }) => ({
-    name,
-    type: typeName(type),
-    load: async (row: number) => (await read({ k: 1, offset: row, columns: [name] })).cell(0, 0),
-  }));
-  return { rows, deferred, unreadable };
-};
 
 const fact = (name: string, value: string) => html`<div class="fact"><dt>${name}</dt><dd>${value}</dd></div>`;
 
@@ -84,16 +60,13 @@ export const TableView = ({ table }: { table: string }) => {
     const named = tags && Object.entries(tags).map(([name, tag]) => ({ name, ...tag }));
     return { versions, tags: named };
   }, inputs);
-  const rows = useLoad<FirstRows>(
-    async (signal) => (may("read") ? loadFirstRows(api, table, signal) : new Promise<FirstRows>(() => {})),
-    inputs,
-  );
   return html`<div class="title">
       <h1>${table}</h1>
       <a class="button" href=${addressOf({ view: "query", table })}>Query</a>
       <a class="button" href=${addressOf({ view: "recall", table })}>Recall</a>
     </div>
     <div class="panels">
+      <${RowsPanel} table=${table} />
       <${Panel} title="Statistics" scope="stats" loaded=${statistics}>
         ${(value: Statistics) => html`<${Numbers} statistics=${value} version=${description.value?.version} />`}
       </${Panel}>
@@ -110,16 +83,6 @@ export const TableView = ({ table }: { table: string }) => {
         ${(value: History) => html`
           ${value.tags === undefined && html`<${MissingScope} scope="tags:read" />`}
           <${Versions} table=${table} versions=${value.versions} tags=${value.tags ?? []} reload=${history.reload} />
-        `}
-      </${Panel}>
-      <${Panel} title="First rows" scope="read" loaded=${rows} wide>
-        ${({ rows: value, deferred, unreadable }: FirstRows) => html`
-          <${RowsTable} rows=${value} deferred=${deferred} caption="First rows" />
-          ${unreadable.map(
-            (field) => html`<p key=${field.name} class="muted">
-              Not shown: ${field.name}. The browser's Arrow reader does not know the type ${typeName(field.type)}.
-            </p>`,
-          )}
         `}
       </${Panel}>
     </div>`;

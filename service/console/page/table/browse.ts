@@ -1,0 +1,65 @@
+import type { ArrowField, Query } from "../api.ts";
+
+/** Which rows of a table are shown, as the address keeps it. */
+export interface Browse {
+  readonly filter: string;
+  readonly order: string;
+  readonly descending: boolean;
+  readonly hidden: readonly string[];
+  /** From 0. */
+  readonly page: number;
+  readonly size: number;
+}
+
+export const pageSizes = [50, 500, 5000] as const;
+
+const first: Browse = { filter: "", order: "", descending: false, hidden: [], page: 0, size: pageSizes[0] };
+
+const names = (text: string | undefined): readonly string[] => {
+  try {
+    const value: unknown = JSON.parse(text ?? "[]");
+    return Array.isArray(value) ? value.filter((name) => typeof name === "string") : [];
+  } catch {
+    return [];
+  }
+};
+
+export const browseOf = (fields: Readonly<Record<string, string>> = {}): Browse => ({
+  filter: fields.filter ?? first.filter,
+  order: fields.order ?? first.order,
+  descending: fields.descending === "true",
+  hidden: names(fields.hidden),
+  page: /^[1-9]\d{0,8}$/.test(fields.page ?? "") ? Number(fields.page) - 1 : first.page,
+  size: pageSizes.find((size) => String(size) === fields.size) ?? first.size,
+});
+
+/** What differs from the first page of all rows; undefined if nothing does. */
+export const fieldsOf = (browse: Browse): Readonly<Record<string, string>> | undefined => {
+  const { filter, order, descending, hidden, page, size } = browse;
+  const fields = {
+    ...(filter === "" ? {} : { filter }),
+    ...(order === "" ? {} : { order }),
+    ...(order !== "" && descending ? { descending: "true" } : {}),
+    ...(hidden.length === 0 ? {} : { hidden: JSON.stringify(hidden) }),
+    ...(page === 0 ? {} : { page: String(page + 1) }),
+    ...(size === first.size ? {} : { size: String(size) }),
+  };
+  return Object.keys(fields).length === 0 ? undefined : fields;
+};
+
+/** The rows of the filter in their order. */
+export const queryOf = ({ filter, order, descending }: Browse): Query => ({
+  ...(filter.trim() === "" ? {} : { filter }),
+  ...(order === "" ? {} : { order_by: [{ column_name: order, ascending: !descending, nulls_first: false }] }),
+});
+
+/** Ascending, then descending, then the table's own order. */
+export const sortedBy = (browse: Browse, column: string): Browse => {
+  if (browse.order !== column) return { ...browse, order: column, descending: false, page: 0 };
+  return browse.descending
+    ? { ...browse, order: "", descending: false, page: 0 }
+    : { ...browse, descending: true, page: 0 };
+};
+
+/** Whether the engine can sort by a column. */
+export const isSortable = ({ type: { type } }: ArrowField): boolean => !/list|struct|map|binary|blob/.test(type);
