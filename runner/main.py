@@ -11,6 +11,9 @@ import sys
 import threading
 import time
 
+# A runner that was killed holds the CPUs of its workers for so many seconds.
+os.environ.setdefault("RAY_CLIENT_RECONNECT_GRACE_PERIOD", "5")
+
 import ray
 from column import Column, Failed
 from jobs import Jobs, Stopped
@@ -96,12 +99,25 @@ def perform(jobs, job, stopping):
         say("a job ended", job=job["id"], table=job["table"], state=outcome[0])
 
 
+def join(stopping):
+    """Connects to the cluster, which may be about to start."""
+    address = os.environ.get("LAKEHEAD_RAY_ADDRESS", "auto")
+    for attempt in range(1, 11):
+        try:
+            # Code of callers writes to the log of its worker, not to this one.
+            ray.init(address=address, log_to_driver=False, namespace="lakehead")
+            return
+        except (ConnectionError, RuntimeError, TimeoutError) as error:
+            say("the cluster does not answer", address=address, reason=str(error)[:300])
+            if attempt == 10 or stopping.wait(3):
+                raise
+
+
 def main():
     stopping = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopping.set())
-    # Code of callers writes to the log of its worker, not to this one.
-    ray.init(address=os.environ.get("LAKEHEAD_RAY_ADDRESS", "auto"), log_to_driver=False, namespace="lakehead")
+    join(stopping)
     jobs = Jobs(f"{DATABASE}/_lakehead", STORAGE, LEASE_SECONDS)
     say("waiting for jobs", runner=jobs.runner, python=PYTHON)
     while not stopping.is_set():

@@ -1,4 +1,7 @@
-"""Runs the code of a Function, in a worker of Ray and nowhere else. Answers are JSON."""
+"""Runs the code of a Function, in a worker of Ray and nowhere else. Answers are JSON.
+
+The head reads this class, too, and has no packages of the workers: each method imports what it needs of them.
+"""
 
 import importlib
 import inspect
@@ -9,11 +12,6 @@ import tempfile
 import types
 import typing
 import uuid
-
-import lance
-import pyarrow as pa
-import pyarrow.compute  # noqa: F401
-from lance.file import LanceFileWriter
 
 MODULE = "user_function"
 BATCH = 1024
@@ -54,6 +52,8 @@ class Worker:
         self._storage = storage_options
         self._fault = None
         try:
+            import lance
+
             self._table = lance.dataset(uri, version=version, storage_options=storage_options)
             self._prepare(source)
         except Exception as error:
@@ -61,6 +61,8 @@ class Worker:
             self._fault = f"the Function cannot be loaded: {kind}: {text}"
 
     def _prepare(self, source):
+        import pyarrow as pa
+
         function = self._spec["function"]
         entry = load(function["artifact"], source)
         hinted = entry.__call__ if inspect.isclass(entry) else entry
@@ -87,6 +89,8 @@ class Worker:
 
     def compute(self, fragment_id, digest):
         """Writes a file with the values of all rows of a fragment. Those of deleted rows and of rows that fail are null."""
+        from lance.file import LanceFileWriter
+
         if self._fault is not None:
             return json.dumps({"fault": self._fault})
         name = f"fn-{digest}-{uuid.uuid4().hex}.lance"
@@ -108,11 +112,13 @@ class Worker:
 
     def _values(self, batch):
         """The results of a batch's rows, and the rows that failed. A row without a value that the Function requires has none."""
+        import pyarrow.compute as pc
+
         inputs = {each["parameter"]: batch.column(each["column"]) for each in self._spec["inputs"]}
         usable = batch.column("_rowid").is_valid()
         for each in self._parameters:
             if not each.get("nullable"):
-                usable = pa.compute.and_(usable, inputs[each["name"]].is_valid())
+                usable = pc.and_(usable, inputs[each["name"]].is_valid())
         rows = [at for at, use in enumerate(usable.to_pylist()) if use]
         results = [None] * batch.num_rows
         faults = []
@@ -121,6 +127,8 @@ class Worker:
         return results, sorted(faults, key=lambda fault: fault[0])
 
     def _by_row(self, inputs, rows, results, faults):
+        import pyarrow as pa
+
         named = {name: values.to_pylist() for name, values in inputs.items()}
         for at in rows:
             try:
@@ -131,6 +139,8 @@ class Worker:
 
     def _by_batch(self, inputs, rows, results, faults):
         """Halves a batch that fails, until the rows are found for which it does."""
+        import pyarrow as pa
+
         if not rows:
             return
         taken = {name: values.take(pa.array(rows, pa.int64())) for name, values in inputs.items()}
@@ -157,8 +167,11 @@ class Worker:
             self._by_batch(inputs, rows[middle:], results, faults)
 
     def _written(self, results):
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
         array = pa.array(results, self._type)
         if list(self._fields.values()) == [None]:
             return pa.RecordBatch.from_arrays([array], schema=self._schema)
-        parts = [pa.compute.struct_field(array, self._fields[each.name]) for each in self._schema]
+        parts = [pc.struct_field(array, self._fields[each.name]) for each in self._schema]
         return pa.RecordBatch.from_arrays(parts, schema=self._schema)

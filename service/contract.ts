@@ -65,6 +65,7 @@ export const environment = {
   console: "LAKEHEAD_CONSOLE",
   consoleClientId: "LAKEHEAD_CONSOLE_CLIENT_ID",
   writes: "LAKEHEAD_WRITES",
+  functions: "LAKEHEAD_FUNCTIONS",
   vending: "LAKEHEAD_VENDING",
   vendingRole: "LAKEHEAD_VENDING_ROLE",
   vendingKmsKey: "LAKEHEAD_VENDING_KMS_KEY",

@@ -2,7 +2,14 @@ import type { ClusterModel } from "../model/cluster.ts";
 import { checkPods } from "./checks/pods.ts";
 import { checkPools } from "./checks/pools.ts";
 import { checkVersions } from "./checks/versions.ts";
-import { checkMaintenance, checkNames, checkOrphanCleanup, checkQuota, checkTableService } from "./checks/workloads.ts";
+import {
+  checkFunctions,
+  checkMaintenance,
+  checkNames,
+  checkOrphanCleanup,
+  checkQuota,
+  checkTableService,
+} from "./checks/workloads.ts";
 import type { CheckContext } from "./parse.ts";
 import type { Finding } from "./report.ts";
 import type { SharedConfig } from "./shared.ts";
@@ -18,5 +25,6 @@ export function sharedChecks(config: SharedConfig, cluster: ClusterModel, { secr
     ...checkTableService(config, secrets),
     ...checkOrphanCleanup(config),
     ...checkMaintenance(config),
+    ...checkFunctions(config),
   ];
 }

@@ -16,6 +16,9 @@ export const maintenancePackages: readonly string[] = [
   `pyarrow==${client.pyarrow}`,
 ];
 
+/** What the runner of Functions and its workers need beside Ray. */
+export const functionPackages: readonly string[] = [`pylance==${client.pylance}`, `pyarrow==${client.pyarrow}`];
+
 /**
  * The client's `requirements.txt`. Ray Client refuses a connection between two versions of Ray, and a pickled function
  * needs the pods' Python minor version.

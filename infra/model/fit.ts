@@ -52,6 +52,9 @@ export const tableServiceDisk = (writes: boolean) =>
 /** The same of the maintenance, whose engine sorts there what it builds an index of. */
 export const maintenanceDisk = { temporary: "6Gi", total: "7Gi" } as const;
 
+/** What the runner of Functions installs at its start, and its local disk in total. */
+export const functionsDisk = { temporary: "2Gi", total: "3Gi" } as const;
+
 /** Memory below which the kubelet evicts pods. */
 export const evictionThreshold = 100 * MiB;
 

@@ -9,9 +9,11 @@ import { clientParameters } from "../model/client-parameters.ts";
 import { clientRequirements } from "../model/client-requirements.ts";
 import { clientSnippet } from "../model/client-snippet.ts";
 import { throughCache } from "../model/image-name.ts";
-import { maintenanceAccount, orphanCleanupAccount, tableServiceAccount } from "../model/names.ts";
+import { functionsRunner, maintenanceAccount, orphanCleanupAccount, tableServiceAccount } from "../model/names.ts";
 import { rayClusterSpec } from "../model/ray-cluster.ts";
+import { rayClientImage } from "../model/ray-groups.ts";
 import { ClientAccess } from "./client-access.ts";
+import { FunctionsRunner } from "./functions-runner.ts";
 import { GpuPlugin } from "./gpu-plugin.ts";
 import { createOperator } from "./kuberay.ts";
 import { Maintenance } from "./maintenance.ts";
@@ -143,6 +145,21 @@ export function createWorkloads(config: Config, secrets: Secrets, cloud: Cloud):
       within(guards),
     );
   }
+  if (rayCluster !== undefined && runsFunctions(config)) {
+    new FunctionsRunner(
+      "functions-runner",
+      {
+        ...tableService.functions,
+        namespace,
+        serviceAccountName: account.accountName,
+        image: rayClientImage(config.ray, cloud.cluster),
+        ray: config.ray,
+        database: cloud.database,
+        nodeSelector,
+      },
+      within([...guards, rayCluster]),
+    );
+  }
   const cleanupImage =
     orphanCleanup.image === undefined
       ? cloud.tableServiceImage
@@ -186,6 +203,8 @@ const pullSecrets = (names: readonly string[]): pulumi.ResourceTransform[] =>
             : undefined,
       ];
 
+const runsFunctions = ({ tableService }: Config): boolean => tableService.enabled && tableService.functions.enabled;
+
 /** Ray's pods do not see the volume of a database that is a path. */
 const maintainsOnRay = ({ maintenance, ray }: Config, { database }: Cloud): boolean =>
   maintenance.ray.enabled && ray.create && database.volumeSize === undefined;
@@ -211,6 +230,7 @@ function policyRequest(config: Config, cloud: Cloud): NetworkPolicyRequest {
     maintenance: runsMaintenance(config)
       ? { name: maintenanceAccount, calls: stores, ray: maintainsOnRay(config, cloud) }
       : undefined,
+    functions: runsFunctions(config) ? { name: functionsRunner, calls: stores } : undefined,
   };
 }
 

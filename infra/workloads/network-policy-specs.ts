@@ -28,6 +28,8 @@ export interface NetworkPolicyRequest {
    * stack does not run it.
    */
   readonly maintenance: { readonly name: string; readonly calls: readonly string[]; readonly ray: boolean } | undefined;
+  /** Label of the runners of Functions, and the storage endpoints that they call; undefined when the stack runs none. */
+  readonly functions: { readonly name: string; readonly calls: readonly string[] } | undefined;
 }
 
 /** Policies by name. */
@@ -73,7 +75,7 @@ const metadataServers: EgressRule[] = [
  * and DNS.
  */
 export function networkPolicySpecs(request: NetworkPolicyRequest): PolicySpecs {
-  const { tableService, cleanup, maintenance } = request;
+  const { tableService, cleanup, maintenance, functions } = request;
   return {
     "default-deny-ingress": { podSelector: {}, policyTypes: ["Ingress"] },
     ray: rayPolicy(request),
@@ -100,6 +102,21 @@ export function networkPolicySpecs(request: NetworkPolicyRequest): PolicySpecs {
               ...(maintenance.ray
                 ? [{ to: [{ podSelector: { matchLabels: { ...rayPods } } }], ports: [tcp(rayPorts.dashboard)] }]
                 : []),
+            ],
+          },
+        }),
+    ...(functions === undefined
+      ? {}
+      : {
+          [functions.name]: {
+            podSelector: { matchLabels: { "app.kubernetes.io/name": functions.name } },
+            policyTypes: ["Egress"],
+            // The packages come from the port of the stores, too.
+            egress: [
+              toDns,
+              toStores(functions.calls),
+              ...metadataServers,
+              { to: [{ podSelector: { matchLabels: { ...rayPods } } }], ports: [tcp(rayPorts.client)] },
             ],
           },
         }),

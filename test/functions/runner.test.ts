@@ -103,6 +103,18 @@ describe.skipIf(skipped !== undefined)("Functions on Ray", () => {
     expect(stdout.trim()).toBe("3 0 ['A!', 'C!', 'None']");
   });
 
+  test("the cluster's head reads the class of the workers without their packages", async () => {
+    const program = [
+      "import sys, ray, worker",
+      "ray.cloudpickle.register_pickle_by_value(worker)",
+      "text = ray.cloudpickle.dumps(worker.Worker)",
+      "sys.modules.update(lance=None, pyarrow=None, worker=None)",
+      "print(ray.cloudpickle.loads(text).__name__)",
+    ];
+    const { stdout } = await run(python ?? "", ["-c", program.join("\n")], { cwd: here("../../runner") });
+    expect(stdout.trim()).toBe("Worker");
+  });
+
   test("a refresh computes new and updated rows, and no others", async () => {
     const { name, table } = await makeTable([1, 2, 3], [4, 5], [6, 7]);
     await multiplied(name, 2);

@@ -70,6 +70,13 @@ function check({ database, tableService }: ExistingConfig): Finding[] {
           `npx pulumi config set --secret storageOptions '{"${option}": "…"}', and leave it out here`,
         ),
       ),
+    ...errorIf(
+      tableService.functions.enabled && database.uri.startsWith("/"),
+      "tableService.functions.enabled",
+      true,
+      "Functions run in Ray's pods, which do not see the volume of a database that is a path",
+      "write an s3:// or gs:// address as database.uri, or tableService.functions.enabled: false",
+    ),
     // The network policy opens the port of such an address.
     ...Object.entries(database.storageOptions)
       .filter(([option, value]) => storageAddress.test(option) && !/^https?:$/.test(URL.parse(value)?.protocol ?? ""))

@@ -4,6 +4,7 @@ import {
   defaultFunction,
   defaultJob,
   describeAmount,
+  functionsDisk,
   maintenanceDisk,
   podsPerNode,
   tableServiceDisk,
@@ -54,8 +55,18 @@ export function checkPods(config: SharedConfig, cluster: ClusterModel): Finding[
     ...(runsMaintenance(config)
       ? checkFit(cluster, systemPool, "maintenance", maintenanceAmount(config), "a run of the maintenance")
       : []),
+    ...(tableService.enabled && tableService.functions.enabled
+      ? checkFit(cluster, systemPool, "tableService.functions", runnerAmount(config), "a runner of Functions")
+      : []),
   ];
 }
+
+const runnerAmount = ({ tableService: { functions } }: SharedConfig): Amount => ({
+  cpus: functions.cpus,
+  memoryBytes: parseMemory(functions.memory),
+  gpus: 0,
+  diskBytes: parseMemory(functionsDisk.total),
+});
 
 const maintenanceAmount = ({ maintenance }: SharedConfig): Amount => ({
   cpus: maintenance.cpus,

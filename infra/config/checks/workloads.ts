@@ -66,6 +66,28 @@ export function checkMaintenance(config: SharedConfig): Finding[] {
   );
 }
 
+/** Functions need rows that can be written, and a cluster that reaches them. */
+export function checkFunctions({ tableService, ray }: SharedConfig): Finding[] {
+  if (!tableService.functions.enabled) return [];
+  const key = "tableService.functions.enabled";
+  return [
+    ...errorIf(
+      !tableService.enabled || !tableService.writes,
+      key,
+      true,
+      "Functions write columns, and the table service does not serve writes",
+      "write tableService.enabled: true and tableService.writes: true, or tableService.functions.enabled: false",
+    ),
+    ...errorIf(
+      !ray.create,
+      key,
+      true,
+      "Functions run on the stack's RayCluster, and ray.create is false",
+      "write ray.create: true, or tableService.functions.enabled: false",
+    ),
+  ];
+}
+
 /** The quota admits the stack's own pods, and beside their minimum a client's RayCluster with one CPU worker. */
 export function checkQuota(config: SharedConfig, cluster: ClusterModel): Finding[] {
   const { quota, tableService, ray } = config;
@@ -81,6 +103,17 @@ export function checkQuota(config: SharedConfig, cluster: ClusterModel): Finding
             gpus: 0,
             minReplicas: tableService.replicas.min,
             maxReplicas: tableService.replicas.max,
+          },
+        ]
+      : []),
+    ...(tableService.enabled && tableService.functions.enabled
+      ? [
+          {
+            cpus: tableService.functions.cpus,
+            memoryBytes: parseMemory(tableService.functions.memory),
+            gpus: 0,
+            minReplicas: tableService.functions.runners,
+            maxReplicas: tableService.functions.runners,
           },
         ]
       : []),

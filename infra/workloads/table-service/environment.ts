@@ -7,6 +7,7 @@ export interface ServiceSettings {
   readonly logLevel: string;
   readonly console: boolean;
   readonly writes: boolean;
+  readonly functions: { readonly enabled: boolean };
   /** Rules of the maintenance of tables, which its callers may ask for where it takes writes. */
   readonly maintenanceRules: readonly object[];
   readonly auth: {
@@ -43,6 +44,7 @@ export function configMapData(
     [environment.scopeClaim]: settings.auth.scopeClaim,
     [environment.console]: settings.console ? "on" : undefined,
     [environment.writes]: settings.writes ? "on" : undefined,
+    [environment.functions]: settings.functions.enabled ? "on" : undefined,
     [environment.vending]: vending?.mode,
     [environment.vendingRole]: vending?.roleArn,
     [environment.vendingKmsKey]: vending?.kmsKeyArn,

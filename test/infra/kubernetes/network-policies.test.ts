@@ -37,6 +37,7 @@ const specs = (service: Partial<Service> = {}, ray = false) =>
     operatorNamespace: "kuberay-system",
     cleanup: "orphan-cleanup",
     maintenance: { name: "maintenance", calls: ["http://minio.storage.svc:9000"], ray },
+    functions: { name: "functions-runner", calls: ["http://minio.storage.svc:9000"] },
   });
 const can = (from: End, to: End, port: number, protocol?: string, policies = specs()) =>
   reaches(policies, home, from, to, port, protocol);
@@ -82,6 +83,7 @@ describe("Ray's ports, which do not authenticate callers", () => {
       operatorNamespace: undefined,
       cleanup: undefined,
       maintenance: undefined,
+      functions: undefined,
     });
     expect(reaches(withoutOperator, home, operator, head, rayPorts.dashboard)).toBe(false);
     expect(reaches(withoutOperator, home, notebook, head, rayPorts.client)).toBe(true);
@@ -162,6 +164,28 @@ test("the maintenance reaches the object store, its identity and DNS only, and n
   expect(can(run, head, rayPorts.dashboard)).toBe(false);
   expect(can(run, tableService, ports.operations)).toBe(false);
   for (const port of [443, ports.api, ports.operations]) expect(can(tableService, run, port)).toBe(false);
+});
+
+test("a runner of Functions reaches Ray's client port, the object store, its identity and DNS, and nothing reaches it", () => {
+  const runner = pod({ "app.kubernetes.io/name": "functions-runner" });
+  const store = pod({ app: "minio" }, "storage");
+  for (const [to, port] of [
+    [head, rayPorts.client],
+    [internet, 443],
+    [store, 9000],
+    [dns, 53],
+    [{ ip: "169.254.169.254" }, 80],
+  ] as const)
+    expect(can(runner, to, port), String(port)).toBe(true);
+  for (const [to, port] of [
+    [head, rayPorts.dashboard],
+    [head, rayPorts.gcs],
+    [tableService, 8080],
+    [apiServer, 6443],
+    [internet, 80],
+  ] as const)
+    expect(can(runner, to, port), String(port)).toBe(false);
+  for (const from of [worker, tableService, notebook, stranger]) expect(can(from, runner, 80)).toBe(false);
 });
 
 test("the maintenance that gives work to Ray reaches the dashboards of its namespace, and no other port there", () => {

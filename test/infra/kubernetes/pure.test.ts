@@ -111,7 +111,14 @@ describe("the worker groups of KubeRay's RayCluster", () => {
 });
 
 describe("the table service's environment", () => {
-  const settings = { logLevel: "info", console: false, writes: false, maintenanceRules: [{}], auth: {} };
+  const settings = {
+    logLevel: "info",
+    console: false,
+    writes: false,
+    functions: { enabled: false },
+    maintenanceRules: [{}],
+    auth: {},
+  };
 
   test("has no variable for an absent setting", () => {
     const data = configMapData(settings, { uri: "/data", storageOptions: undefined });
@@ -137,6 +144,13 @@ describe("the table service's environment", () => {
     const rules = [{ tables: ["prod$**"] }];
     const data = configMapData({ ...settings, writes: true, maintenanceRules: rules }, database);
     expect(JSON.parse(data[environment.maintenance] ?? "")).toEqual(rules);
+  });
+
+  test("turns Functions on only where the stack says so", () => {
+    const database = { uri: "s3://lake", storageOptions: undefined };
+    expect(configMapData(settings, database)).not.toHaveProperty(environment.functions);
+    const data = configMapData({ ...settings, functions: { enabled: true } }, database);
+    expect(data[environment.functions]).toBe("on");
   });
 
   test("the checksum depends on the data and not on the order of its keys", () => {
