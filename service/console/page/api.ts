@@ -142,7 +142,7 @@ export const changeOperations = ["create_index", "create_scalar_index", "maintai
 
 export interface ChangeRequest {
   readonly table: string;
-  readonly operation: (typeof changeOperations)[number];
+  readonly operation: (typeof changeOperations)[number] | `index/${string}/drop${string}`;
   readonly body: object;
 }
 
@@ -208,29 +208,40 @@ export const createApi = (root: string, token: string, onRefused: () => void) =>
     me: (signal?: AbortSignal): Promise<Me> => get("console/me", signal),
     tables: async (signal?: AbortSignal): Promise<readonly string[]> =>
       (await get<{ tables: string[] }>("v1/table?delimiter=%24", signal)).tables,
-    describe: async (table: string, signal?: AbortSignal): Promise<Description> => {
-      const { version, schema } = await post<Partial<Description>>(at(table, "describe"), {}, signal);
+    describe: async (table: string, signal?: AbortSignal, branch?: string): Promise<Description> => {
+      const { version, schema } = await post<Partial<Description>>(at(table, "describe"), { branch }, signal);
       if (version === undefined || schema === undefined) throw new OnlyDeclaredError();
       return { version, schema };
     },
-    statistics: (table: string, signal?: AbortSignal): Promise<Statistics> => post(at(table, "stats"), {}, signal),
-    indices: async (table: string, signal?: AbortSignal): Promise<readonly IndexEntry[]> =>
-      (await post<{ indexes: IndexEntry[] }>(at(table, "index/list"), {}, signal)).indexes,
+    statistics: (table: string, signal?: AbortSignal, branch?: string): Promise<Statistics> =>
+      post(at(table, "stats"), { branch }, signal),
+    indices: async (table: string, signal?: AbortSignal, branch?: string): Promise<readonly IndexEntry[]> =>
+      (await post<{ indexes: IndexEntry[] }>(at(table, "index/list"), { branch }, signal)).indexes,
     indexStatistics: (table: string, index: string, signal?: AbortSignal): Promise<IndexStatistics> =>
       post(at(table, `index/${encodeURIComponent(index)}/stats`), {}, signal),
-    versions: async (table: string, signal?: AbortSignal): Promise<readonly VersionEntry[]> =>
-      (await post<{ versions: VersionEntry[] }>(at(table, "version/list"), {}, signal)).versions,
+    versions: async (table: string, signal?: AbortSignal, branch?: string): Promise<readonly VersionEntry[]> =>
+      (await post<{ versions: VersionEntry[] }>(at(table, "version/list"), { branch }, signal)).versions,
+    /** Names of the branches but main. */
+    branches: async (table: string, signal?: AbortSignal): Promise<readonly string[]> =>
+      Object.keys((await post<{ branches: object }>(at(table, "branches/list"), {}, signal)).branches),
     tags: async (table: string, signal?: AbortSignal): Promise<Readonly<Record<string, TagEntry>>> =>
       (await post<{ tags: Record<string, TagEntry> }>(at(table, "tags/list"), {}, signal)).tags,
-    createTag: (table: string, tag: string, version: number) => post(at(table, "tags/create"), { tag, version }),
-    moveTag: (table: string, tag: string, version: number) => post(at(table, "tags/update"), { tag, version }),
+    createTag: (table: string, tag: string, version: number, branch?: string) =>
+      post(at(table, "tags/create"), { tag, version, branch }),
+    moveTag: (table: string, tag: string, version: number, branch?: string) =>
+      post(at(table, "tags/update"), { tag, version, branch }),
     deleteTag: (table: string, tag: string) => post(at(table, "tags/delete"), { tag }),
     /** An Arrow IPC file. */
     rows: async (table: string, query: Query, signal?: AbortSignal): Promise<Uint8Array> =>
       new Uint8Array(await (await postRaw(at(table, "query"), query, signal)).arrayBuffer()),
     /** @param filter empty for all rows. */
-    countRows: (table: string, filter: string, version: number, signal?: AbortSignal): Promise<number> =>
-      post(at(table, "count_rows"), { version, ...(filter === "" ? {} : { predicate: filter }) }, signal),
+    countRows: (
+      table: string,
+      filter: string,
+      snapshot: { readonly version: number; readonly branch?: string | undefined },
+      signal?: AbortSignal,
+    ): Promise<number> =>
+      post(at(table, "count_rows"), { ...snapshot, ...(filter === "" ? {} : { predicate: filter }) }, signal),
     /** @param minVersion the oldest version that the plan may be of. */
     plan: async (
       table: string,
@@ -248,7 +259,7 @@ export const createApi = (root: string, token: string, onRefused: () => void) =>
     maintenance: (signal?: AbortSignal): Promise<MaintenanceList> => get("v1/maintenance?delimiter=%24", signal),
     /** What {@link change} sends. */
     changeText: ({ table, operation, body }: ChangeRequest): { readonly path: string; readonly body: string } => ({
-      path: new URL(at(table, operation), root).pathname,
+      path: new URL(at(table, operation), root).href.slice(new URL(root).origin.length),
       body: JSON.stringify(body),
     }),
     change: async ({ table, operation, body }: ChangeRequest): Promise<Committed> => {

@@ -1,7 +1,11 @@
+import { useEffect, useState } from "preact/hooks";
 import type { ArrowField, Query } from "../api.ts";
+import { addressOf, parseRoute } from "../route.ts";
 
 /** Which rows of a table are shown, as the address keeps it. */
 export interface Browse {
+  /** Undefined for main. */
+  readonly branch: string | undefined;
   readonly filter: string;
   readonly order: string;
   readonly descending: boolean;
@@ -13,7 +17,15 @@ export interface Browse {
 
 export const pageSizes = [50, 500, 5000] as const;
 
-const first: Browse = { filter: "", order: "", descending: false, hidden: [], page: 0, size: pageSizes[0] };
+const first: Browse = {
+  branch: undefined,
+  filter: "",
+  order: "",
+  descending: false,
+  hidden: [],
+  page: 0,
+  size: pageSizes[0],
+};
 
 const names = (text: string | undefined): readonly string[] => {
   try {
@@ -25,6 +37,7 @@ const names = (text: string | undefined): readonly string[] => {
 };
 
 export const browseOf = (fields: Readonly<Record<string, string>> = {}): Browse => ({
+  branch: fields.branch,
   filter: fields.filter ?? first.filter,
   order: fields.order ?? first.order,
   descending: fields.descending === "true",
@@ -35,8 +48,9 @@ export const browseOf = (fields: Readonly<Record<string, string>> = {}): Browse 
 
 /** What differs from the first page of all rows; undefined if nothing does. */
 export const fieldsOf = (browse: Browse): Readonly<Record<string, string>> | undefined => {
-  const { filter, order, descending, hidden, page, size } = browse;
+  const { branch, filter, order, descending, hidden, page, size } = browse;
   const fields = {
+    ...(branch === undefined ? {} : { branch }),
     ...(filter === "" ? {} : { filter }),
     ...(order === "" ? {} : { order }),
     ...(order !== "" && descending ? { descending: "true" } : {}),
@@ -48,7 +62,8 @@ export const fieldsOf = (browse: Browse): Readonly<Record<string, string>> | und
 };
 
 /** The rows of the filter in their order. */
-export const queryOf = ({ filter, order, descending }: Browse): Query => ({
+export const queryOf = ({ branch, filter, order, descending }: Browse): Query => ({
+  ...(branch === undefined ? {} : { branch }),
   ...(filter.trim() === "" ? {} : { filter }),
   ...(order === "" ? {} : { order_by: [{ column_name: order, ascending: !descending, nulls_first: false }] }),
 });
@@ -63,3 +78,22 @@ export const sortedBy = (browse: Browse, column: string): Browse => {
 
 /** Whether the engine can sort by a column. */
 export const isSortable = ({ type: { type } }: ArrowField): boolean => !/list|struct|map|binary|blob/.test(type);
+
+/** The state of the view, which its address names too. */
+export const useBrowse = (table: string) => {
+  const read = (): Browse => {
+    const route = parseRoute(location.hash);
+    return browseOf(route.view === "table" ? route.fields : undefined);
+  };
+  const [browse, setBrowse] = useState(read);
+  useEffect(() => {
+    const restore = (): void => setBrowse(read());
+    addEventListener("hashchange", restore);
+    return () => removeEventListener("hashchange", restore);
+  }, []);
+  const put = (next: Browse): void => {
+    setBrowse(next);
+    history.pushState(null, "", addressOf({ view: "table", table, fields: fieldsOf(next) }));
+  };
+  return [browse, put] as const;
+};

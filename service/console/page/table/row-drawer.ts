@@ -9,6 +9,7 @@ import { CellView, DeferredCell, type DeferredColumn } from "../rows-table.ts";
 
 interface Props {
   readonly table: string;
+  readonly branch: string | undefined;
   readonly rows: Rows;
   readonly deferred: readonly DeferredColumn[];
   /** Names of the vector columns. */
@@ -20,7 +21,7 @@ interface Props {
 }
 
 /** All values of a row in full. */
-export const RowDrawer = ({ table, rows, deferred, vectors, row, number, close }: Props) => {
+export const RowDrawer = ({ table, branch, rows, deferred, vectors, row, number, close }: Props) => {
   const dialog = useRef<HTMLDialogElement>(null);
   const { busy, error, run } = useAction();
   useEffect(() => dialog.current?.showModal(), []);
@@ -30,7 +31,7 @@ export const RowDrawer = ({ table, rows, deferred, vectors, row, number, close }
       const cell = at === -1 ? await deferred.find((column) => column.name === name)?.load(row) : rows.cell(row, at);
       const numbers = cell && numbersOf(cell);
       if (numbers === undefined) throw new Error(`${name} of this row is no vector of finite numbers`);
-      openAndRun(table, "rows", { vector: numbers, vector_column: name, k: 10, prefilter: true });
+      openAndRun(table, "rows", { vector: numbers, vector_column: name, k: 10, prefilter: true, branch });
     });
   };
   const similarButton = (name: string) =>

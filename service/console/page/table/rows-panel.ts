@@ -5,11 +5,10 @@ import { formatCount } from "../format.ts";
 import { html } from "../html.ts";
 import { useAction, useLoad } from "../load.ts";
 import { Failure, Panel } from "../parts.ts";
-import { addressOf, parseRoute } from "../route.ts";
 import { type Rows, readRows } from "../rows.ts";
 import { type DeferredColumn, RowsTable } from "../rows-table.ts";
 import { shownColumns, typeName, vectorColumns } from "../schema.ts";
-import { type Browse, browseOf, fieldsOf, isSortable, pageSizes, queryOf, sortedBy } from "./browse.ts";
+import { type Browse, isSortable, pageSizes, queryOf, sortedBy } from "./browse.ts";
 import { csvOf, download, maxExported } from "./export.ts";
 import { RowDrawer } from "./row-drawer.ts";
 
@@ -33,7 +32,7 @@ const loadPage = async (
   mayCount: boolean,
   signal: AbortSignal,
 ): Promise<Page> => {
-  const { version, schema } = await api.describe(table, signal);
+  const { version, schema } = await api.describe(table, signal, browse.branch);
   const { names, wide, unreadable } = shownColumns(schema.fields);
   const isShown = (name: string): boolean => !browse.hidden.includes(name);
   const chosen = (names ?? schema.fields.map(({ name }) => name)).filter(isShown);
@@ -44,7 +43,9 @@ const loadPage = async (
   const read = async (query: Query): Promise<Rows> => readRows(await api.rows(table, query, signal));
   const [rows, total] = await Promise.all([
     read({ ...selection, k: browse.size, ...(from === 0 ? {} : { offset: from }) }),
-    mayCount ? api.countRows(table, browse.filter, version, signal).catch(() => undefined) : undefined,
+    mayCount
+      ? api.countRows(table, browse.filter, { version, branch: browse.branch }, signal).catch(() => undefined)
+      : undefined,
   ]);
   const deferred = wide
     .filter(({ name }) => isShown(name))
@@ -58,25 +59,6 @@ const loadPage = async (
     }));
   const file = (): Promise<Uint8Array> => api.rows(table, { ...selection, k: maxExported });
   return { rows, from, columns: schema.fields, deferred, unreadable, total, file };
-};
-
-/** The state of the view, which its address names too. */
-const useBrowse = (table: string) => {
-  const read = (): Browse => {
-    const route = parseRoute(location.hash);
-    return browseOf(route.view === "table" ? route.fields : undefined);
-  };
-  const [browse, setBrowse] = useState(read);
-  useEffect(() => {
-    const restore = (): void => setBrowse(read());
-    addEventListener("hashchange", restore);
-    return () => removeEventListener("hashchange", restore);
-  }, []);
-  const put = (next: Browse): void => {
-    setBrowse(next);
-    history.pushState(null, "", addressOf({ view: "table", table, fields: fieldsOf(next) }));
-  };
-  return [browse, put] as const;
 };
 
 const Filter = ({ filter, apply }: { filter: string; apply: (filter: string) => void }) => {
@@ -167,9 +149,8 @@ const Pager = ({ browse, page, put }: { browse: Browse; page: Page; put: (next: 
 };
 
 /** The rows of a table, by pages. */
-export const RowsPanel = ({ table }: { table: string }) => {
+export const RowsPanel = ({ table, browse, put }: { table: string; browse: Browse; put: (next: Browse) => void }) => {
   const { api, me } = useSession();
-  const [browse, put] = useBrowse(table);
   const [opened, setOpened] = useState<number | undefined>();
   const may = (scope: string): boolean => me.scopes.includes(scope);
   const page = useLoad<Page>(
@@ -208,6 +189,7 @@ export const RowsPanel = ({ table }: { table: string }) => {
         opened !== undefined &&
         html`<${RowDrawer}
           table=${table}
+          branch=${browse.branch}
           rows=${value.rows}
           deferred=${value.deferred}
           vectors=${vectorColumns(value.columns).map(({ name }) => name)}

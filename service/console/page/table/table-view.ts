@@ -1,11 +1,14 @@
 import type { Description, Statistics, VersionEntry } from "../api.ts";
-import { useSession } from "../context.ts";
+import { isRunning } from "../changes/changes.ts";
+import { useChanges, useSession } from "../context.ts";
 import { formatBytes, formatCount } from "../format.ts";
 import { html } from "../html.ts";
 import { useLoad } from "../load.ts";
 import { MissingScope, Panel } from "../parts.ts";
 import { addressOf } from "../route.ts";
 import { typeName } from "../schema.ts";
+import { useBrowse } from "./browse.ts";
+import { CreateIndex } from "./create-index.ts";
 import { Fragments } from "./fragments.ts";
 import { type Index, Indices, loadIndices } from "./indices.ts";
 import { RowsPanel } from "./rows-panel.ts";
@@ -45,28 +48,46 @@ interface History {
 export const TableView = ({ table }: { table: string }) => {
   const { api, me } = useSession();
   const may = (scope: string): boolean => me.scopes.includes(scope);
-  const inputs = [api, table];
-  const description = useLoad((signal) => api.describe(table, signal), inputs);
+  const [browse, put] = useBrowse(table);
+  const { branch } = browse;
+  // An index that this tab made or dropped is in the next answers.
+  const running = useChanges().filter(isRunning).length;
+  const inputs = [api, table, branch, running];
+  const branches = useLoad((signal) => api.branches(table, signal).catch(() => []), [api, table]);
+  const description = useLoad((signal) => api.describe(table, signal, branch), inputs);
   const statistics = useLoad(
-    (signal) => (may("stats") ? api.statistics(table, signal) : new Promise<Statistics>(() => {})),
+    (signal) => (may("stats") ? api.statistics(table, signal, branch) : new Promise<Statistics>(() => {})),
     inputs,
   );
-  const indices = useLoad((signal) => loadIndices(api, table, signal), inputs);
+  const indices = useLoad((signal) => loadIndices(api, table, signal, branch), inputs);
   const history = useLoad<History>(async (signal) => {
     const [versions, tags] = await Promise.all([
-      api.versions(table, signal),
+      api.versions(table, signal, branch),
       may("tags:read") ? api.tags(table, signal) : undefined,
     ]);
     const named = tags && Object.entries(tags).map(([name, tag]) => ({ name, ...tag }));
     return { versions, tags: named };
   }, inputs);
+  const names = [...new Set([...(branches.value ?? []), ...(branch === undefined ? [] : [branch])])];
   return html`<div class="title">
       <h1>${table}</h1>
-      <a class="button" href=${addressOf({ view: "query", table })}>Query</a>
+      ${
+        names.length > 0 &&
+        html`<label class="flag-field">Branch
+          <select
+            value=${branch ?? ""}
+            onChange=${(event: Event) => put({ ...browse, page: 0, branch: (event.target as HTMLSelectElement).value || undefined })}
+          >
+            <option value="">main</option>
+            ${names.map((name) => html`<option key=${name} value=${name}>${name}</option>`)}
+          </select></label
+        >`
+      }
+      <a class="button" href=${addressOf({ view: "query", table, ...(branch === undefined ? {} : { fields: { branch, prefilter: "true" } }) })}>Query</a>
       <a class="button" href=${addressOf({ view: "recall", table })}>Recall</a>
     </div>
     <div class="panels">
-      <${RowsPanel} table=${table} />
+      <${RowsPanel} table=${table} browse=${browse} put=${put} />
       <${Panel} title="Statistics" scope="stats" loaded=${statistics}>
         ${(value: Statistics) => html`<${Numbers} statistics=${value} version=${description.value?.version} />`}
       </${Panel}>
@@ -77,12 +98,15 @@ export const TableView = ({ table }: { table: string }) => {
         ${(value: Description) => html`<${Schema} description=${value} />`}
       </${Panel}>
       <${Panel} title="Indices" loaded=${indices} wide>
-        ${(value: readonly Index[]) => html`<${Indices} indices=${value} />`}
+        ${(value: readonly Index[]) => html`
+          <${Indices} table=${table} branch=${branch} indices=${value} />
+          ${description.value !== undefined && html`<${CreateIndex} table=${table} branch=${branch} fields=${description.value.schema.fields} />`}
+        `}
       </${Panel}>
       <${Panel} title="Versions and tags" loaded=${history} wide>
         ${(value: History) => html`
           ${value.tags === undefined && html`<${MissingScope} scope="tags:read" />`}
-          <${Versions} table=${table} versions=${value.versions} tags=${value.tags ?? []} reload=${history.reload} />
+          <${Versions} key=${branch} table=${table} branch=${branch} versions=${value.versions} tags=${value.tags ?? []} reload=${history.reload} />
         `}
       </${Panel}>
     </div>`;

@@ -1,14 +1,15 @@
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import type { VersionEntry } from "../api.ts";
 import { useSession } from "../context.ts";
 import { formatCount, formatTime } from "../format.ts";
 import { html } from "../html.ts";
 import { useAction } from "../load.ts";
 import { Failure } from "../parts.ts";
-import { type Tag, timelineMarks } from "./timeline.ts";
+import { TagList } from "./tag-list.ts";
+import { changeOf, flagsOf, flagText, type Tag, timelineMarks } from "./timeline.ts";
 
-/** Versions in the list; older ones are on the time line only. */
-const maxListed = 50;
+/** Versions of a page of the list. */
+const pageSize = 50;
 
 interface TagControls {
   readonly create: (tag: string, version: number) => void;
@@ -19,7 +20,7 @@ interface TagControls {
 }
 
 const Timeline = ({ versions, tags }: { versions: readonly VersionEntry[]; tags: readonly Tag[] }) => {
-  const marks = timelineMarks(versions, tags);
+  const marks = useMemo(() => timelineMarks(versions, tags), [versions, tags]);
   const [first, last] = [versions[0], versions.at(-1)];
   return html`<div class="timeline">
     <svg viewBox="0 0 1000 56" preserveAspectRatio="none" aria-hidden="true">
@@ -29,12 +30,10 @@ const Timeline = ({ versions, tags }: { versions: readonly VersionEntry[]; tags:
           html`<line key=${version} class=${tags.length > 0 ? "tagged" : "mark"} x1=${10 + at * 980} x2=${10 + at * 980} y1=${tags.length > 0 ? 22 : 38} y2="50" />`,
       )}
     </svg>
-    ${marks
-      .filter(({ tags }) => tags.length > 0)
-      .map(
-        ({ version, at, tags }) =>
-          html`<span key=${version} class="flag" style=${{ left: `${1 + at * 98}%` }}>${tags.join(", ")}</span>`,
-      )}
+    ${flagsOf(marks).map(
+      (flag) =>
+        html`<span key=${flag.at} class="flag" title=${flag.tags.join(", ")} style=${{ left: `${1 + flag.at * 98}%` }}>${flagText(flag)}</span>`,
+    )}
     <p class="ends"><span>${first && formatTime(first.timestamp_millis)}</span><span>${last && formatTime(last.timestamp_millis)}</span></p>
   </div>`;
 };
@@ -81,12 +80,13 @@ const AddTag = ({ version, tags, controls }: { version: number; tags: readonly T
 
 interface VersionsProps {
   readonly table: string;
+  readonly branch: string | undefined;
   readonly versions: readonly VersionEntry[];
   readonly tags: readonly Tag[];
   readonly reload: () => void;
 }
 
-export const Versions = ({ table, versions, tags, reload }: VersionsProps) => {
+export const Versions = ({ table, branch, versions, tags, reload }: VersionsProps) => {
   const { api, me } = useSession();
   const { busy, error, run } = useAction();
   const act = (action: () => Promise<unknown>): void => {
@@ -96,42 +96,56 @@ export const Versions = ({ table, versions, tags, reload }: VersionsProps) => {
     });
   };
   const controls: TagControls = {
-    create: (tag, version) => act(() => api.createTag(table, tag, version)),
-    move: (tag, version) => act(() => api.moveTag(table, tag, version)),
+    create: (tag, version) => act(() => api.createTag(table, tag, version, branch)),
+    move: (tag, version) => act(() => api.moveTag(table, tag, version, branch)),
     remove: (tag) => act(() => api.deleteTag(table, tag)),
     busy,
     permitted: me.scopes.includes("tags:write"),
   };
-  const listed = versions.toReversed().slice(0, maxListed);
-  const elsewhere = tags.filter(({ branch }) => branch !== undefined);
-  return html`<${Timeline} versions=${versions} tags=${tags} />
+  const [page, setPage] = useState(0);
+  const end = versions.length - page * pageSize;
+  const start = Math.max(0, end - pageSize);
+  const here = useMemo(() => tags.filter((tag) => tag.branch === branch), [tags, branch]);
+  return html`<${Timeline} versions=${versions} tags=${here} />
     ${error !== undefined && html`<${Failure} error=${error} />`}
     ${!controls.permitted && html`<p class="muted">To create, move or delete tags you need the scope <code>tags:write</code>.</p>`}
     <datalist id="tag-names">${tags.map(({ name }) => html`<option key=${name} value=${name} />`)}</datalist>
     <div class="scroll" tabindex="0" role="region" aria-label="List of versions"><table>
       <thead>
-        <tr><th class="number">Version</th><th>Time</th><th class="number">Rows</th><th class="number">Fragments</th><th class="number">Deleted rows</th><th>Tags</th></tr>
+        <tr><th class="number">Version</th><th>Time</th><th class="number">Rows</th><th class="number">Fragments</th><th class="number">Deleted rows</th><th>Change</th><th>Tags</th></tr>
       </thead>
       <tbody>
-        ${listed.map(
-          ({ version, timestamp_millis: time, metadata }) => html`<tr key=${version}>
+        ${versions
+          .slice(start, end)
+          .map((entry, index) => {
+            const { version, timestamp_millis: time, metadata } = entry;
+            return html`<tr key=${version}>
             <th scope="row" class="number">${version}</th>
             <td>${formatTime(time)}</td>
             <td class="number">${formatCount(numberOf(metadata.total_rows))}</td>
             <td class="number">${formatCount(numberOf(metadata.total_fragments))}</td>
             <td class="number">${formatCount(numberOf(metadata.total_deletion_file_rows))}</td>
+            <td>${changeOf(entry, versions[start + index - 1])}</td>
             <td>
-              ${tags
-                .filter((tag) => tag.version === version && tag.branch === undefined)
+              ${here
+                .filter((tag) => tag.version === version)
                 .map((tag) => html`<${TagChip} key=${tag.name} tag=${tag} controls=${controls} />`)}
               ${controls.permitted && html`<${AddTag} version=${version} tags=${tags} controls=${controls} />`}
             </td>
-          </tr>`,
-        )}
+          </tr>`;
+          })
+          .toReversed()}
       </tbody>
     </table></div>
-    ${versions.length > maxListed && html`<p class="muted">The newest ${maxListed} of ${versions.length} versions.</p>`}
-    ${elsewhere.length > 0 && html`<p class="muted">On branches: ${elsewhere.map(({ name, branch, version }) => `${name} (${branch}, version ${version})`).join(", ")}.</p>`}`;
+    ${
+      versions.length > pageSize &&
+      html`<p class="buttons">
+        <span role="status">Versions ${versions[start]?.version} to ${versions[end - 1]?.version} of ${formatCount(versions.length)}</span>
+        <button type="button" disabled=${page === 0} onClick=${() => setPage(page - 1)}>Newer versions</button>
+        <button type="button" disabled=${start === 0} onClick=${() => setPage(page + 1)}>Older versions</button>
+      </p>`
+    }
+    ${tags.length > 0 && html`<${TagList} tags=${tags} busy=${busy} permitted=${controls.permitted} move=${controls.move} />`}`;
 };
 
 const numberOf = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text));
