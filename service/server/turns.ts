@@ -2,10 +2,10 @@
 const sliceMs = 5;
 
 /**
- * Lets callers take turns at the CPU of the main process. Many small requests of one turn of the event loop go on at once. When
- * the turn has lasted longer, for instance because responses of 1 MB are encoded, each further step waits in the queue of its
- * caller, and every turn of the event loop continues one step of the next caller. So another caller waits for one step of each
- * busy one, not for all that these have sent.
+ * Lets callers take turns at the CPU of the main process. Steps go on at once until a turn of the event loop has lasted too long,
+ * for instance because responses of 1 MB are encoded. Then each further step waits in the queue of its caller, and the next
+ * turns of the event loop continue one step of each caller after the other. So another caller waits for one step of each busy
+ * one, not for all that these have sent.
  */
 export class Turns {
   /** Waiting steps by caller, oldest first; the caller whose turn is next comes first. */
@@ -14,13 +14,19 @@ export class Turns {
 
   /** Runs work that takes CPU, and does not wait for anything, when it is the caller's turn. */
   async run<T>(caller: string, work: () => T): Promise<T> {
-    if (this.#queues.size > 0 || !this.#isInSlice())
-      await new Promise<void>((resolve) => {
-        const queue = this.#queues.get(caller);
-        if (queue === undefined) this.#queues.set(caller, [resolve]);
-        else queue.push(resolve);
-      });
-    return work();
+    if (this.#queues.size === 0 && this.#isInSlice()) return work();
+    return new Promise<T>((resolve, reject) => {
+      const step = (): void => {
+        try {
+          resolve(work());
+        } catch (error) {
+          reject(error);
+        }
+      };
+      const queue = this.#queues.get(caller);
+      if (queue === undefined) this.#queues.set(caller, [step]);
+      else queue.push(step);
+    });
   }
 
   #isInSlice(): boolean {
@@ -31,18 +37,22 @@ export class Turns {
 
   #begin(now: number): void {
     this.#since = now;
-    setImmediate(() => this.#next());
+    setImmediate(() => this.#continue());
   }
 
-  #next(): void {
+  #continue(): void {
     this.#since = undefined;
+    while (this.#queues.size > 0 && this.#isInSlice()) this.#takeNext()?.();
+  }
+
+  /** The oldest step of the next caller. That caller moves to the end of the turns. */
+  #takeNext(): (() => void) | undefined {
     const [first] = this.#queues;
-    if (first === undefined) return;
-    this.#begin(performance.now());
+    if (first === undefined) return undefined;
     const [caller, queue] = first;
     this.#queues.delete(caller);
-    const resolve = queue.shift();
+    const step = queue.shift();
     if (queue.length > 0) this.#queues.set(caller, queue);
-    resolve?.();
+    return step;
   }
 }
