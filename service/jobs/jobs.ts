@@ -220,7 +220,8 @@ export class Jobs {
 
   /** @returns false if the job had ended. */
   async resume(id: string): Promise<boolean> {
-    const done = await this.#change(id, undefined, { wish: "run" });
+    // It waits for a runner from now on.
+    const done = await this.#change(id, undefined, { wish: "run", heartbeat: this.#now() });
     void this.tick();
     return done;
   }

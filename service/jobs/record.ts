@@ -118,7 +118,7 @@ export const stepFor = (job: JobRecord, { leaseMs, maxMs }: JobLimits, performer
       failure: runnerLost(`the process that ran the job ended ${job.attempts} times`),
     };
   if (performer === "elsewhere") {
-    if (job.runner !== "" || job.createdAt + maxMs > now) return none;
+    if (job.runner !== "" || job.heartbeat + maxMs > now) return none;
     const message = "no runner took the job: start one, or ask the operator to; see docs/functions.md";
     return { kind: "end", state: "TIMED_OUT", failure: { phase: "wait", message, retryable: true } };
   }

@@ -9,6 +9,7 @@ import { type Connection, connect, type Table } from "@lancedb/lancedb";
 import { tableFromIPC } from "apache-arrow";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pythonWith } from "../../tools/parts/python.ts";
+import { startMinio } from "../stores/minio.ts";
 import type { Running } from "../support/process.ts";
 import { testToken } from "../support/request.ts";
 import { type ServiceProcess, startReadyServiceProcess } from "../support/service-process.ts";
@@ -247,6 +248,39 @@ describe.skipIf(skipped !== undefined)("Functions on Ray", () => {
     const values = await valuesOf(table, "y");
     expect(Object.entries(values).filter(([of, value]) => value !== 7 * Number(of))).toEqual([]);
     expect(Object.keys(values)).toHaveLength(200);
+  });
+
+  test("fills a column of a table in a bucket", async (context) => {
+    const minio = await startMinio(print);
+    if (minio.base === undefined) return context.skip(minio.missing);
+    const options = { LAKEHEAD_STORAGE_OPTIONS: JSON.stringify(minio.storageOptions) };
+    const own = await startReadyServiceProcess({
+      environment: {
+        LAKEHEAD_DATABASE: minio.uri,
+        LAKEHEAD_WRITES: "on",
+        LAKEHEAD_FUNCTIONS: "on",
+        LAKEHEAD_CONSISTENCY_SECONDS: "0",
+        ...options,
+      },
+    });
+    const other = await startRunner(python ?? "", minio.uri, head.address, options);
+    const connection = await connect(minio.uri, { storageOptions: { ...minio.storageOptions } });
+    try {
+      const table = await connection.createTable("bucket", [{ id: 1n }, { id: 2n }]);
+      await table.add([{ id: 3n }]);
+      const made = await register(own, { source: times(11), inputs: { x: "int64" }, output: scalar("int64") });
+      await bind(own, "bucket", made, { x: "id" }, { y: "$value" });
+      expect(await ended(own, await refresh(own, "bucket", "y"))).toMatchObject({
+        job_state: "DONE",
+        result: { rows_assigned: 3, rows_remaining: 0 },
+      });
+      expect(await (await connection.openTable("bucket")).countRows("y = id * 11")).toBe(3);
+    } finally {
+      connection.close();
+      await end(other, "SIGKILL");
+      await own.stop();
+      await minio.stop();
+    }
   });
 
   test("a worker that ends is replaced", async () => {

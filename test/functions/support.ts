@@ -23,12 +23,18 @@ export const startHead = async (python: string): Promise<{ readonly address: str
 };
 
 /** A runner that waits for jobs. */
-export const startRunner = async (python: string, database: string, address: string): Promise<Running> => {
+export const startRunner = async (
+  python: string,
+  database: string,
+  address: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Running> => {
   const runner = startProcess(python, ["-u", here("../../runner/main.py")], {
     LAKEHEAD_DATABASE: database,
     LAKEHEAD_RAY_ADDRESS: address,
     LAKEHEAD_JOBS_LEASE_SECONDS: String(leaseSeconds),
     LAKEHEAD_FUNCTIONS_WORKERS: "2",
+    ...environment,
   });
   await runner.printed(/waiting for jobs/);
   return runner;

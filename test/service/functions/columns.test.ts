@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "@lancedb/lancedb";
 import { Field, Int64, Schema } from "apache-arrow";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -216,7 +217,12 @@ describe("a refresh by a Function", () => {
       spec: { column: "label", directory: `${table}.lance`, inputs: [{ parameter: "x", column: "id" }] },
     });
     expect((await service.ask("/v1/jobs/pause", job)).body).toMatchObject({ paused: true });
+    // Longer than a job waits for a runner.
+    await sleep(4000);
+    expect(await jobOf(body.job_id, () => true)).toMatchObject({ job_state: "IN_PROGRESS" });
     expect((await service.ask("/v1/jobs/resume", job)).body).toMatchObject({ resumed: true });
+    await sleep(1000);
+    expect(await jobOf(body.job_id, () => true)).toMatchObject({ job_state: "IN_PROGRESS" });
     expect((await service.ask("/v1/jobs/cancel", job)).status).toBe(200);
     expect(await jobOf(body.job_id)).toMatchObject({ job_state: "CANCELLED" });
   });
