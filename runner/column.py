@@ -22,7 +22,7 @@ CONFLICTS = 20
 # What is committed together: a conflict makes it void.
 GROUP_FRAGMENTS = 16
 GROUP_SECONDS = 20
-# Rows that failed, of which an event says why.
+# Rows that failed, of which is kept why.
 REPORTED = 1000
 
 
@@ -90,7 +90,7 @@ class Column:
                 work.append((fragment.fragment_id, fragment.count_rows(), digest))
         return work
 
-    def fill(self, stop, event):
+    def fill(self, stop, event, row_errors):
         started = self._open()
         total = {"assigned": 0, "failed": 0}
         published = started.version
@@ -110,17 +110,16 @@ class Column:
             conflict = None
             for group in self._computed(table, outputs, work, stop):
                 failed = sum(each["failed"] for each in group)
-                for each in group:
-                    for offset, kind, text in each["errors"]:
-                        if reported < REPORTED:
-                            reported += 1
-                            entity = f"fragment {each['fragment']} row {offset}"
-                            event(state="row_error", entity=entity, message=f"{kind}: {text}")
+                errors = [(each["fragment"], *error) for each in group for error in each["errors"]]
+                errors = errors[: REPORTED - reported]
+                if errors:
+                    row_errors(table.version, errors)
+                reported += len(errors)
                 if total["failed"] + failed > max(1, whole) * FAILED_SHARE:
                     raise Failed(
                         "run",
                         f"{total['failed'] + failed} of {whole} rows failed, more than {FAILED_SHARE:.0%}: "
-                        "the job's events with the state row_error say why",
+                        "the table's function_errors say why",
                         False,
                     )
                 if stop.is_set():

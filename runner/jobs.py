@@ -17,6 +17,15 @@ ATTEMPTS = 8
 
 TEXTS = ["job_id", "state", "updated_by", "emitted_from", "emitted_by", "claim_entity", "message"]
 NUMBERS = ["emitted_at_millis", "rows_processed"]
+ERROR_SCHEMA = pa.schema(
+    [
+        *((name, pa.utf8()) for name in ["job_id", "table", "column", "function", "error_type", "error_message"]),
+        ("function_version", pa.utf8()),
+        *((name, pa.int64()) for name in ["fragment_id", "row_offset", "table_version", "created_at_millis"]),
+    ]
+)
+# Errors of rows are kept for as long as jobs are.
+KEPT_MILLISECONDS = 7 * 86_400_000
 EVENT_SCHEMA = pa.schema([*((name, pa.utf8()) for name in TEXTS), *((name, pa.int64()) for name in NUMBERS)])
 
 
@@ -120,6 +129,33 @@ class Jobs:
             repeated(lambda: lance.write_dataset(data, uri, mode="append", storage_options=self._storage))
         except (OSError, RuntimeError, ValueError):
             pass
+
+    def row_errors(self, job, version, errors):
+        """Keeps why rows have no value: the fragment, the offset in it, the type and the text of each error."""
+        function = job["spec"]["function"]
+        known = {
+            **{"job_id": job["id"], "table": job["table"], "column": job["spec"]["column"]},
+            **{"function": function["name"], "function_version": function["version"]},
+            **{"table_version": version, "created_at_millis": now()},
+        }
+        keys = ("fragment_id", "row_offset", "error_type", "error_message")
+        rows = [{**known, **dict(zip(keys, error))} for error in errors]
+        uri = f"{self._home}/function_errors.lance"
+
+        def keep():
+            try:
+                table = lance.dataset(uri, storage_options=self._storage)
+            except ValueError:
+                table = None
+            if table is not None:
+                old = f"created_at_millis < {now() - KEPT_MILLISECONDS}"
+                if table.count_rows(old) > 0:
+                    table.delete(old)
+            data = pa.Table.from_pylist(rows, schema=ERROR_SCHEMA)
+            mode = "create" if table is None else "append"
+            lance.write_dataset(data, uri, mode=mode, storage_options=self._storage)
+
+        repeated(keep)
 
     def source(self, digest):
         """A source of the catalog, or None if it is not kept, or not what the digest says."""

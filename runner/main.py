@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 import time
+from functools import partial
 
 # A runner that was killed holds the CPUs of its workers for so many seconds.
 os.environ.setdefault("RAY_CLIENT_RECONNECT_GRACE_PERIOD", "5")
@@ -70,7 +71,7 @@ def perform(jobs, job, stopping):
         if source is None:
             raise Failed("prepare", "the source of the Function is no longer kept: register it again", False)
         column = Column(f"{DATABASE}/{job['spec']['directory']}", STORAGE, job["spec"], source, WORKERS, PACKAGES)
-        result = column.fill(stop, lambda **event: jobs.event(job, **event))
+        result = column.fill(stop, partial(jobs.event, job), partial(jobs.row_errors, job))
         outcome = ("DONE", {"result": result})
     except Stopped:
         outcome = None

@@ -54,7 +54,7 @@ const createTools = (
   vending: Vending | undefined,
   uploads: Tools["uploads"],
   jobs: Tools["jobs"],
-  functions: Tools["functions"],
+  { functions, rowErrors }: Pick<Tools, "functions" | "rowErrors">,
   { guard, deadlineSeconds, blobWindowBytes, ...config }: Config,
 ): Tools => {
   const limits = requestLimits(config.limits);
@@ -80,6 +80,7 @@ const createTools = (
     uploads,
     jobs,
     functions,
+    rowErrors,
     functionId: (name) => functionIdFromParts([name], config.limits),
   };
 };
@@ -132,10 +133,8 @@ export const startService = async (config: Config, log: Log, version: string): P
   const jobs = new Jobs(new LanceJobStore(config.database, config.maintenance.database.caches), config.jobs, log);
   jobs.register("refresh_column", refreshColumnHandler(database));
   if (config.writes === "on") jobs.watch();
-  const functions = new Functions(
-    new LanceFunctionStore(config.database, config.maintenance.database.caches),
-    config.functions,
-  );
+  const functionStore = new LanceFunctionStore(config.database, config.maintenance.database.caches);
+  const functions = new Functions(functionStore, config.functions);
   jobs.register("create_function", createFunctionHandler(functions));
   jobs.register(refreshFunction, "elsewhere");
   const served = [
@@ -154,7 +153,10 @@ export const startService = async (config: Config, log: Log, version: string): P
       vending,
       multipart,
       jobs,
-      config.functions.mode === "on" ? functions : undefined,
+      {
+        functions: config.functions.mode === "on" ? functions : undefined,
+        rowErrors: (table, query) => functionStore.rowErrors(table, query),
+      },
       config,
     ),
     operations: served,

@@ -17,6 +17,7 @@ export {
 } from "./binding.ts";
 export { type FunctionLimits, type FunctionStore, Functions, type NewVersion } from "./catalog.ts";
 export { agree, type Registration, registration, registrationShape } from "./registration.ts";
+export type { RowError, RowErrorQuery } from "./row-error.ts";
 export {
   type Definition,
   definitionOf,

@@ -16,6 +16,7 @@ import {
   dropFunction,
   listFunctions,
 } from "./functions/functions.ts";
+import { rowErrors } from "./functions/row-errors.ts";
 import { createIndex, createScalarIndex } from "./indices/create-index.ts";
 import { dropIndex } from "./indices/drop-index.ts";
 import { indexStats } from "./indices/index-stats.ts";
@@ -130,6 +131,7 @@ export const functionOperations: readonly Operation[] = [
   dropFunction,
   createFunctionByName,
   describeFunctionByName,
+  rowErrors,
 ];
 
 /** Every operation. */

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { Principal, Scope } from "../auth/index.ts";
 import type { Loan, Vending } from "../catalog/vending.ts";
 import type { ErrorCode } from "../errors.ts";
-import type { Functions } from "../functions/index.ts";
+import type { Functions, RowError, RowErrorQuery } from "../functions/index.ts";
 import type { VerifiedExpression } from "../guard/expression/index.ts";
 import type { NamespaceId, TableId } from "../guard/table-id.ts";
 import type { VerifiedQuery } from "../guard/verify-query.ts";
@@ -39,6 +39,8 @@ export interface Tools {
   >;
   /** Absent: Functions are off. */
   readonly functions: Pick<Functions, "list" | "find" | "keepSource" | "drop"> | undefined;
+  /** Why rows of a table have no value of a Function. */
+  readonly rowErrors: (table: string, query: RowErrorQuery) => Promise<readonly RowError[]>;
   /** The id of a Function by its name alone, in the root namespace. */
   readonly functionId: (name: string) => NamespaceId;
   /** Whether responses tell where tables lie. */

@@ -556,6 +556,13 @@ const extensions: readonly Deviation[] = [
     reason: "LanceDB's clients call them: the specification has no Functions",
   },
   {
+    operations: ["errors"],
+    part: "operation",
+    kind: "added",
+    fields: post,
+    reason: "LanceDB's clients call it: the specification has no Functions",
+  },
+  {
     operations: ["namespace/{id}/function/list"],
     part: "operation",
     kind: "added",

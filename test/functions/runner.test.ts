@@ -188,10 +188,16 @@ describe.skipIf(skipped !== undefined)("Functions on Ray", () => {
     const id = await refresh(service, name, "few");
     expect((await ended(service, id)).result).toMatchObject({ rows_assigned: 98, rows_failed: 2, rows_remaining: 0 });
     expect(await table.countRows("few is null")).toBe(2);
-    expect((await eventsOf(id, "row_error")).map(({ message }) => message).toSorted()).toEqual([
-      "ValueError: no 100",
-      "ValueError: no 50",
+    const { body } = await service.call("errors", name, { job_id: id });
+    expect(body.truncated).toBe(false);
+    const messages = body.records.map((each: Record<string, unknown>) => [each.error_type, each.error_message]);
+    expect(messages.toSorted()).toEqual([
+      ["ValueError", "no 100"],
+      ["ValueError", "no 50"],
     ]);
+    expect(body.records[0]).toMatchObject({ job_id: id, column: "few", function: "few", function_version: "1" });
+    expect((await service.call("errors", name, { column: "few", limit: 1 })).body).toMatchObject({ truncated: true });
+    expect((await service.call("errors", name, { column: "id" })).body).toEqual({ records: [], truncated: false });
     const many = await register(service, {
       source: source("many", 5),
       inputs: { x: "int64" },

@@ -1,5 +1,5 @@
 import { Field, Float64, Schema, Utf8 } from "apache-arrow";
-import type { FunctionStore, FunctionVersion } from "../../functions/index.ts";
+import type { FunctionStore, FunctionVersion, RowError, RowErrorQuery } from "../../functions/index.ts";
 import { type CacheSizes, type DatabaseAddress, LazyConnection } from "../connection/connection.ts";
 import { ownDatabase } from "../maintenance/maintenance-record.ts";
 import { OwnTable, quoted } from "./own-table.ts";
@@ -45,6 +45,7 @@ export class LanceFunctionStore implements FunctionStore {
   readonly #connection: LazyConnection;
   readonly #functions: OwnTable;
   readonly #sources: OwnTable;
+  readonly #errors: OwnTable;
   readonly #now: () => number;
 
   constructor(address: DatabaseAddress, caches: CacheSizes, now: () => number = Date.now) {
@@ -52,6 +53,8 @@ export class LanceFunctionStore implements FunctionStore {
     this.#connection = new LazyConnection(own, caches, 0);
     this.#functions = new OwnTable(this.#connection, own.uri, "functions", functionSchema);
     this.#sources = new OwnTable(this.#connection, own.uri, "function_sources", sourceSchema);
+    // Made by the first runner that needs it.
+    this.#errors = new OwnTable(this.#connection, own.uri, "function_errors", new Schema([]));
     this.#now = now;
   }
 
@@ -96,8 +99,31 @@ export class LanceFunctionStore implements FunctionStore {
     });
   }
 
+  /** The runner writes them. */
+  async rowErrors(table: string, { job, column, limit }: RowErrorQuery): Promise<readonly RowError[]> {
+    const conditions = [
+      `"table" = ${quoted(table)}`,
+      ...(job === undefined ? [] : [`job_id = ${quoted(job)}`]),
+      ...(column === undefined ? [] : [`"column" = ${quoted(column)}`]),
+    ];
+    const rows = await this.#errors.read((own) => own.query().where(conditions.join(" AND ")).limit(limit).toArray());
+    return (rows ?? []).map((row) => ({
+      job_id: row.job_id,
+      fragment_id: Number(row.fragment_id),
+      row_offset: Number(row.row_offset),
+      column: row.column,
+      function: row.function,
+      function_version: row.function_version,
+      table_version: Number(row.table_version),
+      error_type: row.error_type,
+      error_message: row.error_message,
+      created_at_millis: Number(row.created_at_millis),
+    }));
+  }
+
   async compact(): Promise<void> {
-    for (const own of [this.#functions, this.#sources]) await own.compact(this.#now(), versionsPerCompaction);
+    for (const own of [this.#functions, this.#sources, this.#errors])
+      await own.compact(this.#now(), versionsPerCompaction);
   }
 
   close(): Promise<void> {

@@ -51,7 +51,9 @@ export const addFunctionColumns = async (
 };
 
 /** What the runner needs of a Function; the source comes from the catalog, by its digest. */
-const runtimeOf = ({ definition, objectId }: FunctionVersion) => ({
+const runtimeOf = ({ id, version, definition, objectId }: FunctionVersion) => ({
+  name: id.join("$"),
+  version: String(version),
   object: objectId,
   artifact: definition.artifact,
   signature: definition.signature,

@@ -87,7 +87,7 @@ async def main() -> None:
     branches = watch("branches", table.branches)
     await refusals(cases, [*of_connection(db), *of_table(table, branches)])
     await writes(remote, cases, db, lambda of, where, values: of.update(where=where, updates_sql=values))
-    await functions(cases, db, connect)
+    await functions(remote, cases, db)
 
     async def replaced() -> None:
         await table.replace_field_metadata("id", {"unit": "none"})

@@ -6,7 +6,7 @@ import pyarrow as pa
 from lancedb import col
 from lancedb.functions import udf
 from lancedb.remote.errors import HttpError
-from remote import Cases, done, fails
+from remote import Cases, Remote, done, fails
 from report import KEYS, holds, same
 
 
@@ -23,7 +23,7 @@ def lengths(words: list[str]) -> list[int]:
 CREATE = "/function/{id}/create"
 
 
-async def functions(cases: Cases, db: Any, other: Any) -> None:
+async def functions(remote: Remote, cases: Cases, db: Any) -> None:
     made: list[Any] = []
 
     async def created() -> None:
@@ -37,7 +37,7 @@ async def functions(cases: Cases, db: Any, other: Any) -> None:
         same(again, made[0])
 
     async def not_created() -> None:
-        stranger = await done(other(KEYS["docsStats"]))
+        stranger = await done(remote.connect(KEYS["docsStats"]))
         same((await fails(HttpError, lambda: stranger.create_function_async(double))).status_code, 403)
 
     async def described() -> None:
@@ -64,6 +64,11 @@ async def functions(cases: Cases, db: Any, other: Any) -> None:
         await done(known.refresh())
         same((known.state, known.job_type), ("running", "refresh_function"))
         same(await done(db.cancel_job(job.id)), True)
+
+    async def no_errors() -> None:
+        table = remote.watch("table", await done(db.open_table("bound")))
+        found = await done(table.function_errors(column="twice", limit=5))
+        same((list(found.records), found.truncated), ([], False))
         await done(db.drop_table("bound"))
 
     async def dropped() -> None:
@@ -79,4 +84,5 @@ async def functions(cases: Cases, db: Any, other: Any) -> None:
     await cases.case("namespace/function/list", "of the root, of a namespace", listed)
     await cases.case("add_columns", "of a Function; without its input", bound)
     await cases.case("backfill_column", "of a Function, by a job that waits for a runner", refreshed)
+    await cases.case("errors", "none, of a column", no_errors)
     await cases.case("/function/{id}/drop", "a version; one that is not there", dropped)

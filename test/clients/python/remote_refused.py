@@ -44,7 +44,6 @@ def of_table(table: Any, branches: Any) -> Refused:
     return [
         ("index/{index_name}/prewarm", "prewarm_index", lambda: table.prewarm_index("id_idx")),
         ("page_cache/prewarm", "prewarm_data", lambda: table.prewarm_data(["id"])),
-        ("errors", "function_errors", lambda: table.function_errors()),
         ("branches/diff", "branches.diff", lambda: branches.diff("experiment")),
         ("branches/cherry_pick", "branches.cherry_pick", lambda: branches.cherry_pick("experiment")),
         (

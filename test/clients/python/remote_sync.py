@@ -76,7 +76,7 @@ async def main() -> None:
     table = watch("table", db.open_table("docs"))
     await refusals(cases, [*of_connection(db), *of_table(table, watch("branches", table.branches))])
     await writes(remote, cases, db, lambda of, where, values: of.update(where=where, values_sql=values))
-    await functions(cases, db, connect)
+    await functions(remote, cases, db)
 
     async def older_names() -> None:
         plain = watch("table", db.open_table("plain"))

@@ -250,3 +250,13 @@ describe("a refresh by a Function", () => {
     });
   });
 });
+
+test("a table of which no runner has recorded an error has none, and to read them takes the scope read", async () => {
+  const { table } = await bound();
+  expect(await service.call("errors", table, {})).toMatchObject({
+    status: 200,
+    body: { records: [], truncated: false },
+  });
+  expect((await service.call("errors", table, {}, { token: tokens.writer })).status).toBe(403);
+  expect((await service.call("errors", table, { limit: 0 })).status).toBe(400);
+});
