@@ -179,6 +179,23 @@ describe.skipIf(skipped !== undefined)("Functions on Ray", () => {
     });
   });
 
+  test("takes modules that are sent with it, and packages of folders", async () => {
+    const { name, table } = await makeTable([1, 2]);
+    const made = await register(service, {
+      source: "from helpers.numbers import add\nimport plain\ndef bundled(x):\n    return add(x, plain.one)\n",
+      modules: {
+        "helpers/__init__.py": "# a package\n",
+        "helpers/numbers.py": "def add(x, y):\n    return x + y\n",
+        "plain.py": "one = 1\n",
+      },
+      inputs: { x: "int64" },
+      output: scalar("int64"),
+    });
+    await bind(service, name, made, { x: "id" }, { y: "$value" });
+    expect(await ended(service, await refresh(service, name, "y"))).toMatchObject({ job_state: "DONE" });
+    expect(await table.countRows("y = id + 1")).toBe(2);
+  });
+
   test("leaves a row that fails without a value, says why, and fails when too many do", async () => {
     const source = (name: string, share: number) =>
       `def ${name}(x):\n    if x % ${share} == 0:\n        raise ValueError(f"no {x}")\n    return x\n`;

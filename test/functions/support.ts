@@ -47,6 +47,8 @@ export const end = async (runner: Running, signal: NodeJS.Signals): Promise<void
 
 interface Wanted {
   readonly source: string;
+  /** Files of other modules, by path. */
+  readonly modules?: Readonly<Record<string, string>>;
   readonly inputs: Readonly<Record<string, string>>;
   readonly output: object;
   readonly initialization?: readonly object[];
@@ -79,11 +81,15 @@ export const ended = async (service: ServiceProcess, id: string): Promise<Answer
 
 /** Registers a Function by the name of its entry. */
 export const register = async (service: ServiceProcess, wanted: Wanted): Promise<Answer> => {
-  const { source, inputs, output, initialization } = wanted;
-  const [, entrypoint = ""] = /^(?:def|class) (\w+)/m.exec(source) ?? [];
+  const { inputs, output, initialization, modules } = wanted;
+  const [, entrypoint = ""] = /^(?:def|class) (\w+)/m.exec(wanted.source) ?? [];
+  const source =
+    modules === undefined
+      ? wanted.source
+      : JSON.stringify({ files: { "user_function.py": wanted.source, ...modules } });
   const { job_id: id } = await ask(service, `/v1/function/${entrypoint}/create`, {
     artifact: {
-      kind: "python_callable",
+      kind: modules === undefined ? "python_callable" : "python_bundle",
       digest: `sha256:${createHash("sha256").update(source).digest("hex")}`,
       content: { encoding: "base64", data: Buffer.from(source).toString("base64") },
       entrypoint,
