@@ -31,6 +31,7 @@ import { createApp } from "./server/app.ts";
 import { ByteBudget } from "./server/byte-budget.ts";
 import { createHealthApp, isReady, type Readiness } from "./server/health.ts";
 import { type Listener, listen } from "./server/listener.ts";
+import { makeMemoryDirectory } from "./server/memory-file.ts";
 import { createOpenApi } from "./server/openapi.ts";
 import { PrincipalLimit } from "./server/principal-limit.ts";
 import { Turns } from "./server/turns.ts";
@@ -38,7 +39,8 @@ import { removeStale } from "./server/upload-directory.ts";
 import { Uploads } from "./server/uploads.ts";
 import type { Log } from "./telemetry/log.ts";
 import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
-import { type Isolation, openIsolated } from "./workers/isolated-database.ts";
+import { type Isolation, openIsolated, type PoolName } from "./workers/isolated-database.ts";
+import type { ExitReport } from "./workers/pool.ts";
 
 export interface Service {
   readonly api: Listener;
@@ -91,11 +93,12 @@ const openDatabase = (config: Config, log: Log, metrics: Metrics): Isolation => 
     log.warn({ table, tags }, "tags with invalid files are left out of a list"),
   );
   if (config.isolation === undefined) return { database, available: true, workers: {}, workerBytes: {} };
-  return openIsolated(database, config.isolation, (pool, report) => {
+  const onExit = (pool: PoolName, report: ExitReport): void => {
     if (report.reason === "stopped") return;
     metrics.workerEnd(pool, report.reason);
     log.warn({ pool, ...report }, "a worker process has ended");
-  });
+  };
+  return openIsolated(database, config.isolation, onExit, makeMemoryDirectory(undefined, "lakehead-windows-"));
 };
 
 const sleep = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -197,7 +200,7 @@ export const startService = async (config: Config, log: Log, version: string): P
   }));
   const healthApp = createHealthApp(metrics, readiness);
 
-  const api = await listen(app.router.fetch, config.port, config.host, app.direct, config.requestMs).catch(
+  const api = await listen(app.fetch, config.port, config.host, app.direct, config.requestMs).catch(
     async (error: unknown) => {
       store.stop();
       await database.close();

@@ -60,6 +60,8 @@ export interface IsolatableCalls {
  * verified. There are two implementations: in this process, and with worker processes for the isolatable calls.
  */
 export interface Database extends IsolatableCalls, WriteCalls {
+  /** Takes back the memory of {@link IsolatableCalls.readBlobs}, of which nobody reads any more. */
+  recycle(bytes: Uint8Array): void;
   statistics(table: TableId, snapshot: Snapshot): Promise<StatisticsRecord>;
   /**
    * What the findings of a plan are judged by: statistics, columns, indices, each memoized as for the operation of its own.

@@ -170,6 +170,7 @@ export const openInProcess = (
       }),
     readBlobs: (id, snapshot, column, slices) =>
       handles.use(id, snapshot, (table) => blobs.read(table, column, slices)),
+    recycle: () => undefined,
     count: (id, snapshot, predicate) => handles.use(id, snapshot, (table) => countRows(table, predicate)),
     tables,
     namespaces: shareLists(async (namespace) => listNamespaces(await connected(), namespace)),

@@ -114,17 +114,32 @@ export interface Alternative {
 }
 
 /** Bytes that are read while they are sent. */
+/** Memory that nobody waits for, beside what a stream has of its own. */
+export interface SpareBytes {
+  /** @returns whether there was as much. */
+  take(bytes: number): boolean;
+  give(bytes: number): void;
+}
+
 export class ByteStream {
   readonly bytes: number;
-  /** Bytes that are in memory at once. */
+  /** Bytes that are in memory at once, without spare ones. */
   readonly heldBytes: number;
   /** Begins to read when the first bytes are taken. */
-  readonly read: () => AsyncGenerator<Uint8Array, void>;
+  readonly read: (spare: SpareBytes) => AsyncGenerator<Uint8Array, void>;
+  /** Takes back the memory of a part once the system has it. */
+  readonly recycle: (bytes: Uint8Array) => void;
 
-  constructor(bytes: number, heldBytes: number, read: () => AsyncGenerator<Uint8Array, void>) {
+  constructor(
+    bytes: number,
+    heldBytes: number,
+    read: ByteStream["read"],
+    recycle: ByteStream["recycle"] = () => undefined,
+  ) {
     this.bytes = bytes;
     this.heldBytes = heldBytes;
     this.read = read;
+    this.recycle = recycle;
   }
 }
 

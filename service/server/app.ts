@@ -1,9 +1,11 @@
+import type { getRequestListener, HttpBindings } from "@hono/node-server";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { Hono } from "hono";
 import { paths } from "../contract.ts";
 import { errorKinds, ServiceError } from "../errors.ts";
 import { type Operation, prefixes } from "../operations/operation.ts";
 import { RoutedRequest } from "./api-request.ts";
-import { type Direct, serveDirectly } from "./direct.ts";
+import { type Direct, send, serveDirectly } from "./direct.ts";
 import { type ObserveParts, observe } from "./observe.ts";
 import { type PipelineParts, pipeline } from "./pipeline.ts";
 import {
@@ -16,6 +18,8 @@ import {
   replyToFailure,
 } from "./request.ts";
 import { routedPath } from "./request-url.ts";
+
+type FetchCallback = Parameters<typeof getRequestListener>[0];
 
 export interface AppParts extends PipelineParts, ObserveParts {
   /** The operations to serve. */
@@ -31,6 +35,8 @@ export interface AppParts extends PipelineParts, ObserveParts {
 export interface App {
   /** Serves every request. Without a socket or an environment: tests use `router.request()`. */
   readonly router: Hono<AppEnv>;
+  /** The same with Node's own messages, to which it writes streams itself. */
+  readonly fetch: FetchCallback;
   /** Serves most requests for operations, without the router. */
   readonly direct: Direct;
 }
@@ -42,7 +48,15 @@ const unsupported: Readonly<Record<string, string>> = {
   deregister: "a table is its files; drop removes both",
 };
 
-const toResponse = ({ status, headers, body }: Reply): Response => new Response(body, { status, headers });
+/** Responses that are streams. */
+const streams = new WeakMap<Response, Reply>();
+
+const toResponse = (reply: Reply): Response => {
+  const { status, headers, body } = reply;
+  const response = new Response(body, { status, headers });
+  if (body instanceof ReadableStream) streams.set(response, reply);
+  return response;
+};
 
 /** The API as a function of its parts. */
 export const createApp = (parts: AppParts): App => {
@@ -106,5 +120,13 @@ export const createApp = (parts: AppParts): App => {
   });
 
   app.onError((error, context) => toResponse(fail(error, context.get("record") ?? newRecord(undefined))));
-  return { router: app, direct: serveDirectly({ ...parts, pipelines, fail }) };
+  const fetch: FetchCallback = async (request, bindings) => {
+    const response = await app.fetch(request, bindings);
+    const stream = streams.get(response);
+    if (stream === undefined) return response;
+    // An adapter's own loop does not tell when a part is sent, and reads ahead of it.
+    send((bindings as HttpBindings).outgoing, stream);
+    return RESPONSE_ALREADY_SENT;
+  };
+  return { router: app, fetch, direct: serveDirectly({ ...parts, pipelines, fail }) };
 };

@@ -1,4 +1,8 @@
 import { ServiceError } from "../errors.ts";
+import type { SpareBytes } from "../operations/operation.ts";
+
+/** Of all callers: enough for one stream to be as fast as its store. More would keep others from their first bytes. */
+const maxSpareBytes = 16 * 2 ** 20;
 
 /** Fewer bytes are not counted: a connection has one request at a time. */
 export const smallBytes = 64 * 1024;
@@ -21,6 +25,8 @@ export class Reservation {
   readonly #budget: ByteBudget;
   readonly #caller: string;
   #bytes = 0;
+  #spareBytes = 0;
+  #released = false;
 
   constructor(budget: ByteBudget, caller: string) {
     this.#budget = budget;
@@ -45,8 +51,24 @@ export class Reservation {
     this.#bytes = wanted;
   }
 
+  /** What is free and nobody waits for, to be given back soon: a request that begins to wait gets it. */
+  readonly spare: SpareBytes = {
+    take: (bytes) => {
+      const isFree = !this.#released && this.#budget.takeSpare(this.#caller, bytes);
+      if (isFree) this.#spareBytes += bytes;
+      return isFree;
+    },
+    give: (bytes) => {
+      const given = Math.min(bytes, this.#spareBytes);
+      if (given > 0) this.#budget.giveSpare(this.#caller, given);
+      this.#spareBytes -= given;
+    },
+  };
+
   release(): void {
     this.resize(0);
+    this.spare.give(this.#spareBytes);
+    this.#released = true;
   }
 }
 
@@ -57,6 +79,7 @@ export class ByteBudget {
   readonly #what: string;
   readonly #usedBy = new Map<string, number>();
   readonly #waiting = new Set<Waiting>();
+  #spare = 0;
   #used = 0;
 
   /** @param what names the bytes in a refusal. @param maxWaitMs a reservation waits at most. */
@@ -81,6 +104,19 @@ export class ByteBudget {
   take(caller: string, bytes: number): void {
     if (!this.#fits(caller, bytes)) throw this.#refusal(caller, bytes);
     this.#add(caller, bytes);
+  }
+
+  /** @returns whether so many bytes were free that no request waits for. */
+  takeSpare(caller: string, bytes: number): boolean {
+    if (this.#waiting.size > 0 || this.#spare + bytes > maxSpareBytes || !this.#fits(caller, bytes)) return false;
+    this.#add(caller, bytes);
+    this.#spare += bytes;
+    return true;
+  }
+
+  giveSpare(caller: string, bytes: number): void {
+    this.#spare -= bytes;
+    this.give(caller, bytes);
   }
 
   give(caller: string, bytes: number): void {

@@ -1,6 +1,4 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import type { Operation } from "../operations/operation.ts";
 import { NodeRequest, readHeaders } from "./api-request.ts";
 import type { BodyLimits } from "./body.ts";
@@ -24,16 +22,48 @@ const hasPlainBody = (method: string, headers: ReadonlyMap<string, string>, maxB
   return method === "GET" ? declared === undefined : declared !== undefined && Number(declared) <= maxBytes;
 };
 
-/** Writes a stream as fast as its client takes it. A failure, of which the client has read a part, closes the connection. */
-const sendStream = async (outgoing: ServerResponse, body: ReadableStream<Uint8Array>): Promise<void> => {
-  const readable = Readable.fromWeb(body as never, { highWaterMark: 0 });
-  await pipeline(readable, outgoing).catch(() => undefined);
+/** Resolves when the system has the bytes, or the connection has ended. */
+const written = (outgoing: ServerResponse, bytes: Uint8Array): Promise<void> =>
+  new Promise((resolve) => {
+    const end = (): void => {
+      outgoing.off("close", end);
+      resolve();
+    };
+    outgoing.once("close", end);
+    outgoing.write(bytes, end);
+  });
+
+/**
+ * Writes a stream as fast as its client takes it: the next part is asked for when the one before it is sent. A failure, of
+ * which the client has read a part, closes the connection.
+ */
+const sendStream = async (
+  outgoing: ServerResponse,
+  body: ReadableStream<Uint8Array>,
+  recycle: Reply["recycle"],
+): Promise<void> => {
+  const reader = body.getReader();
+  const cancel = (): void => void reader.cancel().catch(() => undefined);
+  outgoing.once("close", cancel);
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (outgoing.destroyed) return;
+      if (done) break;
+      await written(outgoing, value);
+      if (outgoing.destroyed) return;
+      recycle?.(value);
+    }
+    outgoing.end();
+  } catch {
+    outgoing.destroy();
+  }
 };
 
-const send = (outgoing: ServerResponse, { status, headers, body }: Reply): void => {
+export const send = (outgoing: ServerResponse, { status, headers, body, recycle }: Reply): void => {
   if (body instanceof ReadableStream) {
     outgoing.writeHead(status, headers);
-    void sendStream(outgoing, body);
+    void sendStream(outgoing, body, recycle);
     return;
   }
   const length = body === null ? 0 : typeof body === "string" ? Buffer.byteLength(body) : body.byteLength;

@@ -85,13 +85,19 @@ export class MemoryFiles {
   }
 }
 
-/** @returns undefined where the system has no files in memory, or does not let this process write them. */
-export const openMemoryFiles = (parent: string): MemoryFiles | undefined => {
+/** A directory of files in memory. @returns undefined where the system has none, or does not let this process write them. */
+export const makeMemoryDirectory = (parent = "/dev/shm", prefix?: string): string | undefined => {
   try {
-    return statfsSync(parent).type === tmpfs ? new MemoryFiles(makeUploadDirectory(parent)) : undefined;
+    return statfsSync(parent).type === tmpfs ? makeUploadDirectory(parent, prefix) : undefined;
   } catch {
     return undefined;
   }
+};
+
+/** @returns undefined where the system has no files in memory. */
+export const openMemoryFiles = (parent: string): MemoryFiles | undefined => {
+  const directory = makeMemoryDirectory(parent);
+  return directory === undefined ? undefined : new MemoryFiles(directory);
 };
 
 const writeAll = (file: number, bytes: Uint8Array, at: number): void => {

@@ -203,7 +203,7 @@ const send = (
   content: ByteStream,
   { caller, request, reservation, onFailure }: Streamed,
 ): ReadableStream<Uint8Array<ArrayBuffer>> => {
-  const chunks = content.read();
+  const chunks = content.read(reservation.spare);
   let late: NodeJS.Timeout | undefined;
   request.whenClosed(() => {
     clearTimeout(late);
@@ -355,7 +355,7 @@ export const pipeline = (operation: Operation, parts: PipelineParts): Serve => {
             "a stream has ended early",
           );
         const body = send(answer.content, { caller, request, reservation, onFailure });
-        return { status, headers: { ...replyHeaders, ...length }, body };
+        return { status, headers: { ...replyHeaders, ...length }, body, recycle: answer.content.recycle };
       }
       const content = hasContent(status, operation)
         ? await turns.run(caller, () => encode[media](answer.content))

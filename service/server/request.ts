@@ -48,6 +48,8 @@ export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>> | null;
+  /** Called with each part of a stream that the system has, if the sender knows. */
+  readonly recycle?: (bytes: Uint8Array) => void;
 }
 
 /** Headers of every response. */

@@ -1,8 +1,6 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
-const prefix = "lakehead-uploads-";
-
 /** A container's first process may not collect the ends of others, which then still have their ids. */
 const hasEnded = (pid: number): boolean => {
   try {
@@ -42,8 +40,8 @@ export const removeStale = (parent: string, prefix: string): void => {
   }
 };
 
-/** Makes a directory for the bodies of requests, which only this process reads. @throws Error of the file system. */
-export const makeUploadDirectory = (parent: string): string => {
+/** Makes a directory of this process alone, for instance for the bodies of requests. @throws Error of the file system. */
+export const makeUploadDirectory = (parent: string, prefix = "lakehead-uploads-"): string => {
   removeStale(parent, prefix);
   const path = mkdtempSync(join(parent, `${prefix}${process.pid}-`));
   made.add(path);

@@ -10,6 +10,7 @@ import { groupAppends } from "./group-commit.ts";
 import { type ExitReport, Pool, type PoolConfig, type PoolReading } from "./pool.ts";
 import type { Call } from "./protocol.ts";
 import { shareResults } from "./share-results.ts";
+import { WindowFiles } from "./window-files.ts";
 import { workerEntry } from "./worker-process.ts";
 
 export type { ExitReport, PoolConfig, PoolReading } from "./pool.ts";
@@ -73,11 +74,13 @@ const grouped = (writes: WriteCalls, { insertRows: append }: WriteCalls): WriteC
 /**
  * The database whose isolatable calls run in worker processes. The others stay in this process: their cost is bounded,
  * and they share its cached table handles.
+ * @param windowDirectory of files in memory.
  */
 export const openIsolated = (
   inProcess: Database,
   config: IsolationConfig,
   onExit: (pool: PoolName, report: ExitReport) => void,
+  windowDirectory?: string,
 ): Isolation => {
   const open = (name: PoolName, pool: PoolConfig, database = config.database): Pool =>
     new Pool(pool, workerEntry, database, (report) => onExit(name, report));
@@ -91,6 +94,7 @@ export const openIsolated = (
   const pools = Object.entries({ analyze, plan, write, append }).filter(
     (entry): entry is [PoolName, Pool] => entry[1] !== undefined,
   );
+  const windows = new WindowFiles(windowDirectory);
   let blobs: Pool | undefined;
   const blob = (): Pool => {
     if (blobs === undefined) {
@@ -115,7 +119,20 @@ export const openIsolated = (
     count: (...values) =>
       values[2] === undefined ? inProcess.count(...values) : analyze.run({ method: "count", values }),
     blobSizes: (...values) => blob().run({ method: "blobSizes", values }),
-    readBlobs: (...values) => blob().run({ method: "readBlobs", values }),
+    readBlobs: async (...values) => {
+      const file = windows.take();
+      if (file === undefined) return blob().run({ method: "readBlobs", values });
+      try {
+        const call = { method: "readBlobs", values, into: file.path } as const;
+        const result: Uint8Array | number = await blob().run(call);
+        const bytes = typeof result === "number" ? await file.read(result) : result;
+        file.release();
+        return bytes;
+      } catch (error) {
+        file.discard();
+        throw error;
+      }
+    },
     versions,
     branches: share((table) => analyze.run({ method: "branches", values: [table] })),
   };
@@ -135,12 +152,14 @@ export const openIsolated = (
     );
   const close = async (): Promise<void> => {
     await Promise.all(pools.map(([, pool]) => pool.close()));
+    windows.close();
     await inProcess.close();
   };
   return {
     database: {
       ...inProcess,
       ...isolated,
+      recycle: (bytes) => windows.recycle(bytes),
       remembersVersions: versions.remembers,
       ...(write === undefined || append === undefined ? {} : writesOf(write, append)),
       forget,

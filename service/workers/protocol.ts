@@ -13,9 +13,9 @@ export type Method = keyof WorkerCalls;
 
 export type Result<M extends Method> = Awaited<ReturnType<WorkerCalls[M]>>;
 
-/** One call: a method and its arguments. */
+/** One call: a method and its arguments. @param into path of a file for a result of bytes; the result is then their number. */
 export type Call<M extends Method = Method> = {
-  readonly [N in M]: { readonly method: N; readonly values: Parameters<WorkerCalls[N]> };
+  readonly [N in M]: { readonly method: N; readonly values: Parameters<WorkerCalls[N]>; readonly into?: string };
 }[M];
 
 export type ToWorker =

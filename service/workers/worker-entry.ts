@@ -6,6 +6,7 @@ import { openInProcess } from "../lance/in-process-database.ts";
 import { raiseOomScore } from "./oom-score.ts";
 import { type FromWorker, perform, type ToWorker, toFailure } from "./protocol.ts";
 import { temporaryDirectoryOf } from "./temporary-directory.ts";
+import { writeWindow } from "./window-files.ts";
 
 const temporary = temporaryDirectoryOf(process.pid);
 // Of a process with the same id, before this container's last start.
@@ -43,7 +44,8 @@ process.on("message", async (message: ToWorker) => {
     const opened = database;
     if (opened === undefined) throw new Error("a call was received before the configuration of the database");
     const result = await currentCall.run(id, () => perform(opened, call));
-    void send({ kind: "result", id, result });
+    const isForFile = call.into !== undefined && result instanceof Uint8Array;
+    void send({ kind: "result", id, result: isForFile ? await writeWindow(call.into, result) : result });
   } catch (error) {
     void send({ kind: "failure", id, failure: toFailure(error) });
   }

@@ -5,7 +5,7 @@ import { ByteStream, defineOperation, OperationResponse } from "../operation.ts"
 import { versionHeader } from "../shared/headers.ts";
 import { snapshotOf } from "../shared/snapshot.ts";
 import { readRange, resolveRange } from "./byte-range.ts";
-import { readAhead, windowsOf } from "./windows.ts";
+import { ownWindows, readAhead, windowsOf } from "./windows.ts";
 
 const maxRowId = 2n ** 64n - 1n;
 
@@ -73,10 +73,16 @@ export const blobBytes = defineOperation({
         headers: { ...versionHeader(version), "content-range": `bytes */${size}` },
       });
     const { start, end } = range;
-    const content = new ByteStream(end - start, Math.min(end - start, 2 * blobWindowBytes), () =>
-      readAhead(windowsOf([{ rowId, start, end }], blobWindowBytes), (window) =>
-        database.readBlobs(table, { ...snapshot, version }, column, window),
-      ),
+    const content = new ByteStream(
+      end - start,
+      Math.min(end - start, ownWindows * blobWindowBytes),
+      (spare) =>
+        readAhead(
+          windowsOf([{ rowId, start, end }], blobWindowBytes),
+          (window) => database.readBlobs(table, { ...snapshot, version }, column, window),
+          spare,
+        ),
+      (bytes) => database.recycle(bytes),
     );
     if (call.range === undefined || readRange(call.range).kind === "all")
       return new OperationResponse(content, headers);

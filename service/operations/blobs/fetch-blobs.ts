@@ -6,7 +6,7 @@ import { listOf } from "../../query/lists.ts";
 import { ByteStream, defineOperation, OperationResponse } from "../operation.ts";
 import { versionHeader } from "../shared/headers.ts";
 import { snapshotOf, snapshotShape } from "../shared/snapshot.ts";
-import { readAhead, windowsOf } from "./windows.ts";
+import { ownWindows, readAhead, windowsOf } from "./windows.ts";
 
 /** The newest client sends 1,024 at most, older ones all at once. */
 const maxRowIds = 10_000;
@@ -51,14 +51,17 @@ export const fetchBlobs = defineOperation({
     const pinned = { ...snapshot, version };
     const content = new ByteStream(
       head.byteLength + total + tail.byteLength,
-      head.byteLength + Math.min(total, 2 * blobWindowBytes),
-      async function* () {
+      head.byteLength + Math.min(total, ownWindows * blobWindowBytes),
+      async function* (spare) {
         yield head;
-        yield* readAhead(windowsOf(slices, blobWindowBytes), (window) =>
-          database.readBlobs(table, pinned, column, window),
+        yield* readAhead(
+          windowsOf(slices, blobWindowBytes),
+          (window) => database.readBlobs(table, pinned, column, window),
+          spare,
         );
         yield tail;
       },
+      (bytes) => database.recycle(bytes),
     );
     return new OperationResponse(content, versionHeader(version));
   },

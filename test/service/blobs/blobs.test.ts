@@ -1,6 +1,8 @@
+import { createHash } from "node:crypto";
 import { mkdir, rm, writeFile } from "node:fs/promises";
-import { connect } from "@lancedb/lancedb";
-import { tableFromIPC } from "apache-arrow";
+import { setTimeout as sleep } from "node:timers/promises";
+import { blob, connect } from "@lancedb/lancedb";
+import { Field, Int64, Schema, tableFromIPC } from "apache-arrow";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { testToken } from "../../support/request.ts";
 import { isolated, startTestService, type TestService } from "../../support/service.ts";
@@ -244,3 +246,28 @@ test("readers that stop give their memory back: others read on", async () => {
   expect(whole.map(({ status }) => status)).toEqual(Array.from({ length: 16 }, () => 200));
   for (const response of whole) expect((await response.arrayBuffer()).byteLength).toBe(5 * 2 ** 20);
 });
+
+test("several readers, fast and slow ones, through both ways of serving a request, get the same bytes", async () => {
+  const bytes = bytesOf(24 * 2 ** 20);
+  const connection = await connect(database.directory);
+  const schema = new Schema([new Field("id", new Int64()), blob("image")]);
+  await connection.createTable("large", [{ id: 1n, image: bytes }], { schema });
+  connection.close();
+  const digestOf = (parts: Uint8Array): string => createHash("sha256").update(parts).digest("hex");
+  const row = 0;
+  const read = async (pauseMs: number): Promise<string> => {
+    const response = await readBytes(service.base, "large", row);
+    const hash = createHash("sha256");
+    let chunks = 0;
+    for await (const chunk of response.body ?? []) {
+      hash.update(chunk);
+      if (pauseMs > 0 && chunks++ % 32 === 0) await sleep(pauseMs);
+    }
+    return hash.digest("hex");
+  };
+  const fetched = fetchBlobs("large", { row_ids: [row] });
+  const digests = await Promise.all([0, 0, 20, 0, 50, 0].map(read));
+  expect(new Set(digests)).toEqual(new Set([digestOf(bytes)]));
+  const [only] = blobsOf((await fetched).body);
+  expect(digestOf(only ?? new Uint8Array())).toBe(digestOf(bytes));
+}, 120_000);
