@@ -3,7 +3,8 @@ import type { TableDefinition } from "../../tools/lance-tables.ts";
 
 /**
  * Tables of the quick start, from public-domain data (`data/README.md`): earthquakes (vector index, full-text index),
- * weather (one version for each year) and penguins (in a nested namespace).
+ * weather (one version for each year) and penguins (in a nested namespace). Beside them readings: generated, and with faults that the plan
+ * doctor finds.
  */
 type Fields = Readonly<Record<string, string>>;
 
@@ -134,4 +135,51 @@ const penguins = async (): Promise<TableDefinition> => {
   };
 };
 
-export const quickstartTables = (): Promise<TableDefinition[]> => Promise.all([earthquakes(), weather(), penguins()]);
+/** The same numbers at each start, from 0 to 1. */
+const randomNumbers = (seed: number) => {
+  let state = seed;
+  return (): number => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+};
+
+const readingDimensions = 32;
+const readingBatch = 1000;
+
+/**
+ * Readings of sensors that do not exist: many small fragments, rows that the vector index does not cover, and no scalar
+ * index. Large enough that each of these costs time.
+ */
+const readings = (): TableDefinition => {
+  const random = randomNumbers(2018);
+  const row = (id: number) => ({
+    id: BigInt(id),
+    device: `device-${Math.floor(random() * 200)}`,
+    room: `room-${Math.floor(random() * 12)}`,
+    temperature: Math.round(random() * 400) / 10,
+    vector: Array.from({ length: readingDimensions }, random),
+  });
+  const batches = Array.from({ length: 24 }, (_, batch) =>
+    Array.from({ length: readingBatch }, (_, at) => row(batch * readingBatch + at)),
+  );
+  return {
+    namespace: [],
+    name: "readings",
+    columns: {
+      id: "integer",
+      device: "text",
+      room: "text",
+      temperature: "number",
+      vector: { vector: readingDimensions },
+    },
+    batches: batches.slice(0, 20),
+    indices: [{ column: "vector", kind: "ivf_pq" }],
+    lateBatches: batches.slice(20),
+  };
+};
+
+export const quickstartTables = async (): Promise<TableDefinition[]> => [
+  ...(await Promise.all([earthquakes(), weather(), penguins()])),
+  readings(),
+];

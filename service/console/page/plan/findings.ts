@@ -7,6 +7,8 @@ import { useSession } from "../context.ts";
 import { formatCount } from "../format.ts";
 import { html } from "../html.ts";
 import { CopyButton, Tabs } from "../parts.ts";
+import { queryOfFix } from "../query/fix-query.ts";
+import { openAndRun } from "../query/pending.ts";
 import type { Run } from "../query/runs.ts";
 
 /** More than this many at once are not read. */
@@ -28,10 +30,16 @@ const FixView = ({ fix }: { fix: Finding["fix"] }) => {
     </div>`;
 };
 
-/** Sends the fix, if it is one request that the console knows. */
+/** Sends the fix, if it is one request that the console knows, or another query. */
 const Apply = ({ finding: { title, fix }, run }: { finding: Finding; run: Run }) => {
   const { me } = useSession();
   const request = requestOf(run.table, fix.write);
+  const query = queryOfFix(fix.rest, run.query);
+  if (request === undefined && query !== undefined && run.kind !== "rows") {
+    const use = (): void => openAndRun({ table: run.table, kind: run.kind, query, compareWith: run.id });
+    return html`<button type="button" onClick=${use}>Use this query</button>
+      <span class="muted"> fills the form, runs it and compares</span>`;
+  }
   if (request === undefined) return null;
   if (!mayChange(me)) return html`<${WhyNoChange} />`;
   return html`<${SendButton}

@@ -6,7 +6,7 @@ const isNumber = ({ type: { type } }: ArrowField): boolean => number.test(type);
 const isText = ({ type: { type } }: ArrowField): boolean => /utf8|string/.test(type);
 
 /** A name as an expression takes it. */
-const quoted = (name: string): string => (/^[a-z_][a-z0-9_]*$/.test(name) ? name : `\`${name}\``);
+export const quoted = (name: string): string => (/^[a-z_][a-z0-9_]*$/.test(name) ? name : `\`${name}\``);
 
 /** Examples of a field with the table's own columns; undefined where none fits. */
 export const placeholderOf = (key: string, columns: readonly ArrowField[]): string | undefined => {

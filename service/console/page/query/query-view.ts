@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Query } from "../api.ts";
+import type { ArrowField, Query } from "../api.ts";
 import { numbersOf } from "../cell.ts";
 import { useSession } from "../context.ts";
 import { formatCount } from "../format.ts";
@@ -18,6 +18,7 @@ import { QueryForm, type Suggestions } from "./query-form.ts";
 import { saveReport } from "./report.ts";
 import { findRun, type Run, storedRuns, storeRun } from "./runs.ts";
 import type { RunKind } from "./snippets.ts";
+import { TryThese } from "./try-these.ts";
 
 const kinds: readonly { readonly kind: RunKind; readonly scope: string; readonly label: string }[] = [
   { kind: "analyze", scope: "analyze", label: "Analyze" },
@@ -33,6 +34,8 @@ const afterPaint = (action: () => void): void => {
 
 /** What LanceDB's clients send unless told otherwise. The REST API's own default is to filter after the search. */
 const clientDefaults: Query = { prefilter: true };
+
+const noColumns: readonly ArrowField[] = [];
 
 /** Why a search returned fewer rows than were asked for, if a filter after it may be the reason. */
 const shortfall = ({ query }: Run, rows: number): string => {
@@ -119,31 +122,40 @@ export const QueryView = ({ table }: { table: string }) => {
     afterPaint(() => storeRun(shown.run));
   };
 
-  const perform = (kind: RunKind): void => {
+  const perform = (kind: RunKind, asked: Query = query, compareWith?: string): void => {
     abort.current?.abort();
     const controller = new AbortController();
     abort.current = controller;
     void run(async () => {
       const at = Date.now();
       const start = performance.now();
-      const base = { id: crypto.randomUUID(), table, kind, query, at };
+      const base = { id: crypto.randomUUID(), table, kind, query: asked, at };
       const tookMs = (): number => Math.round(performance.now() - start);
       if (kind === "rows") {
-        const file = await api.rows(table, query, controller.signal);
+        const file = await api.rows(table, asked, controller.signal);
         const took = tookMs();
         const rows = await readRows(file);
         show({ run: { ...base, tookMs: took, rows: rows.length }, rows });
         return;
       }
-      const plan = await api.plan(table, kind, query, controller.signal);
-      show({ run: { ...base, tookMs: tookMs(), plan } });
+      const plan = await api.plan(table, kind, asked, controller.signal);
+      const shown = { ...base, tookMs: tookMs(), plan };
+      show({ run: shown });
+      if (compareWith === undefined) return;
+      storeRun(shown);
+      location.hash = addressOf({ view: "compare", before: compareWith, after: shown.id });
     });
   };
 
-  // Another view opened this one to run its query.
+  // A button of this view or of another one asked for a run.
   useEffect(() => {
-    const kind = takePending(table);
-    if (kind !== undefined) perform(kind);
+    const take = (): void => {
+      const asked = takePending(table);
+      if (asked !== undefined) perform(asked.kind, asked.query, asked.compareWith);
+    };
+    take();
+    addEventListener("hashchange", take);
+    return () => removeEventListener("hashchange", take);
   }, []);
 
   const useVector = (rows: Rows) => {
@@ -215,7 +227,8 @@ export const QueryView = ({ table }: { table: string }) => {
             ? error === undefined &&
               html`<p class="muted empty">
                 Analyze runs the query and measures each step. Explain shows the plan without running it. Rows returns the result.
-              </p>`
+              </p>
+              <${TryThese} table=${table} columns=${suggestions.value?.columns ?? noColumns} />`
             : html`<div class="result-bar">
                 <span role="status">${result.run.kind}, ${formatCount(result.run.tookMs)} ms with the network</span>
                 ${

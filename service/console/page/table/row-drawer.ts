@@ -31,7 +31,8 @@ export const RowDrawer = ({ table, branch, rows, deferred, vectors, row, number,
       const cell = at === -1 ? await deferred.find((column) => column.name === name)?.load(row) : rows.cell(row, at);
       const numbers = cell && numbersOf(cell);
       if (numbers === undefined) throw new Error(`${name} of this row is no vector of finite numbers`);
-      openAndRun(table, "rows", { vector: numbers, vector_column: name, k: 10, prefilter: true, branch });
+      const query = { vector: numbers, vector_column: name, k: 10, prefilter: true, branch };
+      openAndRun({ table, kind: "rows", query });
     });
   };
   const similarButton = (name: string) =>
