@@ -191,7 +191,9 @@ test(
         // A worker may be slow; the search goes on.
         await Promise.race([perform(step).catch(() => undefined), sleep(stepSeconds * 1000)]);
         if (service.ended() !== null)
-          throw new Error(`seed ${seed}: the service ended after ${JSON.stringify(step).slice(0, 500)}`);
+          throw new Error(
+            `seed ${seed}: the service ended after ${JSON.stringify(step).slice(0, 500)}\n${service.output().slice(-5000)}`,
+          );
       }
       isOver = true;
       await probing;
