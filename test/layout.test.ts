@@ -31,7 +31,7 @@ const rows: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["kubernetes"],
     ["clouds"],
     ["workloads"],
-    ["index.ts", "preflight", "setup", "steps.ts", "verify"],
+    ["alerts.ts", "index.ts", "preflight", "setup", "steps.ts", "verify"],
   ],
   bootstrap: [
     ["github.ts"],

@@ -29,6 +29,7 @@ export function clientRequirements(
 ): string {
   return [
     `# Python ${image.python}, as in the image of the Ray pods.`,
+    `# geneva ${client.geneva} is proprietary software of LanceDB ("All rights reserved"), not part of this project: ask LanceDB for its terms.`,
     `geneva${extra === undefined ? "" : `[${extra}]`}==${client.geneva}`,
     ...podPackages,
     `ray[client,default]==${version}`,

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { configSchema, secretKeys } from "../../infra/clouds/schema.ts";
 import packageFile from "../../package.json" with { type: "json" };
 import { variables as serviceVariables } from "../../service/config/schema.ts";
-import { type MetricDefinition, metricDefinitions } from "../../service/telemetry/metric-definitions.ts";
+import { metricDefinitions } from "../../service/telemetry/metric-definitions.ts";
 import { configRows } from "../../tools/docs/stack-keys.ts";
 import { codeOf, pages, root, textOf } from "./pages.ts";
 
@@ -55,21 +55,6 @@ test("every metric that a page names exists", () => {
   const defined = (name: string) => Object.hasOwn(metricDefinitions, name);
   expect(count(metrics)).toBeGreaterThan(10);
   expect(unknown(metrics, (name) => defined(name) || defined(name.replace(/_(bucket|sum|count)$/, "")))).toEqual([]);
-});
-
-test("every label and reason that an alert selects exists", () => {
-  const selectors = [...textOf("docs/operations.md").matchAll(/\b(lakehead_\w+?)(?:_bucket)?\{([^}]*)\}/g)].flatMap(
-    ([, metric = "", labels = ""]) =>
-      [...labels.matchAll(/(\w+)[=!]~?"([^"]*)"/g)].map(([, label = "", values = ""]) => ({ metric, label, values })),
-  );
-  const definitions: Readonly<Record<string, MetricDefinition>> = metricDefinitions;
-  const wrong = selectors.flatMap(({ metric, label, values }) => {
-    const { labels = [], help = "" } = definitions[metric] ?? {};
-    if (!labels.includes(label)) return [`${metric}: ${label}`];
-    return label === "reason" ? values.split("|").filter((value) => !help.includes(value)) : [];
-  });
-  expect(selectors.filter(({ label }) => label === "reason").length).toBeGreaterThan(2);
-  expect(wrong).toEqual([]);
 });
 
 /** Variables that the service's table has, or that some program takes from its environment. */

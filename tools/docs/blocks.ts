@@ -1,3 +1,4 @@
+import { alertAnchor, alertGroups } from "../../infra/model/alerts.ts";
 import { boundaryRoles } from "../../service/catalog/access-boundary.ts";
 import { rights, scopesOf } from "../../service/catalog/rights.ts";
 import { objectActions } from "../../service/catalog/session-policy.ts";
@@ -96,6 +97,19 @@ const metricTable = (): string =>
     ]),
   );
 
+/** One row for each alert, with the anchor to which its `runbook_url` leads. */
+const alertTable = (): string =>
+  markdownTable(
+    ["alert", "meaning", "what to do"],
+    alertGroups("lancedb").flatMap(({ alerts }) =>
+      alerts.map((alert) => [
+        `<a id="${alertAnchor(alert)}"></a>${inlineCode(alert.name)}`,
+        alert.needs === undefined ? alert.meaning : `${alert.meaning}; needs ${alert.needs}`,
+        alert.remedy,
+      ]),
+    ),
+  );
+
 /** Cases that each client passed, as the last stored run of `npm run test:clients` saw them. */
 const clientMatrix = (): string => {
   const [head = [], ...rows] = matrixRows(clientCases);
@@ -135,7 +149,7 @@ export const generatedPages: Readonly<Record<string, Readonly<Record<string, () 
   "docs/api.md": { operations: operationTable },
   "docs/errors.md": { errors: errorTable, "operation-errors": operationErrors, transport: transportTable },
   "docs/service-configuration.md": { variables },
-  "docs/operations.md": { metrics: metricTable },
+  "docs/operations.md": { metrics: metricTable, alerts: alertTable },
   "docs/bootstrap.md": { "bootstrap-keys": bootstrapTable },
   "docs/stack-configuration.md": { "config-keys": configTable },
   "docs/plan-doctor.md": { thresholds: thresholdTable },

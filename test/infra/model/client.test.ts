@@ -186,7 +186,7 @@ database = geneva.connect("s3://tables", storage_options=keys)
 
   test("installs in the pods the requirements but geneva, whose version the client adds, and Ray, which the image has", () => {
     const { ray } = modelOf("aws").config;
-    const lines = clientRequirements(ray, eks).split("\n").slice(1, -1);
+    const lines = clientRequirements(ray, eks).split("\n").slice(2, -1);
     const other = lines.filter((line) => !/^(geneva|ray)\b/.test(line));
     expect(snippet).toContain(`pip=${literal(other)}`);
   });
@@ -204,11 +204,15 @@ database = geneva.connect("s3://tables", storage_options=keys)
 });
 
 describe("the client's requirements", () => {
+  test("say that geneva is proprietary", () => {
+    expect(text()).toMatch(/^# geneva [\d.]+ is proprietary software of LanceDB/m);
+  });
+
   const text = (overrides = {}, identity: Pick<ClientIdentity, "extra"> = eks) =>
     clientRequirements(modelOf("aws", overrides).config.ray, identity);
 
   test("pin every package exactly, with the cloud's extra", () => {
-    const lines = text().split("\n").slice(1, -1);
+    const lines = text().split("\n").slice(2, -1);
     expect(lines.filter((line) => !/^[a-z]+(\[[a-z,]+\])?==\d+\.\d+\.\d+$/.test(line))).toEqual([]);
     expect(lines.map((line) => line.split("==")[0])).toEqual([
       "geneva[aws]",
