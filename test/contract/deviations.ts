@@ -520,6 +520,13 @@ const extensions: readonly Deviation[] = [
     reason: "LanceDB's clients send it, false; true is refused",
   },
   {
+    operations: ["add_columns"],
+    part: "request",
+    kind: "added",
+    fields: ["function", "new_columns[].all_null"],
+    reason: "LanceDB's clients bind columns to a Function so",
+  },
+  {
     operations: ["backfill_column"],
     part: "request",
     kind: "absent",
