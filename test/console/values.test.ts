@@ -130,7 +130,7 @@ test("a query of all columns shows two megabytes of bytes as what they are", asy
 test("a vector of float16 is taken from a row as its numbers, and finds that row at distance zero", async () => {
   const { page, problems } = await openPage(browser);
   await signIn(page, service.base, testToken, "/query/photos");
-  await page.getByLabel("Vector column").selectOption("half");
+  await page.locator("select").and(page.getByLabel("Vector column")).selectOption("half");
   await page.getByRole("button", { name: "From a row" }).click();
   await expect.poll(() => page.locator("#field-vector").inputValue()).toBe("[0.5,-1.5,2,0.25]");
   await page.getByLabel("Columns").fill("id, _distance");
@@ -145,7 +145,7 @@ test("the form filters before the search, as LanceDB's clients do, and says when
   const prefilter = page.getByLabel("Filter before the search");
   expect(await prefilter.isChecked()).toBe(true);
   await prefilter.uncheck();
-  await page.getByLabel("Vector column").selectOption("half");
+  await page.locator("select").and(page.getByLabel("Vector column")).selectOption("half");
   await page.getByLabel("Vector", { exact: true }).fill("0.5, -1.5, 2, 0.25");
   await page.getByLabel("Filter", { exact: true }).fill("name = 'row 3'");
   await page.getByLabel("Columns").fill("id");
