@@ -10,7 +10,7 @@ import { functionPackages } from "../model/client-requirements.ts";
 import { functionsDisk } from "../model/fit.ts";
 import { functionsRunner } from "../model/names.ts";
 import { rayPorts } from "../model/ray-cluster.ts";
-import { mergeStorageOptions } from "./table-service/environment.ts";
+import { databaseSettings } from "./database-settings.ts";
 
 export interface FunctionsRunnerArgs {
   readonly namespace: pulumi.Input<string>;
@@ -62,37 +62,22 @@ export class FunctionsRunner extends pulumi.ComponentResource {
     const parent = { parent: this };
     const labels = componentLabels(functionsRunner);
     const metadata = { name: functionsRunner, namespace: args.namespace, labels };
-    const named = (suffix: pulumi.Input<string>) => ({
-      ...metadata,
-      name: pulumi.interpolate`${functionsRunner}-${suffix}`,
+    const settings = databaseSettings(name, {
+      metadata,
+      database: args.database,
+      dataOf: (uri, storageOptions) => runnerData(args, uri, storageOptions),
+      parent: this,
     });
-
-    const { uri, storageOptions, secretStorageOptions } = args.database;
-    const open = secretStorageOptions === undefined ? storageOptions : undefined;
-    const data = pulumi.output(uri).apply((known) => runnerData(args, known, open));
-    const configMap = new kubernetes.core.v1.ConfigMap(
-      name,
-      { metadata: named(data.apply(checksum)), immutable: true, data },
-      parent,
-    );
     const program = source();
     const programMap = new kubernetes.core.v1.ConfigMap(
       `${name}-program`,
-      { metadata: named(`program-${checksum(program)}`), immutable: true, data: program },
+      {
+        metadata: { ...metadata, name: `${functionsRunner}-program-${checksum(program)}` },
+        immutable: true,
+        data: program,
+      },
       parent,
     );
-    const stringData = secretStorageOptions?.apply((text) => ({
-      [environment.storageOptions]: mergeStorageOptions(storageOptions, text),
-    }));
-    const secret =
-      stringData === undefined
-        ? undefined
-        : new kubernetes.core.v1.Secret(
-            name,
-            // Forty bits of a digest do not reveal the data.
-            { metadata: named(pulumi.unsecret(stringData.apply(checksum))), immutable: true, stringData },
-            parent,
-          );
     new kubernetes.apps.v1.Deployment(
       name,
       {
@@ -103,7 +88,7 @@ export class FunctionsRunner extends pulumi.ComponentResource {
           selector: { matchLabels: { "app.kubernetes.io/name": functionsRunner } },
           template: {
             metadata: { labels },
-            spec: pod(args, configMap.metadata.name, programMap.metadata.name, secret?.metadata.name),
+            spec: pod(args, settings.configMapName, programMap.metadata.name, settings.secretName),
           },
         },
       },

@@ -2,7 +2,7 @@ import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { environment, maintenanceEntry } from "../../service/contract.ts";
 import type { Annotations, Database } from "../clouds/cloud.ts";
-import { checksum, sortedJson } from "../kubernetes/checksum.ts";
+import { sortedJson } from "../kubernetes/checksum.ts";
 import { cronJobSpec } from "../kubernetes/cron-job.ts";
 import { componentLabels } from "../kubernetes/labels.ts";
 import { restrictedContainer, restrictedPod } from "../kubernetes/security-context.ts";
@@ -10,7 +10,7 @@ import { maintenancePackages } from "../model/client-requirements.ts";
 import { maintenanceDisk } from "../model/fit.ts";
 import { maintenanceAccount } from "../model/names.ts";
 import { rayPorts } from "../model/ray-cluster.ts";
-import { mergeStorageOptions } from "./table-service/environment.ts";
+import { databaseSettings } from "./database-settings.ts";
 import { tableServiceSelector } from "./table-service/table-service.ts";
 
 export interface MaintenanceArgs {
@@ -77,11 +77,6 @@ export class Maintenance extends pulumi.ComponentResource {
     const parent = { parent: this };
     const labels = componentLabels(maintenanceAccount);
     const metadata = { name: maintenanceAccount, namespace: args.namespace, labels };
-    const named = (suffix: pulumi.Input<string>) => ({
-      ...metadata,
-      name: pulumi.interpolate`${maintenanceAccount}-${suffix}`,
-    });
-
     const account = new kubernetes.core.v1.ServiceAccount(
       name,
       {
@@ -90,26 +85,12 @@ export class Maintenance extends pulumi.ComponentResource {
       },
       parent,
     );
-    const { uri, storageOptions, secretStorageOptions } = args.database;
-    const open = secretStorageOptions === undefined ? storageOptions : undefined;
-    const data = pulumi.output(uri).apply((known) => maintenanceData(args, known, open));
-    const configMap = new kubernetes.core.v1.ConfigMap(
-      name,
-      { metadata: named(data.apply(checksum)), immutable: true, data },
-      parent,
-    );
-    const stringData = secretStorageOptions?.apply((text) => ({
-      [environment.storageOptions]: mergeStorageOptions(storageOptions, text),
-    }));
-    const secret =
-      stringData === undefined
-        ? undefined
-        : new kubernetes.core.v1.Secret(
-            name,
-            // Forty bits of a digest do not reveal the data.
-            { metadata: named(pulumi.unsecret(stringData.apply(checksum))), immutable: true, stringData },
-            parent,
-          );
+    const settings = databaseSettings(name, {
+      metadata,
+      database: args.database,
+      dataOf: (uri, storageOptions) => maintenanceData(args, uri, storageOptions),
+      parent: this,
+    });
     new kubernetes.batch.v1.CronJob(
       name,
       {
@@ -117,7 +98,7 @@ export class Maintenance extends pulumi.ComponentResource {
         spec: cronJobSpec({
           schedule: args.schedule,
           labels,
-          pod: pod(args, account.metadata.name, configMap.metadata.name, secret?.metadata.name),
+          pod: pod(args, account.metadata.name, settings.configMapName, settings.secretName),
           seconds: args.minutes * 60,
           // The next run continues.
           retries: 0,

@@ -60,7 +60,7 @@ export interface IsolatableCalls {
  * verified. There are two implementations: in this process, and with worker processes for the isolatable calls.
  */
 export interface Database extends IsolatableCalls, WriteCalls {
-  /** Takes back the memory of {@link IsolatableCalls.readBlobs}, of which nobody reads any more. */
+  /** Takes back the memory of a result of {@link IsolatableCalls.readBlobs} once it was sent. */
   recycle(bytes: Uint8Array): void;
   statistics(table: TableId, snapshot: Snapshot): Promise<StatisticsRecord>;
   /**

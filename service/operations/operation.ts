@@ -113,14 +113,14 @@ export interface Alternative {
   readonly example: unknown;
 }
 
-/** Bytes that are read while they are sent. */
-/** Memory that nobody waits for, beside what a stream has of its own. */
+/** Free memory beside what a stream has of its own, until another request needs it. */
 export interface SpareBytes {
   /** @returns whether there was as much. */
   take(bytes: number): boolean;
   give(bytes: number): void;
 }
 
+/** Bytes that are read while they are sent. */
 export class ByteStream {
   readonly bytes: number;
   /** Bytes that are in memory at once, without spare ones. */

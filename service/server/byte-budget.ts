@@ -51,7 +51,7 @@ export class Reservation {
     this.#bytes = wanted;
   }
 
-  /** What is free and nobody waits for, to be given back soon: a request that begins to wait gets it. */
+  /** Free memory, to be given back soon: a request that begins to wait gets it. */
   readonly spare: SpareBytes = {
     take: (bytes) => {
       const isFree = !this.#released && this.#budget.takeSpare(this.#caller, bytes);

@@ -1,6 +1,7 @@
 import { connect } from "@lancedb/lancedb";
 import { tableFromArrays, tableToIPC } from "apache-arrow";
 import { writeTables } from "../../tools/lance-tables.ts";
+import type { ServiceProcess } from "../support/service-process.ts";
 import { dimensions, docs } from "../support/tables.ts";
 
 /** Three tables of one schema in different namespaces, so that a query fits all. */
@@ -24,6 +25,9 @@ export interface Real {
   readonly vectorColumns: readonly string[];
   /** An Arrow IPC stream with rows for the tables, in Base64. */
   readonly rows: string;
+  /** Computed columns of every table. */
+  readonly computed: readonly string[];
+  readonly jobs: readonly string[];
 }
 
 /** Makes a database with tables in nested namespaces, versions, indices, branches and tags. */
@@ -56,8 +60,25 @@ export const makeData = async (directory: string): Promise<Real> => {
       textColumns: ["text", "title"],
       vectorColumns: ["vector", "other"],
       rows: Buffer.from(tableToIPC(tableFromArrays({ id: new BigInt64Array([1n, 2n]) }), "stream")).toString("base64"),
+      computed: [],
+      jobs: [],
     };
   } finally {
     connection.close();
   }
+};
+
+/** Adds a computed column to each table, and refreshes it by a job. */
+export const startJobs = async (service: ServiceProcess, real: Real): Promise<Real> => {
+  const column = "half";
+  const jobs: string[] = [];
+  for (const parts of real.tables) {
+    const table = parts.join("$");
+    const added = await service.call("add_columns", table, { new_columns: [{ name: column, computed: "score / 2" }] });
+    const { status, body } = await service.call("backfill_column", table, { column });
+    if (status !== 202)
+      throw new Error(`${table} has no job: ${JSON.stringify(added.body)} ${status} ${JSON.stringify(body)}`);
+    jobs.push(body.job_id);
+  }
+  return { ...real, computed: [column], jobs };
 };

@@ -30,6 +30,8 @@ WILD_SHARE = 1 if WRITES else 0.25
 UNKNOWN_SHARE = 0.1
 # Each call that finds its table starts a process.
 UNKNOWN_SHARE_OF_MAINTAIN = 0.95
+# What is refused for another column, and not found for another job.
+NAMES_OF_JOBS = {"/backfill_column": ("column", "computed"), "/v1/jobs/": ("job_id", "jobs")}
 
 FILTERS = [
     "id > 10",
@@ -296,6 +298,9 @@ def steer(case: Any) -> None:
     if meta.is_negative_at(ParameterLocation.BODY) or isinstance(case.body, NotSet) or not isinstance(case.body, dict):
         return
     case.body = with_id(case.body if leave else agree(Fitter(chance).body(case.body), case), parts)
+    for path, (key, names) in NAMES_OF_JOBS.items():
+        if path in case.path and isinstance(case.body.get(key), str) and REAL[names]:
+            case.body = {**case.body, key: Fitter(chance).name(REAL[names], case.body[key])}
     if isinstance(case.body.get("query"), dict):
         case.body = {**case.body, "query": with_id(case.body["query"], parts)}
 

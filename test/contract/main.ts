@@ -11,7 +11,7 @@ import { pythonWith } from "../../tools/parts/python.ts";
 import { testToken as token } from "../support/request.ts";
 import { type ServiceProcess, startReadyServiceProcess } from "../support/service-process.ts";
 import { compare } from "./compare.ts";
-import { makeData, type Real } from "./data.ts";
+import { makeData, type Real, startJobs } from "./data.ts";
 import { deviations } from "./deviations.ts";
 import { type OpenApi, operationsOf } from "./document.ts";
 import { judge, textOf } from "./judge.ts";
@@ -73,7 +73,7 @@ const checkService = async (service: ServiceProcess): Promise<void> => {
 };
 
 /** With writes, on a database of its own: generated requests change and drop tables. */
-const checkWrites = async (python: string, home: string, copyOf: string, real: Real): Promise<void> => {
+const checkWrites = async (python: string, home: string, copyOf: string, made: Real): Promise<void> => {
   const service = await startReadyServiceProcess({
     copyOf,
     environment: { LAKEHEAD_WRITES: "on", LAKEHEAD_FUNCTIONS: "on" },
@@ -82,6 +82,7 @@ const checkWrites = async (python: string, home: string, copyOf: string, real: R
     await compareWithUpstream(python, service);
     print("\nWrites:");
     const seed = Number(values.seed);
+    const real = await startJobs(service, made);
     const outcome = await runSchemathesis({ python, home, base: service.base, token, real, seed, writes: true });
     count.passed += outcome.passed;
     count.failed += outcome.failed;

@@ -15,9 +15,11 @@ export const excludedChecks: Readonly<Record<string, string>> = {
 /** Minimum number of requests: a change of the document could leave little to generate from. */
 export const leastCalls = { reads: 5000, writes: 1000 } as const;
 
-/** What changes something, of a document that has both, as a regular expression of addresses. */
-const changes = [...writeOperations, ...functionOperations];
-const writePaths = `^(${changes.map((operation) => addressOf(operation).replace(/[{}]/g, "\\$&")).join("|")})$`;
+/** What changes something and the jobs that this starts, of a document that has more, as a regular expression of addresses. */
+const changes = [...writeOperations, ...functionOperations].map((operation) =>
+  addressOf(operation).replace(/[{}]/g, "\\$&"),
+);
+const writePaths = `^(${["/v1/jobs/.*", ...changes].join("|")})$`;
 
 interface Report {
   readonly complete: boolean;

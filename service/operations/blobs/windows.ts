@@ -32,8 +32,8 @@ const maxWindows = 6;
 const bytesOf = (window: readonly BlobSlice[]): number => window.reduce((sum, { start, end }) => sum + end - start, 0);
 
 /**
- * The bytes of windows in their order. One is sent while others are read: {@link ownWindows}, and more where memory is free
- * that nobody waits for.
+ * The bytes of windows in their order. One is sent while others are read: {@link ownWindows}, and more while memory is free
+ * and no request waits for it.
  */
 export async function* readAhead(
   windows: Iterator<readonly BlobSlice[], void>,

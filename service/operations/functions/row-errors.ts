@@ -2,6 +2,7 @@ import { z } from "zod";
 import { columnName, optional } from "../../query/fields.ts";
 import { defineOperation } from "../operation.ts";
 import { branchField } from "../shared/common-fields.ts";
+import { snapshotOf } from "../shared/snapshot.ts";
 import { count } from "../shared/write.ts";
 
 const limits = { usual: 1000, most: 10_000 } as const;
@@ -27,7 +28,7 @@ export const rowErrors = defineOperation({
   methods: ["POST"],
   scope: "read",
   admission: "metadata",
-  errors: [],
+  errors: [22],
   summary:
     "Lists why Functions gave rows no value, as refreshes of the last seven days recorded it; messages may hold data",
   body: z.object({
@@ -37,10 +38,12 @@ export const rowErrors = defineOperation({
     branch: branchField,
   }),
   answer: z.object({ records: z.array(record), truncated: z.boolean() }),
-  handle: async ({ rowErrors }, table, { job_id: job, column, limit = limits.usual, branch }) => {
+  handle: async (tools, table, { job_id: job, column, limit = limits.usual, branch }, call) => {
+    const snapshot = snapshotOf(tools, { branch }, call);
+    await tools.database.requireTable(table, snapshot);
     // Functions fill columns of main alone.
-    if (branch !== undefined) return { records: [], truncated: false };
-    const found = await rowErrors(table.key, { job, column, limit: limit + 1 });
+    if (snapshot.branch !== undefined) return { records: [], truncated: false };
+    const found = await tools.rowErrors(table.key, { job, column, limit: limit + 1 });
     return { records: found.slice(0, limit), truncated: found.length > limit };
   },
 });

@@ -65,7 +65,8 @@ beforeAll(async () => {
     startTestService({ database: broken, environment: writesOn }),
     startStoredService({
       consistencySeconds: 1,
-      environment: { ...writesOn, ...isolated, LAKEHEAD_WRITE_CONCURRENCY: "4" },
+      // Each conflict is tried again for a while, and the others wait.
+      environment: { ...writesOn, ...isolated, LAKEHEAD_WRITE_CONCURRENCY: "4", LAKEHEAD_QUEUE_SECONDS: "250" },
       retries: false,
       behind: (ask) => (isContended ? hinder(ask) : undefined) ?? answer(ask),
     }),
