@@ -12,6 +12,9 @@ COPY --from=dependencies /app/node_modules node_modules
 COPY package.json ./
 COPY service service
 ENV NODE_ENV=production LAKEHEAD_HOST=0.0.0.0
+# The main process returns large buffers to the system when it frees them. By default malloc keeps buffers of up to 32 MiB, and
+# under an attack that varies their sizes it keeps hundreds of MiB (test/hostile/bounds.long.test.ts).
+ENV MALLOC_MMAP_THRESHOLD_=131072 MALLOC_TRIM_THRESHOLD_=131072
 # A number, so that Kubernetes can see that it is not root.
 USER 1000:1000
 # The root file system may be read-only: the engine writes temporary files here, and nothing else is written.

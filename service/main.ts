@@ -10,6 +10,9 @@ if (process.argv[2] === "--health") {
 
 // The native library logs warnings as plain text between the JSON lines of the log. It reads this when it is loaded.
 process.env.LANCEDB_LOG ??= "error";
+// These of the image are for the main process alone: workers reuse their large buffers, and may be killed when they keep too much.
+delete process.env.MALLOC_MMAP_THRESHOLD_;
+delete process.env.MALLOC_TRIM_THRESHOLD_;
 // For worker processes, which read it at their start. With glibc's default of eight arenas per processor, a worker keeps
 // a third more unused memory after a search of a million vectors. With fewer than this, its threads wait for each other.
 process.env.MALLOC_ARENA_MAX ??= String(2 * availableParallelism());

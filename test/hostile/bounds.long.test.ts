@@ -105,6 +105,14 @@ type Step = typeof steps extends fc.Arbitrary<infer S> ? S : never;
 
 const noteOf = ([letter, count]: readonly [string, number]): string => letter.repeat(count);
 
+/** What the image sets for malloc. */
+const ofImage = async (): Promise<Record<string, string>> => {
+  const dockerfile = await readFile(new URL("../../Dockerfile", import.meta.url), "utf8");
+  const set = [...dockerfile.matchAll(/\b(MALLOC_\w+)=(\d+)/g)].map(([, name = "", value = ""]) => [name, value]);
+  expect(set.length).toBeGreaterThan(0);
+  return Object.fromEntries(set);
+};
+
 const percentile = (values: readonly number[], share: number): number =>
   [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) * share)] ?? Number.NaN;
 
@@ -115,7 +123,7 @@ test(
       copyOf: inject("tables"),
       flags: ["--max-old-space-size=512"],
       tokens: [staticToken("other", otherToken)],
-      environment: { ...writesOn, LAKEHEAD_MEMORY_LIMIT_BYTES: String(1024 * mebibyte) },
+      environment: { ...(await ofImage()), ...writesOn, LAKEHEAD_MEMORY_LIMIT_BYTES: String(1024 * mebibyte) },
     });
     const until = performance.now() + seconds * 1000;
     const peak = async (): Promise<number> =>
