@@ -2,23 +2,16 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks"
 import { createApi } from "./api.ts";
 import { Changes } from "./changes/changes.ts";
 import { ChangesList } from "./changes/changes-list.ts";
-import { CompareView } from "./compare/compare-view.ts";
 import { type Session, SessionProvider } from "./context.ts";
-import { HistoryView } from "./history-view.ts";
 import { html } from "./html.ts";
 import { useLoad } from "./load.ts";
-import { MaintenanceView } from "./maintenance-view.ts";
 import { finishSignIn, signInProblem } from "./oidc.ts";
-import { OpenView } from "./open-view.ts";
 import { Boundary, Failure } from "./parts.ts";
-import { QueryView } from "./query/query-view.ts";
-import { RecallView } from "./recall/recall-view.ts";
-import { addressOf, parseRoute, type Route } from "./route.ts";
+import { addressOf, parseRoute, type Route, type ViewName } from "./route.ts";
 import { forgetToken, readSettings, serviceRoot, storedToken, storeToken, takeTokenFromAddress } from "./session.ts";
 import { SignIn } from "./sign-in.ts";
-import { TableView } from "./table/table-view.ts";
-import { TablesView } from "./tables-view.ts";
 import { ThemeButton } from "./theme.ts";
+import { linked, viewOf, views } from "./views.ts";
 
 const settings = readSettings();
 
@@ -32,44 +25,8 @@ const useRoute = (): Route => {
   return route;
 };
 
-const view = (route: Route) => {
-  switch (route.view) {
-    case "tables":
-      return html`<${TablesView} />`;
-    case "table":
-      return html`<${TableView} key=${route.table} table=${route.table} />`;
-    case "query":
-      return html`<${QueryView} key=${route.table} table=${route.table} />`;
-    case "recall":
-      return html`<${RecallView} key=${route.table} table=${route.table} />`;
-    case "history":
-      return html`<${HistoryView} />`;
-    case "maintenance":
-      return html`<${MaintenanceView} />`;
-    case "open":
-      return html`<${OpenView} />`;
-    case "compare":
-      return html`<${CompareView} before=${route.before} after=${route.after} />`;
-  }
-};
-
 /** A new address of the same query, or of other rows of the same table, keeps the view. */
-const keyOf = (route: Route): string =>
-  addressOf(route.view === "query" || route.view === "table" ? { view: route.view, table: route.table } : route);
-
-const link = (route: Route, text: string, current: boolean) =>
-  html`<a href=${addressOf(route)} aria-current=${current ? "page" : undefined}>${text}</a>`;
-
-const viewNames: Readonly<Record<Route["view"], string>> = {
-  tables: "Tables",
-  table: "Table",
-  query: "Query",
-  recall: "Recall",
-  history: "History",
-  maintenance: "Maintenance",
-  open: "Open a plan",
-  compare: "Comparison",
-};
+const keyOf = (route: Route): string => addressOf({ ...route, fields: undefined, run: undefined } as Route);
 
 const Shell = ({ session, signOut }: { session: Session; signOut: () => void }) => {
   const route = useRoute();
@@ -79,11 +36,19 @@ const Shell = ({ session, signOut }: { session: Session; signOut: () => void }) 
   const shown = useRef(key);
   const [menu, setMenu] = useState(false);
   useEffect(() => {
-    document.title = [...(table === undefined ? [] : [table]), viewNames[route.view], "Lakehead"].join(" · ");
+    document.title = [...(table === undefined ? [] : [table]), views[route.view].title, "Lakehead"].join(" · ");
     setMenu(false);
     if (shown.current !== key) main.current?.focus();
     shown.current = key;
   }, [key]);
+  const current = (name: ViewName) => (route.view === name ? "page" : undefined);
+  const link = (name: ViewName) => html`<a
+    key=${name}
+    href=${addressOf({ view: name, table } as Route)}
+    aria-current=${current(name)}
+    >${views[name].title}</a
+  >`;
+  const always = linked("always");
   const skip = (event: Event): void => {
     event.preventDefault();
     main.current?.focus();
@@ -92,20 +57,17 @@ const Shell = ({ session, signOut }: { session: Session; signOut: () => void }) 
     <header class=${menu ? "top open" : "top"}>
       <a class="skip" href="#main" onClick=${skip}>Skip to the content</a>
       <strong>Lakehead</strong>
-      <span class="where">${table ?? viewNames[route.view]}</span>
+      <span class="where">${table ?? views[route.view].title}</span>
       <button type="button" class="quiet menu" aria-expanded=${menu} onClick=${() => setMenu(!menu)}>Menu</button>
       <nav aria-label="Views">
-        ${link({ view: "tables" }, "Tables", route.view === "tables")}
+        ${always.slice(0, 1).map(link)}
         ${
           table !== undefined &&
           html`<span class="crumb" aria-hidden="true">›</span>
-            ${link({ view: "table", table }, table, route.view === "table")}
-            ${link({ view: "query", table }, "Query", route.view === "query")}
-            ${link({ view: "recall", table }, "Recall", route.view === "recall")}`
+            <a href=${addressOf({ view: "table", table })} aria-current=${current("table")}>${table}</a>
+            ${linked("table").map(link)}`
         }
-        ${link({ view: "maintenance" }, "Maintenance", route.view === "maintenance")}
-        ${link({ view: "history" }, "History", route.view === "history")}
-        ${link({ view: "open" }, "Open a plan", route.view === "open")}
+        ${always.slice(1).map(link)}
       </nav>
       <span class="who" title=${`Scopes: ${session.me.scopes.join(", ")}. Tables: ${session.me.tables.join(", ")}.`}
         >${session.me.subject}</span
@@ -114,7 +76,7 @@ const Shell = ({ session, signOut }: { session: Session; signOut: () => void }) 
       <button type="button" class="quiet" onClick=${signOut}>Sign out</button>
     </header>
     <${ChangesList} />
-    <main id="main" ref=${main} tabindex="-1"><${Boundary} key=${key}>${view(route)}</${Boundary}></main>
+    <main id="main" ref=${main} tabindex="-1"><${Boundary} key=${key}>${viewOf(route)}</${Boundary}></main>
   </${SessionProvider}>`;
 };
 

@@ -1,25 +1,36 @@
-/** The views of the console by the fragment of its address: `#/table/prod%24docs`. */
-export type Route =
-  | { readonly view: "tables" }
-  | { readonly view: "recall"; readonly table: string }
-  /** @param fields which rows are shown: `?filter=id+%3E+5&page=2`. */
-  | {
-      readonly view: "table";
-      readonly table: string;
-      readonly fields?: Readonly<Record<string, string>> | undefined;
-    }
-  /**
-   * @param run id of a run in the history whose result is shown, and whose query fills the form without `fields`.
-   * @param fields the text of each field of the form: `?k=10&filter=id+%3E+5`.
-   */
-  | {
-      readonly view: "query";
-      readonly table: string;
-      readonly run?: string | undefined;
-      readonly fields?: Readonly<Record<string, string>> | undefined;
-    }
-  | { readonly view: "history" | "maintenance" | "open" }
-  | { readonly view: "compare"; readonly before: string; readonly after: string };
+/**
+ * What follows the name of each view in its address: `#/table/prod%24docs`. Parts with a question mark may be absent.
+ * `table` is the id of a table, `run` that of a run in the history whose result is shown.
+ */
+const shapes = {
+  tables: [],
+  table: ["table"],
+  query: ["table", "run?"],
+  recall: ["table"],
+  maintenance: [],
+  history: [],
+  open: [],
+  compare: ["before", "after"],
+} as const;
+
+type Shapes = typeof shapes;
+export type ViewName = keyof Shapes;
+
+export const viewNames = Object.keys(shapes) as ViewName[];
+
+type Needed<Part> = Part extends `${string}?` ? never : Part;
+type Optional<Part> = Part extends `${infer Name}?` ? Name : never;
+
+/** A view of the console, by the fragment of its address. */
+export type RouteOf<View extends ViewName> = { readonly view: View } & {
+  readonly [Part in Needed<Shapes[View][number]>]: string;
+} & {
+  readonly [Part in Optional<Shapes[View][number]>]?: string | undefined;
+} & {
+  /** The state of the view: `?filter=id+%3E+5&page=2`. */
+  readonly fields?: Readonly<Record<string, string>> | undefined;
+};
+export type Route = { [View in ViewName]: RouteOf<View> }[ViewName];
 
 const decode = (text: string): string => {
   try {
@@ -29,38 +40,26 @@ const decode = (text: string): string => {
   }
 };
 
+const isView = (name: string | undefined): name is ViewName => Object.hasOwn(shapes, name ?? "");
+
 /** @returns the list of tables for a fragment that is not known. */
 export const parseRoute = (fragment: string): Route => {
   const [path = "", search] = fragment.replace(/^#?\/?/, "").split("?");
-  const [view, first, second] = path.split("/");
-  const table = decode(first ?? "");
-  const fields = search === undefined ? {} : { fields: Object.fromEntries(new URLSearchParams(search)) };
-  if (view === "recall" && table !== "") return { view, table };
-  if (view === "table" && table !== "") return { view, table, ...fields };
-  if (view === "query" && table !== "") return { view, table, ...(second ? { run: decode(second) } : {}), ...fields };
-  if (view === "history" || view === "maintenance" || view === "open") return { view };
-  if (view === "compare" && first && second) return { view, before: decode(first), after: decode(second) };
-  return { view: "tables" };
-};
-
-const parts = (route: Route): readonly string[] => {
-  switch (route.view) {
-    case "tables":
-    case "history":
-    case "maintenance":
-    case "open":
-      return [route.view];
-    case "table":
-    case "recall":
-      return [route.view, route.table];
-    case "query":
-      return [route.view, route.table, ...(route.run === undefined ? [] : [route.run])];
-    case "compare":
-      return [route.view, route.before, route.after];
+  const [view, ...given] = path.split("/");
+  if (!isView(view)) return { view: "tables" };
+  const parts: Record<string, string> = {};
+  for (const [at, shape] of shapes[view].entries()) {
+    const text = given[at];
+    if (text) parts[shape.replace("?", "")] = decode(text);
+    else if (!shape.endsWith("?")) return { view: "tables" };
   }
+  const fields = search === undefined ? {} : { fields: Object.fromEntries(new URLSearchParams(search)) };
+  return { view, ...parts, ...fields } as unknown as Route;
 };
 
 export const addressOf = (route: Route): string => {
-  const search = "fields" in route && route.fields !== undefined ? `?${new URLSearchParams(route.fields)}` : "";
-  return `#/${parts(route).map(encodeURIComponent).join("/")}${search}`;
+  const given = route as Readonly<Record<string, unknown>>;
+  const parts = shapes[route.view].flatMap((shape) => given[shape.replace("?", "")] ?? []);
+  const search = route.fields === undefined ? "" : `?${new URLSearchParams(route.fields)}`;
+  return `#/${[route.view, ...parts].map((part) => encodeURIComponent(String(part))).join("/")}${search}`;
 };
