@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { parsePlan } from "../../service/plan-doctor/parse.ts";
 import { testToken } from "../support/request.ts";
 import { type ServiceProcess, startReadyServiceProcess } from "../support/service-process.ts";
 import { staticToken } from "../support/static-token.ts";
@@ -192,50 +191,6 @@ describe("a query", () => {
   });
 });
 
-describe("a plan of 500 nodes", () => {
-  const depthOf = (row: number): number => (row === 0 ? 0 : 1 + ((row - 1) % 9));
-  const lines = Array.from(
-    { length: 500 },
-    (_, row) =>
-      `${"  ".repeat(depthOf(row))}FilterExec: elapsed=${500 - row}µs, a@0 = ${row}, metrics=[output_rows=${row}]`,
-  );
-  const plan = ["AnalyzeExec verbose=true, elapsed=1ms, metrics=[]", ...lines.slice(1)].join("\n");
-  const facts = { version: 1, statistics: null, columns: null, indices: null, missing: [] };
-  const document = { plan, tree: parsePlan(plan), findings: [], facts };
-
-  test("has a card for each node, rows where the grid is scrolled to, and the selected node in view", async () => {
-    const { page, problems } = await open("/query/plain");
-    const scrollGrid = (top: number) =>
-      page.evaluate(`document.querySelector("table.grid").parentElement.scrollTop = ${top}`);
-    await page.route("**/analyze_plan", (route) => route.fulfill({ json: document }));
-    await page.getByRole("button", { name: "Analyze", exact: true }).click();
-    const cards = page.getByRole("treeitem");
-    await cards.nth(499).waitFor({ state: "attached" });
-    expect(await cards.count()).toBe(500);
-    const rows = page.locator("table.grid tbody tr");
-    expect(await rows.count()).toBeLessThan(100);
-    expect(await page.locator("table.grid").getAttribute("aria-rowcount")).toBe("501");
-    await rows.first().waitFor();
-
-    await scrollGrid(1_000_000);
-    const last = page.locator('table.grid tr[data-row="499"]');
-    await last.waitFor();
-    expect(await last.getAttribute("aria-rowindex")).toBe("501");
-
-    await page.locator('[data-node="250"]').focus();
-    await page.keyboard.press("Enter");
-    await page.locator('table.grid tr[data-row="250"][aria-selected="true"]').waitFor();
-    await page.locator('[data-node="250"] strong').waitFor();
-    await page.locator("mark").getByText("a@0 = 250").waitFor();
-
-    await page.getByRole("button", { name: "Rows out" }).click();
-    await scrollGrid(0);
-    await page.locator('table.grid tr[data-row="499"][aria-rowindex="2"]').waitFor();
-    await expectAccessible(page);
-    expect(problems).toEqual([]);
-  });
-});
-
 describe("a tag", () => {
   test("is created, moved and deleted on the time line", async () => {
     const { page, problems } = await open("/table/plain");
@@ -325,55 +280,6 @@ describe("the address", () => {
     await page.getByRole("link", { name: "plain" }).waitFor();
     expect(page.url()).not.toContain(testToken);
   });
-});
-
-test("a plan's text from elsewhere, and a saved file, are drawn and judged in the browser", async () => {
-  const { page, problems } = await open("/query/docs");
-  await page.getByRole("button", { name: "Random" }).click();
-  await page.getByRole("button", { name: "Analyze", exact: true }).click();
-  await page.getByRole("tree").waitFor();
-  const count = await page.getByRole("treeitem").count();
-  const [download] = await Promise.all([
-    page.waitForEvent("download"),
-    page.getByRole("button", { name: "Save as HTML" }).click(),
-  ]);
-  await page.getByRole("link", { name: "Open a plan" }).click();
-  const requests: string[] = [];
-  page.on("request", (request) => requests.push(request.url()));
-  await page.getByLabel("File").setInputFiles(await download.path());
-  await expect.poll(() => page.getByRole("treeitem").count()).toBe(count);
-  await page.getByLabel("Text of a plan").fill("FilterExec: a@0 > 1\n  LanceRead: uri=x");
-  await expect.poll(() => page.getByRole("treeitem").count()).toBe(2);
-  await page.getByRole("treeitem").first().click();
-  await page.getByText("Keeps the rows for which the condition is true.").waitFor();
-  expect([problems, requests.filter((url) => url.includes("/v1/"))]).toEqual([[], []]);
-});
-
-describe.each([1440, 1024, 390])("at a width of %d pixels", (width) => {
-  test.each(["light", "dark"] as const)(
-    "each page is accessible, %s, and none is wider than the screen",
-    async (theme) => {
-      const { page, problems } = await open("/tables", testToken, theme);
-      await page.setViewportSize({ width, height: 850 });
-      for (const [view, text] of [
-        ["/tables", "prod / vectors"],
-        ["/table/docs", "20 rows not indexed"],
-        ["/query/docs", "Analyze runs the query"],
-        ["/recall/docs", "Measure"],
-        ["/maintenance", "Maintenance"],
-        ["/open", "Text of a plan"],
-      ] as const) {
-        await page.goto(`${service.base}/console/#${view}`);
-        await page.getByRole("main").getByText(text).first().waitFor();
-        await expectAccessible(page);
-        expect([view, await page.evaluate("document.documentElement.scrollWidth <= innerWidth")]).toEqual([view, true]);
-        expect(
-          await page.locator("header.top").evaluate((header) => header.getBoundingClientRect().height),
-        ).toBeLessThan(60);
-      }
-      expect(problems).toEqual([]);
-    },
-  );
 });
 
 test("on a phone, the menu leads to all views, and a run shows its result", async () => {

@@ -47,7 +47,7 @@ const Sums = ({ before, after }: { before: PlanTree; after: PlanTree }) => {
 const side = (listed: Listed | undefined, elapsed: number | null) =>
   listed === undefined
     ? html`<td class="absent" colspan="4">–</td>`
-    : html`<td style=${{ paddingLeft: `${8 + Math.min(listed.depth, 30) * 10}px` }}>${listed.node.name}</td>
+    : html`<td style=${{ paddingLeft: `${8 + Math.min(listed.depth, 12) * 10}px` }}>${listed.node.name}</td>
         <td class="number">${formatDuration(listed.node.own_ns)}<${TimeBars} node=${listed.node} elapsed=${elapsed} /></td>
         <td class="number">${formatCount(listed.node.rows_out)}</td>
         <td class="number">${formatBytes(bytesRead(listed.node))}</td>`;

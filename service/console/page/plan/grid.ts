@@ -21,18 +21,25 @@ const columns: readonly (readonly [SortKey, string, string])[] = [
 /** Height of every row, in pixels: one line, a time bar and the padding. */
 const rowHeight = 32;
 
-/** Pixels for each level of the tree, up to a limit, and for a letter of a name. */
-const indent = { step: 12, maxLevels: 40 } as const;
+/** Pixels for a level of the tree, for all levels of a deep one, and for a letter of a name. */
+const indent = { step: 12, all: 144 } as const;
 const letterWidth = 9;
 
-const indentOf = (depth: number): number => Math.min(depth, indent.maxLevels) * indent.step;
+/** Limits of the column of names, in pixels: the figures stay in view. */
+const nameWidths = { min: 120, max: 400 } as const;
+
+/** Pixels for each level. In a chain of hundreds they are a part of one. */
+const indentStep = (nodes: readonly Listed[]): number =>
+  Math.min(indent.step, indent.all / nodes.reduce((most, { depth }) => Math.max(most, depth), 1));
 
 /** Width of the longest name with its indentation, in pixels: only some rows are in the page. */
-const nameWidth = (nodes: readonly Listed[]): number =>
-  nodes.reduce(
-    (width, { node, depth }) => Math.max(width, indentOf(depth) + (node.name.length + 3) * letterWidth),
-    120,
+const nameWidth = (nodes: readonly Listed[], step: number): number => {
+  const widest = nodes.reduce<number>(
+    (most, { node, depth }) => Math.max(most, depth * step + (node.name.length + 3) * letterWidth),
+    nameWidths.min,
   );
+  return Math.min(nameWidths.max, widest);
+};
 
 interface GridProps {
   readonly tree: PlanTree;
@@ -46,6 +53,7 @@ interface GridProps {
 export const PlanGrid = ({ tree, selected, select, whole = false }: GridProps) => {
   const [sort, setSort] = useState<Sort>({ key: "order", descending: false });
   const nodes = useMemo(() => sortNodes(listNodes(tree), sort), [tree, sort]);
+  const step = useMemo(() => indentStep(nodes), [nodes]);
   const box = useRef<HTMLDivElement>(null);
   const { top, bottom } = useVisibleArea(box);
   const from = whole ? 0 : Math.min(nodes.length, Math.max(0, Math.floor(top / rowHeight)));
@@ -76,8 +84,8 @@ export const PlanGrid = ({ tree, selected, select, whole = false }: GridProps) =
     onClick=${() => select(node.id)}
   >
     <td class="number muted">${node.id + 1}</td>
-    <th scope="row" class="node">
-      <button type="button" style=${{ paddingLeft: `${sort.key === "order" ? indentOf(depth) : 0}px` }}>
+    <th scope="row" class="node" title=${node.name}>
+      <button type="button" style=${{ paddingLeft: `${sort.key === "order" ? depth * step : 0}px` }}>
         ${node.name}
       </button>
     </th>
@@ -91,7 +99,7 @@ export const PlanGrid = ({ tree, selected, select, whole = false }: GridProps) =
   const space = (rows: number) =>
     rows > 0 && html`<tbody aria-hidden="true" style=${{ height: `${rows * rowHeight}px` }}></tbody>`;
   return html`<div class="scroll tall" ref=${box} tabindex="0" role="region" aria-label="Nodes of the plan">
-    <table class="grid" aria-rowcount=${nodes.length + 1} style=${{ "--row": `${rowHeight}px`, "--name": `${nameWidth(nodes)}px` }}>
+    <table class="grid" aria-rowcount=${nodes.length + 1} style=${{ "--row": `${rowHeight}px`, "--name": `${nameWidth(nodes, step)}px` }}>
       <thead><tr aria-rowindex="1">${columns.map(header)}</tr></thead>
       ${space(from)}
       <tbody>${nodes.slice(from, to).map(row)}</tbody>

@@ -2,9 +2,11 @@ import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { PlanNode, PlanTree } from "../../../plan-doctor/types.ts";
 import { formatBytes, formatCount, formatDuration } from "../format.ts";
 import { html } from "../html.ts";
-import { type Card, cardSize, drawPlan, type Link } from "./layout.ts";
+import { useFolding } from "./folding.ts";
+import { type Card, cardSize, drawPlan, type Link, type RestCard } from "./layout.ts";
 import { bytesRead, heatOf, type Listed, listNodes, subjectOf } from "./nodes.ts";
 import { type Area, useVisibleArea } from "./visible.ts";
+import { useZoom } from "./zoom.ts";
 
 const percent = (part: number | null, whole: number | null): string =>
   `${part === null || whole === null || whole === 0 ? 0 : Math.min(100, (part / whole) * 100)}%`;
@@ -56,59 +58,138 @@ const neighbour = (key: string, { node, parent }: Listed, roots: readonly PlanNo
   return undefined;
 };
 
+/** Below this scale, cards are colours: their text could not be read. */
+const minReadable = 0.4;
+
+const zoomStep = 1.25;
+
+/** Scrolls the box alone, so that a card is in its visible part. */
+const reveal = (box: HTMLElement, card: Element): void => {
+  const [outer, inner] = [box.getBoundingClientRect(), card.getBoundingClientRect()];
+  box.scrollLeft += Math.min(0, inner.left - outer.left) || Math.max(0, inner.right - outer.right);
+  box.scrollTop += Math.min(0, inner.top - outer.top) || Math.max(0, inner.bottom - outer.bottom);
+};
+
 /**
- * The plan as a drawing. Arrow keys lead to the parent, the first child and the siblings. Every node has its card; the content
- * of a card is made when it is near the visible part.
+ * The plan as a drawing. Arrow keys lead to the parent, the first child and the siblings; Space folds and unfolds; plus,
+ * minus and 0 zoom. The content of a card is made when it is near the visible part.
  */
 export const PlanDrawingView = ({ tree, selected, select, marked, whole = false }: TreeProps) => {
-  const drawing = useMemo(() => drawPlan(tree), [tree]);
-  const paths = useMemo(() => pathsOf(drawing.links), [drawing]);
   const listed = useMemo(() => new Map(listNodes(tree).map((entry) => [entry.node.id, entry])), [tree]);
+  const { folding, toggle, showChildren, showAll } = useFolding(listed, selected);
+  const drawing = useMemo(() => drawPlan(tree, whole ? undefined : folding), [tree, folding]);
+  const paths = useMemo(() => pathsOf(drawing.links), [drawing]);
   const box = useRef<HTMLDivElement>(null);
-  const area = useVisibleArea(box);
+  const { scale, zoomBy, fit, handlers } = useZoom(box, drawing);
+  const area = useVisibleArea(box, scale);
   const focusable = selected ?? drawing.cards[0]?.node.id;
+  const cardOf = (id: number): HTMLElement | null => box.current?.querySelector(`[data-node="${id}"]`) ?? null;
+  const revealed = useRef<number | "nothing yet" | undefined>("nothing yet");
+  const focused = useRef<number | undefined>(undefined);
   useEffect(() => {
-    if (selected === undefined) return;
-    box.current?.querySelector(`[data-node="${selected}"]`)?.scrollIntoView({ block: "nearest", inline: "nearest" });
-  }, [selected]);
+    const card = selected === undefined ? null : cardOf(selected);
+    // A node that was folded away has its card in the next drawing.
+    if (card === null || box.current === null || revealed.current === selected) return;
+    // The first selection is the plan's own: it does not scroll the page.
+    if (revealed.current === "nothing yet") reveal(box.current, card);
+    else card.scrollIntoView({ block: "nearest", inline: "nearest" });
+    revealed.current = selected;
+    if (focused.current === selected) card.focus();
+  }, [selected, drawing]);
   const onKeyDown = (event: KeyboardEvent): void => {
-    const current = focusable === undefined ? undefined : listed.get(focusable);
+    const target = event.target as HTMLElement;
+    if (target instanceof HTMLButtonElement || event.ctrlKey || event.metaKey || event.altKey) return;
+    const { node } = target.closest<HTMLElement>("[data-node]")?.dataset ?? {};
+    if (node === undefined) return;
+    const id = Number(node);
+    const current = listed.get(id);
     const next = current && neighbour(event.key, current, tree.roots);
-    if (next === undefined) return;
-    event.preventDefault();
-    select(next.id);
-    box.current?.querySelector<HTMLElement>(`[data-node="${next.id}"]`)?.focus();
+    const actions: Readonly<Record<string, () => void>> = {
+      "+": () => zoomBy(zoomStep),
+      "=": () => zoomBy(zoomStep),
+      "-": () => zoomBy(1 / zoomStep),
+      "0": fit,
+      Enter: () => select(id),
+      " ": () => toggle(id),
+    };
+    if (next !== undefined) {
+      focused.current = next.id;
+      select(next.id);
+      cardOf(next.id)?.focus();
+    } else actions[event.key]?.();
+    if (next !== undefined || event.key in actions) event.preventDefault();
   };
+  const isFolded = (id: number): boolean => !whole && folding.folded.has(id);
   const content = (node: PlanNode) => html`<strong>${node.name}</strong><span class="subject">${subjectOf(node)}</span>
     <span class="numbers">${numbers(node)}</span>
     ${tree.measured && html`<${TimeBars} node=${node} elapsed=${tree.elapsed_ns} />`}`;
+  const fold = (node: PlanNode) => {
+    const onClick = (event: Event): void => {
+      event.stopPropagation();
+      toggle(node.id);
+    };
+    const folded = isFolded(node.id);
+    const title = `${folded ? "Unfold" : "Fold"} ${node.name}`;
+    return html`<button type="button" class="fold" tabindex="-1" aria-label=${title} title=${title} onClick=${onClick}>
+      ${folded ? `+${formatCount(listNodes({ ...tree, roots: node.children }).length)}` : "−"}
+    </button>`;
+  };
   const card = ({ node, x, y }: Card, drawn: boolean) => html`<div
     key=${node.id}
     role="treeitem"
     aria-level=${(listed.get(node.id)?.depth ?? 0) + 1}
     aria-selected=${node.id === selected}
+    aria-expanded=${node.children.length === 0 ? undefined : !isFolded(node.id)}
     aria-label=${drawn ? undefined : node.name}
     tabindex=${node.id === focusable ? 0 : -1}
     data-node=${node.id}
-    class=${`card ${heatOf(node.share)}${marked.has(node.id) ? " marked" : ""}`}
+    class=${`card ${heatOf(node.share)}${marked.has(node.id) ? " marked" : ""}${scale < minReadable ? " far" : ""}`}
     style=${{ left: `${x}px`, top: `${y}px` }}
     onClick=${() => select(node.id)}
-    onKeyDown=${(event: KeyboardEvent) => (event.key === "Enter" || event.key === " ") && select(node.id)}
   >
-    ${drawn && content(node)}
+    ${drawn && content(node)} ${drawn && !whole && node.children.length > 0 && fold(node)}
   </div>`;
+  const rest = ({ parent, nodes, x, y }: RestCard) => {
+    const most = nodes.reduce((time, node) => Math.max(time, node.elapsed_ns ?? 0), 0);
+    return html`<div
+      key=${`rest ${parent.id}`}
+      role="treeitem"
+      aria-level=${(listed.get(parent.id)?.depth ?? 0) + 2}
+      tabindex="-1"
+      class="card rest"
+      style=${{ left: `${x}px`, top: `${y}px` }}
+      onClick=${() => showChildren(parent.id)}
+    >
+      <strong>${formatCount(nodes.length)} more</strong>
+      <span class="subject">${tree.measured ? `none above ${formatDuration(most)}` : ""}</span>
+      <span class="numbers">Show them</span>
+    </div>`;
+  };
   const size = {
     width: `${drawing.width}px`,
     height: `${drawing.height}px`,
+    transform: `scale(${scale})`,
     "--card-width": `${cardSize.width}px`,
     "--card-height": `${cardSize.height}px`,
   };
-  return html`<div class="drawing" ref=${box} onKeyDown=${onKeyDown}>
-    <div role="tree" aria-label="Plan" style=${size}>
-      <svg width=${drawing.width} height=${drawing.height} aria-hidden="true">
-        ${paths.map(([width, path]) => html`<path key=${width} d=${path} stroke-width=${width} />`)}
-      </svg>
-      ${drawing.cards.map((each) => card(each, whole || isIn(area, each)))}
-    </div>
+  const isAllShown = drawing.cards.length === listed.size;
+  const bar = html`<div class="plan-bar" role="group" aria-label="Drawing">
+    <button type="button" aria-label="Zoom out" onClick=${() => zoomBy(1 / zoomStep)}>−</button>
+    <span class="number" role="status" aria-label="Zoom">${Math.round(scale * 100)} %</span>
+    <button type="button" aria-label="Zoom in" onClick=${() => zoomBy(zoomStep)}>+</button>
+    <button type="button" onClick=${fit}>Fit</button>
+    ${!isAllShown && html`<button type="button" onClick=${showAll}>Show all ${formatCount(listed.size)} nodes</button>`}
   </div>`;
+  return html`${!whole && bar}
+    <div class="drawing" ref=${box} onKeyDown=${onKeyDown} ...${handlers}>
+      <div style=${{ width: `${drawing.width * scale}px`, height: `${drawing.height * scale}px` }}>
+        <div role="tree" aria-label="Plan" style=${size}>
+          <svg width=${drawing.width} height=${drawing.height} aria-hidden="true">
+            ${paths.map(([width, path]) => html`<path key=${width} d=${path} stroke-width=${width} />`)}
+          </svg>
+          ${drawing.cards.map((each) => card(each, whole || (scale >= minReadable && isIn(area, each))))}
+          ${drawing.rests.map(rest)}
+        </div>
+      </div>
+    </div>`;
 };
