@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { tableFromIPC } from "apache-arrow";
+import { parquetReadObjects } from "hyparquet";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { writeTables } from "../../tools/lance-tables.ts";
@@ -133,19 +134,21 @@ describe("the rows of a table", () => {
     expect(problems).toEqual([]);
   });
 
-  test("are exported as CSV and Arrow, as they are filtered", async () => {
+  test("are exported as CSV, Parquet and Arrow, as they are filtered", async () => {
     const { page, problems } = await open(
       `/table/parts?${new URLSearchParams({ filter: "id >= 7 AND id < 10", hidden: '["vector"]' })}`,
     );
     await page.getByText("Rows 1 to 3 of 3").waitFor();
     const save = async (name: string): Promise<Buffer> => {
       const [file] = await Promise.all([page.waitForEvent("download"), button(page, name).click()]);
-      expect(file.suggestedFilename()).toMatch(/^parts\.(csv|arrow)$/);
+      expect(file.suggestedFilename()).toMatch(/^parts\.(csv|parquet|arrow)$/);
       return readFile(await file.path());
     };
     expect(String(await save("Export CSV"))).toBe(
       ["id,name,price", '7,"a ""quoted"", name",15433', '8,"",3352', "9,,11271", ""].join("\r\n"),
     );
+    const parquet = await save("Export Parquet");
+    expect(await parquetReadObjects({ file: new Uint8Array(parquet).buffer })).toHaveLength(3);
     const table = tableFromIPC(await save("Export Arrow"));
     expect([table.schema.names, table.numRows]).toEqual([["id", "name", "price"], 3]);
     expect(problems).toEqual([]);

@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type Browser, chromium, type Page } from "playwright-core";
-import { expect } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
+import { testToken } from "../support/request.ts";
+import { type ProcessOptions, type ServiceProcess, startReadyServiceProcess } from "../support/service-process.ts";
 import { findChromium } from "./chromium.ts";
 
 export const launch = (): Promise<Browser> =>
@@ -36,6 +38,31 @@ export const signIn = async (page: Page, base: string, token: string, view = "/t
   await page.getByLabel("Access token").fill(token);
   await page.getByRole("button", { name: "Sign in", exact: true }).click();
   await page.getByRole("button", { name: "Sign out" }).waitFor();
+};
+
+/** A browser and a service with a console for the tests of a file. */
+export const useConsole = (options: () => ProcessOptions | Promise<ProcessOptions>) => {
+  let browser: Browser;
+  let service: ServiceProcess;
+  beforeAll(async () => {
+    const { environment, ...others } = await options();
+    [browser, service] = await Promise.all([
+      launch(),
+      startReadyServiceProcess({ ...others, environment: { LAKEHEAD_CONSOLE: "on", ...environment } }),
+    ]);
+  }, 180_000);
+  afterAll(async () => {
+    await Promise.all([browser?.close(), service?.stop()]);
+  });
+  return {
+    service: (): ServiceProcess => service,
+    /** A signed-in page at a view. */
+    open: async (view: string, token = testToken, theme: "light" | "dark" = "light"): Promise<Watched> => {
+      const watched = await openPage(browser, theme);
+      await signIn(watched.page, service.base, token, view);
+      return watched;
+    },
+  };
 };
 
 const axe = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");

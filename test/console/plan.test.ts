@@ -1,28 +1,9 @@
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import type { Page } from "playwright-core";
+import { describe, expect, inject, test } from "vitest";
 import { parsePlan } from "../../service/plan-doctor/parse.ts";
-import { testToken } from "../support/request.ts";
-import { type ServiceProcess, startReadyServiceProcess } from "../support/service-process.ts";
-import { expectAccessible, launch, openPage, signIn } from "./browser.ts";
+import { expectAccessible, useConsole } from "./browser.ts";
 
-let browser: Browser;
-let service: ServiceProcess;
-beforeAll(async () => {
-  [browser, service] = await Promise.all([
-    launch(),
-    startReadyServiceProcess({ copyOf: inject("tables"), environment: { LAKEHEAD_CONSOLE: "on" } }),
-  ]);
-});
-afterAll(async () => {
-  await Promise.all([browser?.close(), service?.stop()]);
-});
-
-/** A signed-in page at a view. */
-const open = async (view: string) => {
-  const watched = await openPage(browser);
-  await signIn(watched.page, service.base, testToken, view);
-  return watched;
-};
+const { open } = useConsole(() => ({ copyOf: inject("tables") }));
 
 const facts = { version: 1, statistics: null, columns: null, indices: null, missing: [] };
 

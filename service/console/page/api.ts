@@ -256,6 +256,18 @@ export const createApi = (root: string, token: string, onRefused: () => void) =>
       const answer: unknown = await response.json();
       return typeof answer === "string" ? { plan: answer } : (answer as PlanDocument);
     },
+    /** @param rows an Arrow IPC stream. */
+    writeRows: async (
+      table: string,
+      operation: "create" | "insert",
+      rows: Uint8Array<ArrayBuffer>,
+      signal?: AbortSignal,
+    ): Promise<{ readonly version: number }> => {
+      const headers = { "content-type": "application/vnd.apache.arrow.stream" };
+      return (await send(at(table, operation), { method: "POST", headers, body: rows }, signal)).json() as Promise<{
+        version: number;
+      }>;
+    },
     maintenance: (signal?: AbortSignal): Promise<MaintenanceList> => get("v1/maintenance?delimiter=%24", signal),
     /** What {@link change} sends. */
     changeText: ({ table, operation, body }: ChangeRequest): { readonly path: string; readonly body: string } => ({

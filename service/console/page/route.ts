@@ -7,6 +7,7 @@ const shapes = {
   table: ["table"],
   query: ["table", "run?"],
   recall: ["table"],
+  upload: ["table?"],
   maintenance: [],
   history: [],
   open: [],

@@ -1,3 +1,4 @@
+import type { Table } from "apache-arrow";
 import { type Cell, cellAt } from "./cell.ts";
 
 /** The rows of a query. */
@@ -7,10 +8,7 @@ export interface Rows {
   readonly cell: (row: number, column: number) => Cell;
 }
 
-/** @param file an Arrow IPC file. */
-export const readRows = async (file: Uint8Array): Promise<Rows> => {
-  const { tableFromIPC } = await import("apache-arrow");
-  const table = tableFromIPC(file);
+export const rowsOf = (table: Table): Rows => {
   const starts: number[] = [];
   let length = 0;
   for (const { numRows } of table.batches) {
@@ -26,4 +24,14 @@ export const readRows = async (file: Uint8Array): Promise<Rows> => {
       return data === undefined ? { kind: "null", text: "null" } : cellAt(data, row - (starts[batch] ?? 0));
     },
   };
+};
+
+/** Rows of a table from a place on. A table without rows has none to cut. */
+export const partOf = (table: Table, from: number, count: number): Table =>
+  from === 0 && count >= table.numRows ? table : table.slice(from, from + count);
+
+/** @param file an Arrow IPC file. */
+export const readRows = async (file: Uint8Array): Promise<Rows> => {
+  const { tableFromIPC } = await import("apache-arrow");
+  return rowsOf(tableFromIPC(file));
 };

@@ -8,6 +8,7 @@ import { RecallView } from "./recall/recall-view.ts";
 import type { Route, RouteOf, ViewName } from "./route.ts";
 import { TableView } from "./table/table-view.ts";
 import { TablesView } from "./tables-view.ts";
+import { UploadView } from "./upload/upload-view.ts";
 
 interface View<Name extends ViewName> {
   readonly title: string;
@@ -22,6 +23,7 @@ export const views: { readonly [Name in ViewName]: View<Name> } = {
   table: { title: "Table", render: ({ table }) => html`<${TableView} table=${table} />` },
   query: { title: "Query", link: "table", render: ({ table }) => html`<${QueryView} table=${table} />` },
   recall: { title: "Recall", link: "table", render: ({ table }) => html`<${RecallView} table=${table} />` },
+  upload: { title: "Upload", link: "always", render: ({ table }) => html`<${UploadView} table=${table} />` },
   maintenance: { title: "Maintenance", link: "always", render: () => html`<${MaintenanceView} />` },
   history: { title: "History", link: "always", render: () => html`<${HistoryView} />` },
   open: { title: "Open a plan", link: "always", render: () => html`<${OpenView} />` },

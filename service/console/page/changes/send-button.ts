@@ -6,17 +6,19 @@ import { MissingScope } from "../parts.ts";
 import { isRunning, type RunBefore, stateText } from "./changes.ts";
 
 /** Why the reader cannot change tables; nothing if they can. */
-export const WhyNoChange = () => {
+export const WhyNoChange = ({ scope = "manage" }: { scope?: "manage" | "write" }) => {
   const { me } = useSession();
   if (me.writes !== true)
     return html`<p class="notice locked">
       This service takes no writes, so the console cannot change tables: <code>LAKEHEAD_WRITES=on</code> turns them on.
     </p>`;
-  return me.scopes.includes("manage") ? null : html`<${MissingScope} scope="manage" />`;
+  return me.scopes.includes(scope) ? null : html`<${MissingScope} scope=${scope} />`;
 };
 
-export const mayChange = (me: { readonly writes?: boolean; readonly scopes: readonly string[] }): boolean =>
-  me.writes === true && me.scopes.includes("manage");
+export const mayChange = (
+  me: { readonly writes?: boolean; readonly scopes: readonly string[] },
+  scope: "manage" | "write" = "manage",
+): boolean => me.writes === true && me.scopes.includes(scope);
 
 interface ConfirmProps {
   readonly title: string;

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import type { Api, ArrowField, Query } from "../api.ts";
+import type { Api, ArrowField, Description, Query } from "../api.ts";
 import { useSession } from "../context.ts";
 import { formatCount } from "../format.ts";
 import { html } from "../html.ts";
@@ -28,11 +28,11 @@ interface Page {
 const loadPage = async (
   api: Api,
   table: string,
+  { version, schema }: Description,
   browse: Browse,
   mayCount: boolean,
   signal: AbortSignal,
 ): Promise<Page> => {
-  const { version, schema } = await api.describe(table, signal, browse.branch);
   const { names, wide, unreadable } = shownColumns(schema.fields);
   const isShown = (name: string): boolean => !browse.hidden.includes(name);
   const chosen = (names ?? schema.fields.map(({ name }) => name)).filter(isShown);
@@ -117,9 +117,19 @@ const Export = ({ table, page }: { table: string; page: Page }) => {
   const csv = (): void => {
     void run(async () => download(csvOf(await readRows(await page.file())), "text/csv;charset=utf-8", `${table}.csv`));
   };
+  const parquet = (): void => {
+    void run(async () => {
+      const [{ tableFromIPC }, { parquetOf }] = await Promise.all([
+        import("apache-arrow"),
+        import("./parquet-file.ts"),
+      ]);
+      download(parquetOf(tableFromIPC(await page.file())), "application/vnd.apache.parquet", `${table}.parquet`);
+    });
+  };
   const isPart = page.total === undefined || page.total > maxExported;
   const title = `The rows of the filter${isPart ? `, at most ${formatCount(maxExported)}` : ""}, with the columns above except those to load`;
   return html`<button type="button" class="quiet" disabled=${busy} title=${title} onClick=${csv}>Export CSV</button>
+    <button type="button" class="quiet" disabled=${busy} title=${title} onClick=${parquet}>Export Parquet</button>
     <button type="button" class="quiet" disabled=${busy} title=${title} onClick=${arrow}>Export Arrow</button>
     ${isPart && html`<span class="muted">at most ${formatCount(maxExported)} rows</span>`}
     ${error !== undefined && html`<${Failure} error=${error} />`}`;
@@ -148,15 +158,26 @@ const Pager = ({ browse, page, put }: { browse: Browse; page: Page; put: (next: 
     >`;
 };
 
+interface Props {
+  readonly table: string;
+  readonly describing: Promise<Description>;
+  /** Describes and reads once more. */
+  readonly again: () => void;
+  readonly browse: Browse;
+  readonly put: (next: Browse) => void;
+}
+
 /** The rows of a table, by pages. */
-export const RowsPanel = ({ table, browse, put }: { table: string; browse: Browse; put: (next: Browse) => void }) => {
+export const RowsPanel = ({ table, describing, again, browse, put }: Props) => {
   const { api, me } = useSession();
   const [opened, setOpened] = useState<number | undefined>();
   const may = (scope: string): boolean => me.scopes.includes(scope);
-  const page = useLoad<Page>(
-    async (signal) => (may("read") ? loadPage(api, table, browse, may("stats"), signal) : new Promise<Page>(() => {})),
-    [api, table, browse],
+  const loaded = useLoad<Page>(
+    async (signal) =>
+      may("read") ? loadPage(api, table, await describing, browse, may("stats"), signal) : new Promise<Page>(() => {}),
+    [describing],
   );
+  const page = { ...loaded, reload: again };
   useEffect(() => setOpened(undefined), [page.value]);
   const filter =
     may("read") &&

@@ -1,5 +1,7 @@
+import { useMemo, useState } from "preact/hooks";
 import type { Description, Statistics, VersionEntry } from "../api.ts";
 import { isRunning } from "../changes/changes.ts";
+import { mayChange } from "../changes/send-button.ts";
 import { useChanges, useSession } from "../context.ts";
 import { formatBytes, formatCount } from "../format.ts";
 import { html } from "../html.ts";
@@ -54,7 +56,11 @@ export const TableView = ({ table }: { table: string }) => {
   const running = useChanges().filter(isRunning).length;
   const inputs = [api, table, branch, running];
   const branches = useLoad((signal) => api.branches(table, signal).catch(() => []), [api, table]);
-  const description = useLoad((signal) => api.describe(table, signal, branch), inputs);
+  const [round, setRound] = useState(0);
+  const again = (): void => setRound(round + 1);
+  // One for the panels and the rows: other rows are those of the newest version, whose schema may be another.
+  const describing = useMemo(() => api.describe(table, undefined, branch), [...inputs, browse, round]);
+  const description = { ...useLoad(() => describing, [describing]), reload: again };
   const statistics = useLoad(
     (signal) => (may("stats") ? api.statistics(table, signal, branch) : new Promise<Statistics>(() => {})),
     inputs,
@@ -85,9 +91,10 @@ export const TableView = ({ table }: { table: string }) => {
       }
       <a class="button" href=${addressOf({ view: "query", table, ...(branch === undefined ? {} : { fields: { branch, prefilter: "true" } }) })}>Query</a>
       <a class="button" href=${addressOf({ view: "recall", table })}>Recall</a>
+      ${mayChange(me, "write") && branch === undefined && html`<a class="button" href=${addressOf({ view: "upload", table })}>Add rows</a>`}
     </div>
     <div class="panels">
-      <${RowsPanel} table=${table} browse=${browse} put=${put} />
+      <${RowsPanel} table=${table} describing=${describing} again=${again} browse=${browse} put=${put} />
       <${Panel} title="Statistics" scope="stats" loaded=${statistics}>
         ${(value: Statistics) => html`<${Numbers} statistics=${value} version=${description.value?.version} />`}
       </${Panel}>
