@@ -6,6 +6,7 @@ const shapes = {
   tables: [],
   table: ["table"],
   query: ["table", "run?"],
+  map: ["table"],
   recall: ["table"],
   upload: ["table?"],
   maintenance: [],

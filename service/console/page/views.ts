@@ -2,6 +2,7 @@ import { CompareView } from "./compare/compare-view.ts";
 import { HistoryView } from "./history-view.ts";
 import { type Children, html } from "./html.ts";
 import { MaintenanceView } from "./maintenance-view.ts";
+import { MapView } from "./map/map-view.ts";
 import { OpenView } from "./open-view.ts";
 import { QueryView } from "./query/query-view.ts";
 import { RecallView } from "./recall/recall-view.ts";
@@ -22,6 +23,7 @@ export const views: { readonly [Name in ViewName]: View<Name> } = {
   tables: { title: "Tables", link: "always", render: () => html`<${TablesView} />` },
   table: { title: "Table", render: ({ table }) => html`<${TableView} table=${table} />` },
   query: { title: "Query", link: "table", render: ({ table }) => html`<${QueryView} table=${table} />` },
+  map: { title: "Map", link: "table", render: ({ table }) => html`<${MapView} table=${table} />` },
   recall: { title: "Recall", link: "table", render: ({ table }) => html`<${RecallView} table=${table} />` },
   upload: { title: "Upload", link: "always", render: ({ table }) => html`<${UploadView} table=${table} />` },
   maintenance: { title: "Maintenance", link: "always", render: () => html`<${MaintenanceView} />` },
