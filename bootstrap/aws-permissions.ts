@@ -62,6 +62,11 @@ const grants: readonly Grant[] = [
       ...["DescribeTags", "DescribeVpcEndpoints", "DescribeVpcs"],
     ],
   },
+  // For `npm run preflight`, which the deployer runs.
+  { sid: "Offers", service: "ec2", resources: all, write: ["DescribeInstanceTypeOfferings"] },
+  { sid: "Quotas", service: "servicequotas", resources: all, write: ["GetServiceQuota"] },
+  { sid: "Balancers", service: "elasticloadbalancing", resources: all, write: ["DescribeLoadBalancers"] },
+  { sid: "Users", service: "iam", resources: global("user/*"), write: ["GetUser"] },
   { sid: "VpcSettings", service: "ec2", resources: own("vpc/*"), read: ["DescribeVpcAttribute"] },
   {
     sid: "ChangeNetwork",
@@ -112,7 +117,8 @@ const grants: readonly Grant[] = [
     service: "eks",
     resources: all,
     read: ["DescribeAddonVersions"],
-    write: ["CreateCluster"],
+    // The first is for `npm run preflight`.
+    write: ["ListClusters", "CreateCluster"],
   },
   {
     sid: "Cluster",
@@ -278,9 +284,12 @@ const grants: readonly Grant[] = [
   },
 ];
 
-/** The statements of the grants whose actions `choose` takes, one for each. */
+/**
+ * The statements of the grants whose actions `choose` takes: one for each, and one together for those on everything, because a
+ * role's inline policies have 10,240 characters.
+ */
 function statements(account: Account, choose: (grant: Grant) => readonly string[]): Statement[] {
-  return grants.flatMap((grant) => {
+  const chosen = grants.flatMap((grant) => {
     const actions = choose(grant);
     const { sid, service, resources, condition } = grant;
     return actions.length === 0
@@ -297,6 +306,11 @@ function statements(account: Account, choose: (grant: Grant) => readonly string[
           } as const,
         ];
   });
+  const everywhere = chosen.filter(({ Resource }) => Resource[0] === "*");
+  return [
+    { Sid: "Everywhere", Effect: "Allow", Action: everywhere.flatMap(({ Action }) => Action), Resource: ["*"] },
+    ...chosen.filter((statement) => !everywhere.includes(statement)),
+  ];
 }
 
 /** Reads what a stack has in the account, no object of any bucket and no secret; `refresh` lists the names of objects, too. */

@@ -12,6 +12,9 @@ export interface Line {
 /** Result of a command or a request. */
 export type Outcome<Value> = { readonly value: Value } | { readonly failure: string };
 
+export const mapOutcome = <From, To>(outcome: Outcome<From>, read: (value: From) => To): Outcome<To> =>
+  "failure" in outcome ? outcome : { value: read(outcome.value) };
+
 export const ok = (text: string): Line => ({ result: "ok", text });
 export const wrong = (text: string, remedy: string): Line => ({ result: "wrong", text, remedy });
 export const unknown = (text: string, remedy: string): Line => ({ result: "unknown", text, remedy });

@@ -34,7 +34,7 @@ export interface CloudSetup {
   /** Keys of `bootstrap/`; none where a cloud has no such program. */
   readonly bootstrapKeys: (stack: string, answers: Answers) => Keys | undefined;
   /** What can only be asked once the configuration is complete. */
-  readonly quotas: (config: Config) => Promise<readonly Line[]>;
+  readonly quotas: (config: Config, stack: string) => Promise<readonly Line[]>;
 }
 
 export const listOf = (answer: string): string[] =>

@@ -69,7 +69,7 @@ async function* preflight(config: Config, stack: string, address: string | undef
   const images = requiredImages(config, cluster);
   switch (config.cloud) {
     case "aws": {
-      const { preflightAws, readEcrImage } = await import("../clouds/aws/preflight.ts");
+      const { preflightAws, readEcrImage } = await import("../clouds/aws/preflight/preflight.ts");
       yield* preflightAws(config, cluster, stack);
       const { publicCidrs } = config.endpoint;
       const own = address === undefined && publicCidrs.length > 0 ? await readAwsAddress() : givenAddress(address);
@@ -82,8 +82,8 @@ async function* preflight(config: Config, stack: string, address: string | undef
       break;
     }
     case "gcp": {
-      const { artifactRegistryCredentials, preflightGcp } = await import("../clouds/gcp/preflight.ts");
-      yield* preflightGcp(config, cluster);
+      const { artifactRegistryCredentials, preflightGcp } = await import("../clouds/gcp/preflight/preflight.ts");
+      yield* preflightGcp(config, cluster, stack);
       if (!config.endpoint.dns) yield [checkAddress(config.endpoint.publicCidrs, givenAddress(address))];
       yield await Promise.all(
         images.map(async (image) =>

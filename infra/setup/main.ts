@@ -240,7 +240,7 @@ async function main(): Promise<void> {
       ...withKeys(before, "lakehead-bootstrap", bootstrapFor(stack, before, bootstrapKeys, github.keys)),
     });
   }
-  for (const line of await setup.quotas(config)) print(renderLine(line));
+  for (const line of await setup.quotas(config, stack)) print(renderLine(line));
   for (const { name, changes } of files) printChanges(name, changes);
   if (interactive) {
     const { confirm } = await import("@inquirer/prompts");

@@ -1,7 +1,7 @@
 """moto's server of all its services on a port that the system chooses, printed as its first line.
 
-moto carries the quotas of the service vpc only. The argument is a JSON object of EC2 quota codes to values, which are added in
-moto's own format."""
+moto carries the quotas of the service vpc only. The argument is a JSON object of quota codes to values, which are added in moto's own
+format."""
 
 import json
 import sys
@@ -16,11 +16,11 @@ original = ServiceQuotasBackend.get_service_quota
 
 
 def get_service_quota(self, service_code, quota_code):
-    if service_code != "ec2":
+    if quota_code not in values and service_code == "vpc":
         return original(self, service_code, quota_code)
     if quota_code not in values:
         raise NoSuchResource
-    return {"ServiceCode": "ec2", "QuotaCode": quota_code, "Unit": "None", "Value": values[quota_code]}
+    return {"ServiceCode": service_code, "QuotaCode": quota_code, "Unit": "None", "Value": values[quota_code]}
 
 
 ServiceQuotasBackend.get_service_quota = get_service_quota

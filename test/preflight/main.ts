@@ -2,25 +2,22 @@
  * `npm run test:preflight`: `npm run preflight` as a process against moto's server of AWS, once with nothing wrong and once with
  * each fault; `npm run setup` in the same way; and the requests to Google against the discovery documents of its client library.
  */
-import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { ACMClient, RequestCertificateCommand } from "@aws-sdk/client-acm";
 import { CreateRepositoryCommand, ECRClient, PutImageCommand } from "@aws-sdk/client-ecr";
 import { CreateClusterCommand, EKSClient } from "@aws-sdk/client-eks";
 import { CreateRoleCommand, IAMClient } from "@aws-sdk/client-iam";
 import { AssumeRoleCommand, STSClient } from "@aws-sdk/client-sts";
 import { stringify } from "yaml";
-import { accountRequest, requests, zoneRequest } from "../../infra/clouds/gcp/preflight.ts";
-import { knownMetrics } from "../../infra/clouds/gcp/preflight-checks.ts";
 import { pythonWith } from "../../tools/parts/python.ts";
 import { startProcess } from "../support/process.ts";
+import { checkGoogle } from "./google.ts";
+import { type Case, countedQuotas, fillRegion, fullCases, plantVpc, takeNames } from "./occupied.ts";
 import { checkSetup } from "./setup.ts";
 
-const run = promisify(execFile);
 const here = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
 const print = (line: string): boolean => process.stdout.write(`${line}\n`);
 const count = { passed: 0, failed: 0 };
@@ -40,7 +37,9 @@ const anyone = JSON.stringify({
   Statement: [{ Effect: "Allow", Principal: { AWS: "*" }, Action: "sts:AssumeRole" }],
 });
 
-const quotas = { "L-1216C47A": 64, "L-34B43A08": 64, "L-DB2E81BA": 16 };
+/** A region in which every quota is used up. */
+const fullRegion = "eu-north-1";
+const quotas = { "L-1216C47A": 64, "L-34B43A08": 64, "L-DB2E81BA": 16, ...countedQuotas };
 
 async function checkAws(python: string): Promise<void> {
   const server = startProcess(python, [here("aws_server.py"), JSON.stringify(quotas)], {
@@ -191,9 +190,12 @@ async function checkAws(python: string): Promise<void> {
         /^ok +auditorArns: \S+:role\/drift exists$/m,
         /^ok +clusterName: no cluster has the name lancedb yet$/m,
         /^ok +client\.roleName: the role geneva-client-role is this stack's$/m,
-        /^ok +quota "Running On-Demand Standard .*: 64 vCPUs, the pools' maximum is 22 \(system 3 × 2, head 2 × 8\)$/m,
-        /^ok +quota "All Standard .* Spot Instance Requests" .*: 64 vCPUs, the pools' maximum is 64 \(cpu 4 × 16\)$/m,
-        /^ok +quota "Running On-Demand G and VT instances" .*maximum is 16 \(gpu 1 × 16\)$/m,
+        /^ok +quota "Running On-Demand Standard .*: 64, 0 in use by others; the pools' maximum is 22 vCPUs \(system 3 × 2, head 2 × 8\)$/m,
+        /^ok +quota "All Standard .* Spot Instance Requests" .*: 64, 0 in use by others; the pools' maximum is 64 vCPUs \(cpu 4 × 16\)$/m,
+        /^ok +quota "Running On-Demand G and VT instances" .*maximum is 16 vCPUs \(gpu 1 × 16\)$/m,
+        /^ok +quota "VPCs per Region" in eu-central-1: 5, 1 in use by others; the stack takes 1$/m,
+        /^ok +quota "Clusters" in eu-central-1: 2, 1 in use by others; the stack takes 1$/m,
+        /^ok +bucket\.name: no bucket has the name lakehead-preflight-trial yet$/m,
         /^ok +instance types of the pool gpu: eu-central-1a, eu-central-1b offer g4dn\.4xlarge$/m,
         /^ok +certificate: issued in eu-central-1 for \*\.tables\.invalid$/m,
         /^ok +address: 9\.9\.7\.9 is in endpoint\.publicCidrs \(9\.9\.7\.0\/24\)$/m,
@@ -201,6 +203,12 @@ async function checkAws(python: string): Promise<void> {
       ].filter((line) => !line.test(output));
       return wrong.length === 0 && expected.length === 0 ? undefined : `${expected.join("\n")}\n${output}`;
     });
+
+    const printed = (title: string, change: Case[1], line: RegExp): Promise<void> =>
+      check(`its line says so: ${title}`, async () => {
+        const { output } = await preflight(change as Partial<Trial>);
+        return line.test(output) ? undefined : `expected ${line}\n${output}`;
+      });
 
     const faults: readonly (readonly [title: string, Partial<Trial>, Parameters<typeof preflight>[1], RegExp])[] = [
       ["the caller is another role", {}, { as: "other" }, /caller: \S+assumed-role\/other\/trial is not deployerArn/],
@@ -220,7 +228,7 @@ async function checkAws(python: string): Promise<void> {
         "a pool is larger than the quota",
         { nodes: { ...good.nodes, gpu: { ...good.nodes.gpu, max: 2 } } },
         {},
-        /quota "Running On-Demand G and VT instances" in eu-central-1: 16 vCPUs, the pools' maximum is 32/,
+        /quota "Running On-Demand G and VT instances" in eu-central-1: 16, 0 in use by others; the pools' maximum is 32 vCPUs/,
       ],
       [
         "the region has no such zone",
@@ -283,6 +291,20 @@ async function checkAws(python: string): Promise<void> {
         return code === 1 && named ? undefined : `exit code ${code}, expected ${expected}\n${output}`;
       });
 
+    await fillRegion(client(fullRegion), role("drift"));
+    for (const [title, change, line] of fullCases(fullRegion)) await printed(title, change, line);
+    for (const [title, change, line] of await takeNames(client(region))) await printed(title, change, line);
+    for (const [title, change, line] of await plantVpc(client(region)))
+      await printed(`an adopted VPC: ${title}`, change, line);
+    await check("a quota that may not be read is a line, and no failure", async () => {
+      const exposure = { mode: "internal" };
+      const { code, output, wrong } = await preflight({ tableService: { ...good.tableService, exposure } as never });
+      const line = /^unknown +quota "Network Load Balancers per Region": not checked \(NoSuchResource/m.test(output);
+      return code === (wrong.length > 0 || /^WRONG/m.test(output) ? 1 : 0) && wrong.length === 0 && line
+        ? undefined
+        : output;
+    });
+
     await check("a certificate of another region is refused by name", async () => {
       const { code, output } = await preflight({
         tableService: {
@@ -305,35 +327,6 @@ async function checkAws(python: string): Promise<void> {
   }
 }
 
-interface Discovery {
-  readonly methods: Readonly<Record<string, { readonly method: string; readonly url: string }>>;
-  readonly metrics: readonly string[];
-}
-
-async function checkGoogle(python: string): Promise<void> {
-  const zone = { project: "dns-host", name: "some-zone" };
-  const sent = Object.entries({
-    ...requests({ project: "some-project", region: "europe-west4" }),
-    ...zoneRequest(zone),
-    ...accountRequest("pipelines@some-project.iam.gserviceaccount.com"),
-  });
-  const { stdout } = await run(python, [here("discovery.py"), ...sent.map(([name]) => name)], { maxBuffer: 2 ** 24 });
-  const { methods, metrics } = JSON.parse(stdout) as Discovery;
-  for (const [name, { method, url }] of sent)
-    await check(`the discovery document has the request ${name}`, async () => {
-      const known = methods[name];
-      const pattern = (known?.url ?? "").replaceAll(/[.?]/g, "\\$&").replaceAll(/\{\w+\}/g, "[^/]+");
-      const [address = ""] = url.split("?");
-      return known?.method === method && new RegExp(`^${pattern}$`).test(address)
-        ? undefined
-        : `${method} ${address} is not ${JSON.stringify(known)}`;
-    });
-  await check("Compute Engine has every quota metric that is asked for", async () => {
-    const missing = knownMetrics.filter((metric) => !metrics.includes(metric));
-    return missing.length === 0 && metrics.length > 100 ? undefined : missing.join(", ");
-  });
-}
-
 /** Without Python, one line says what is skipped. */
 async function withPython(requirements: string, what: string, test: (python: string) => Promise<void>): Promise<void> {
   const { python, missing } = await pythonWith(here(requirements), print);
@@ -342,6 +335,8 @@ async function withPython(requirements: string, what: string, test: (python: str
 }
 
 await withPython("requirements.txt", "moto's server of AWS", checkAws);
-await withPython("../cloud-schemas/requirements.txt", "Google's discovery documents", checkGoogle);
+await withPython("../cloud-schemas/requirements.txt", "Google's discovery documents", (python) =>
+  checkGoogle(check, python),
+);
 print(`\n${count.passed} passed, ${count.failed} failed`);
 if (count.failed > 0) process.exitCode = 1;

@@ -12,7 +12,7 @@ import { mask } from "../../infra/offline-plan/values.ts";
 import { root as repository, runBootstrap } from "../support/infra/stacks.ts";
 import { startProcess } from "../support/process.ts";
 
-type Check = (title: string, test: () => Promise<string | undefined>) => Promise<void>;
+export type Check = (title: string, test: () => Promise<string | undefined>) => Promise<void>;
 
 const program = fileURLToPath(new URL("../../infra/setup/main.ts", import.meta.url));
 const terminal = fileURLToPath(new URL("terminal.py", import.meta.url));

@@ -3,7 +3,7 @@ import * as pulumi from "@pulumi/pulumi";
 import type { SecretValues } from "../../config/load.ts";
 import { withOwnTags } from "../../config/shared.ts";
 import { connect } from "../../kubernetes/connect.ts";
-import { dockerHubRepositories, throughCache } from "../../model/image-name.ts";
+import { throughCache } from "../../model/image-name.ts";
 import { buildsServiceImage, servicePlatform } from "../../model/service-image.ts";
 import { eksAddons } from "../../versions.ts";
 import type { Cloud } from "../cloud.ts";
@@ -23,6 +23,7 @@ import { Identities } from "./identity/identities.ts";
 import type { Place } from "./identity/policy.ts";
 import { governed } from "./identity/role.ts";
 import { DockerHubCache } from "./images/docker-hub-cache.ts";
+import { cachedRepositories } from "./images/docker-hub-names.ts";
 import { ServiceImage } from "./images/service-image.ts";
 import { FlowLogs } from "./network/flow-logs.ts";
 import { AdoptedNetwork, type ClusterNetwork, Network } from "./network/network.ts";
@@ -140,11 +141,7 @@ export function createAws(config: AwsConfig, secrets: SecretValues<"dockerHubTok
             clusterName: cluster,
             username: dockerHub.username,
             token: secrets.dockerHubToken,
-            repositories: dockerHubRepositories([
-              config.ray.image.repository,
-              tableService.image,
-              config.orphanCleanup.image,
-            ]),
+            repositories: cachedRepositories(config),
           },
           inAws,
         )

@@ -7,8 +7,11 @@ import { attempt, type Line, ok, unknown, wrong } from "../../check-line.ts";
 import { clusterModel } from "../schema.ts";
 import { type Answers, bootstrapFields, type CloudSetup, listOf, tokenFields, tokenKeys } from "../setup.ts";
 import { partitionOf } from "./identity/arn.ts";
-import { quotaLines, readCaller, settings } from "./preflight.ts";
-import { assumedRole } from "./preflight-checks.ts";
+import { assumedRole } from "./preflight/checks.ts";
+import { settings } from "./preflight/client.ts";
+import { ownTags } from "./preflight/names.ts";
+import { readCaller } from "./preflight/preflight.ts";
+import { quotaLines } from "./preflight/usage.ts";
 
 /** STS prints an assumed role without its path, which IAM refuses in a policy. */
 async function principalOf(region: string, arn: string): Promise<string | undefined> {
@@ -121,5 +124,6 @@ export const awsSetup: CloudSetup = {
           deployers: listOf(answers.principals ?? ""),
         }
       : undefined,
-  quotas: async (config) => (config.cloud === "aws" ? quotaLines(config.region, clusterModel(config)) : []),
+  quotas: async (config, stack) =>
+    config.cloud === "aws" ? quotaLines(config, clusterModel(config), ownTags(config, stack)) : [],
 };

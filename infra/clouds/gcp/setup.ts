@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { attempt, type Outcome, ok, unknown, wrong } from "../../check-line.ts";
 import { clusterModel } from "../schema.ts";
 import { type Answers, bootstrapFields, type CloudSetup, listOf, tokenFields, tokenKeys } from "../setup.ts";
-import { quotaLines, readToken, requests, send } from "./preflight.ts";
+import { quotaLines, readToken, requests, send } from "./preflight/preflight.ts";
 
 const run = promisify(execFile);
 

@@ -1,17 +1,18 @@
 import { describe, expect, test } from "vitest";
 import type { Line, Outcome } from "../../../infra/check-line.ts";
-import { checkCaller, checkCertificate, covers, vcpuQuota } from "../../../infra/clouds/aws/preflight-checks.ts";
+import { checkCaller, checkCertificate, covers } from "../../../infra/clouds/aws/preflight/checks.ts";
+import { vcpuQuota } from "../../../infra/clouds/aws/preflight/quotas.ts";
 import {
+  checkAdoptedNetwork,
   checkMember,
   checkPermissions,
-  checkQuota,
   checkServices,
   checkZone,
   checkZones,
   memberAccounts,
-  quotaDemands,
   requiredPermissions,
-} from "../../../infra/clouds/gcp/preflight-checks.ts";
+} from "../../../infra/clouds/gcp/preflight/checks.ts";
+import { checkQuota, countedDemands, quotaDemands } from "../../../infra/clouds/gcp/preflight/quotas.ts";
 import { requiredServices } from "../../../infra/clouds/gcp/required-services.ts";
 import { type AwsConfig, clusterModel, type GcpConfig, stackDefinition } from "../../../infra/clouds/schema.ts";
 import { parseConfig, rawConfig } from "../../../infra/config/parse.ts";
@@ -95,10 +96,56 @@ describe("Google Cloud", () => {
 
   test("a quota is compared with the pools' maximum (documentation of compute.regions.get: quotas[])", () => {
     const demand = { metric: "NVIDIA_L4_GPUS", amount: 8, terms: ["gpu 8 × 1"] };
-    const quotas = (limit: number) => ({ value: [{ metric: "NVIDIA_L4_GPUS", limit, usage: 0 }] });
+    const quotas = (limit: number, usage = 0) => ({ value: [{ metric: "NVIDIA_L4_GPUS", limit, usage }] });
     expect(
-      [quotas(8), quotas(1), { value: [] }, failure].map((found) => result(checkQuota(config, demand, found))),
-    ).toEqual(["ok", "wrong", "unknown", "unknown"]);
+      [quotas(8), quotas(1), quotas(8, 1), { value: [] }, failure].map((found) =>
+        result(checkQuota(config, demand, found)),
+      ),
+    ).toEqual(["ok", "wrong", "wrong", "unknown", "unknown"]);
+    // What is in use is the stack's own.
+    expect(checkQuota(config, demand, quotas(8, 8), true).result).toBe("ok");
+  });
+
+  test("networks, addresses, the load balancer and disks are counted", () => {
+    const counted = Object.fromEntries(countedDemands(config, cluster).map(({ metric, amount }) => [metric, amount]));
+    expect(counted).toEqual({
+      NETWORKS: 1,
+      SUBNETWORKS: 1,
+      ROUTERS: 1,
+      IN_USE_ADDRESSES: 1,
+      STATIC_ADDRESSES: 1,
+      FORWARDING_RULES: 1,
+      FIREWALLS: 1,
+      INSTANCES: 58,
+      SSD_TOTAL_GB: 7100,
+    });
+  });
+
+  test("an adopted network has the ranges, reaches Google's APIs and has Cloud NAT (documentation of subnetworks.get, routers.list)", () => {
+    const network = {
+      mode: "adopt" as const,
+      network: "projects/host/global/networks/shared",
+      subnetwork: "projects/host/regions/europe-west4/subnetworks/nodes",
+      podRange: "pods",
+      serviceRange: "services",
+      controlPlaneCidr: "172.16.0.0/28",
+    };
+    const found = {
+      network: "https://www.googleapis.com/compute/v1/projects/host/global/networks/shared",
+      privateIpGoogleAccess: true,
+      secondaryIpRanges: [{ rangeName: "pods" }, { rangeName: "services" }],
+    };
+    const routers = { items: [{ network: found.network, nats: [{}] }] };
+    const check = (change: object, ways: object = routers) =>
+      checkAdoptedNetwork(config, network, { value: { ...found, ...change } }, { value: ways });
+    expect(check({}).map(result)).toEqual(["ok", "ok", "ok"]);
+    expect(check({ network: "…/networks/other" })[0]?.text).toContain("in the network other, not in shared");
+    expect(check({ privateIpGoogleAccess: false })[1]?.remedy).toContain("--enable-private-ip-google-access");
+    expect(check({ secondaryIpRanges: [] }).filter(({ result }) => result === "wrong")).toHaveLength(2);
+    expect(check({}, {}).at(-1)?.result).toBe("unknown");
+    const missing = { failure: "status 404: not found" };
+    expect(checkAdoptedNetwork(config, network, missing, failure).map(result)).toEqual(["wrong"]);
+    expect(checkAdoptedNetwork(config, network, failure, failure).map(result)).toEqual(["unknown"]);
   });
 
   test("a disabled API is wrong only if the stack cannot enable it (documentation of services.batchGet: state)", () => {

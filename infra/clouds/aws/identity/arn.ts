@@ -14,9 +14,12 @@ export function partitionOf(region: string): string {
 
 /** The host of an account's Docker repositories in Amazon ECR. */
 export function registryHost({ account, region }: { readonly account: string; readonly region: string }): string {
-  const suffix = partitionOf(region) === "aws-eusc" ? "amazonaws.eu" : dnsSuffixOf(region);
-  return `${account}.dkr.ecr.${region}.${suffix}`;
+  return `${account}.dkr.ecr.${region}.${hostSuffixOf(region)}`;
 }
+
+/** The DNS suffix of a partition's API endpoints. */
+export const hostSuffixOf = (region: string): string =>
+  partitionOf(region) === "aws-eusc" ? "amazonaws.eu" : dnsSuffixOf(region);
 
 /** The DNS suffix of a partition's service principals. */
 export function dnsSuffixOf(region: string): string {

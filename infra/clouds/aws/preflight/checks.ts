@@ -1,8 +1,8 @@
 /** What AWS must have before the first `up`. Pure: the facts are input. */
 
-import { type Line, type Outcome, ok, unknown, wrong } from "../../check-line.ts";
-import type { ClusterModel, Pool } from "../../model/cluster.ts";
-import type { AwsConfig } from "./schema.ts";
+import { type Line, type Outcome, ok, unknown, wrong } from "../../../check-line.ts";
+import type { Pool } from "../../../model/cluster.ts";
+import type { AwsConfig } from "../schema.ts";
 
 /** ARN of an IAM role or user. */
 interface Principal {
@@ -54,33 +54,6 @@ export function checkCaller({ account, deployerArn }: AwsConfig, caller: Outcome
       );
 }
 
-interface Named {
-  readonly what: "cluster" | "role";
-  readonly key: string;
-  readonly name: string;
-}
-
-/**
- * Whether a name is free, or this stack's own already.
- * @param tags of what has the name; undefined when nothing has it
- */
-export function checkName(
-  { what, key, name }: Named,
-  stack: string,
-  tags: Outcome<Readonly<Record<string, string>> | undefined>,
-): Line {
-  const byHand =
-    what === "cluster" ? `aws eks describe-cluster --name ${name}` : `aws iam get-role --role-name ${name}`;
-  if ("failure" in tags) return unknown(`${key}: the ${what} ${name} is not checked (${tags.failure})`, byHand);
-  if (tags.value === undefined) return ok(`${key}: no ${what} has the name ${name} yet`);
-  return tags.value["managed-by"] === "pulumi" && tags.value.stack === stack
-    ? ok(`${key}: the ${what} ${name} is this stack's`)
-    : wrong(
-        `${key}: the ${what} ${name} exists and belongs to ${tags.value.stack === undefined ? "something else" : `the stack ${tags.value.stack}`}`,
-        `write another lakehead:${key}`,
-      );
-}
-
 /** The keys that name IAM principals, with each principal once. */
 export function configuredPrincipals(config: AwsConfig): readonly (Principal & { readonly key: string })[] {
   const { deployerArn, viewerArns, auditorArns, client } = config;
@@ -104,87 +77,6 @@ export function checkPrincipal(
     ? ok(`${key}: ${arn} exists`)
     : wrong(`${key}: the ${kind} ${name} has another path than in ${arn}`, `write ${found.value}`);
 }
-
-interface VcpuQuota {
-  readonly code: string;
-  readonly name: string;
-}
-
-/**
- * Quota of EC2 vCPUs by family and purchase option. Source: "Amazon EC2 endpoints and quotas" of the AWS General Reference.
- * Undefined for a family that no example uses and whose quota is not listed here.
- */
-export function vcpuQuota(instanceType: string, spot: boolean): VcpuQuota | undefined {
-  const family = /^(p5|p|g|vt|[acdhimrtz])\d*[a-z0-9-]*\./.exec(instanceType)?.[1];
-  if (family === undefined || /^(inf|trn|mac|dl|hpc)\d/.test(instanceType)) return undefined;
-  if (family === "g" || family === "vt")
-    return spot
-      ? { code: "L-3819A6DF", name: "All G and VT Spot Instance Requests" }
-      : { code: "L-DB2E81BA", name: "Running On-Demand G and VT instances" };
-  if (family === "p5" && spot) return { code: "L-C4BD4855", name: "All P5 Spot Instance Requests" };
-  if (family === "p5" || family === "p")
-    return spot
-      ? { code: "L-7212CCBC", name: "All P4, P3 and P2 Spot Instance Requests" }
-      : { code: "L-417A185B", name: "Running On-Demand P instances" };
-  return spot
-    ? { code: "L-34B43A08", name: "All Standard (A, C, D, H, I, M, R, T, Z) Spot Instance Requests" }
-    : { code: "L-1216C47A", name: "Running On-Demand Standard (A, C, D, H, I, M, R, T, Z) instances" };
-}
-
-export interface QuotaDemand extends VcpuQuota {
-  readonly vcpus: number;
-  /** Such as `cpu 4 × 16`. */
-  readonly terms: readonly string[];
-}
-
-/** vCPUs of each quota with every pool at its maximum, and the pools whose quota or size is unknown. */
-export function quotaDemands({ pools }: ClusterModel): {
-  readonly demands: readonly QuotaDemand[];
-  readonly unknownPools: readonly Pool[];
-} {
-  const demands = new Map<string, QuotaDemand>();
-  const unknownPools: Pool[] = [];
-  for (const pool of pools) {
-    // All machine types of a pool have one size. Its quota is that of the first.
-    const [machine] = pool.machines;
-    const quota = machine === undefined ? undefined : vcpuQuota(machine.name, pool.spot);
-    if (machine === undefined || quota === undefined) {
-      unknownPools.push(pool);
-      continue;
-    }
-    const before = demands.get(quota.code) ?? { ...quota, vcpus: 0, terms: [] };
-    demands.set(quota.code, {
-      ...before,
-      vcpus: before.vcpus + pool.max * machine.cpus,
-      terms: [...before.terms, `${pool.key} ${pool.max} × ${machine.cpus}`],
-    });
-  }
-  return { demands: [...demands.values()], unknownPools };
-}
-
-export function checkQuota(region: string, demand: QuotaDemand, limit: Outcome<number>): Line {
-  const { code, name, vcpus, terms } = demand;
-  const need = `the pools' maximum is ${vcpus} (${terms.join(", ")})`;
-  const command = `--region ${region} --service-code ec2 --quota-code ${code}`;
-  if ("failure" in limit)
-    return unknown(
-      `quota "${name}": not checked (${limit.failure}); ${need}`,
-      `aws service-quotas get-service-quota ${command}`,
-    );
-  const text = `quota "${name}" in ${region}: ${limit.value} vCPUs, ${need}`;
-  return limit.value >= vcpus
-    ? ok(text)
-    : wrong(
-        text,
-        `lower nodes.*.max, or aws service-quotas request-service-quota-increase ${command} --desired-value ${vcpus}`,
-      );
-}
-
-export const checkUnknownPool = ({ key, machineKey, machineNames }: Pool): Line =>
-  unknown(
-    `quota of the pool ${key}: the size or the quota of ${machineNames.join(", ")} is not known to this project`,
-    `compare ${machineKey} with the quotas of EC2 in the console of Service Quotas`,
-  );
 
 /** @param offered the zones that offer each of the pool's instance types */
 export function checkOfferings(

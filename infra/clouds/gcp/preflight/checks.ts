@@ -1,11 +1,10 @@
 /** What a Google Cloud project must have before the first `up`. Pure: the facts are the documented responses. */
 
-import { type Line, type Outcome, ok, unknown, wrong } from "../../check-line.ts";
-import type { ClusterModel } from "../../model/cluster.ts";
-import type { ManagedZone } from "./exposure/managed-zone.ts";
-import { acceleratorOf } from "./nodes/machines.ts";
-import { requiredServices } from "./required-services.ts";
-import type { GcpConfig } from "./schema.ts";
+import { type Line, type Outcome, ok, unknown, wrong } from "../../../check-line.ts";
+import type { ClusterModel } from "../../../model/cluster.ts";
+import type { ManagedZone } from "../exposure/managed-zone.ts";
+import { requiredServices } from "../required-services.ts";
+import type { GcpConfig } from "../schema.ts";
 
 /** One permission of each role that the deployer needs (docs/deploy-gcp.md). */
 export const requiredPermissions = [
@@ -70,116 +69,6 @@ export function checkServices({ project }: GcpConfig, states: Outcome<ServiceSta
   );
 }
 
-/** `quotas` of compute.regions.get and compute.projects.get. */
-export interface Quota {
-  readonly metric?: string;
-  readonly limit?: number;
-  readonly usage?: number;
-}
-
-/** Families whose CPUs have a quota of their own. Source: "CPU quota" of Compute Engine's documentation. */
-const ownCpuMetrics: Readonly<Record<string, string>> = {
-  n2: "N2_CPUS",
-  n2d: "N2D_CPUS",
-  c3: "C3_CPUS",
-  a2: "A2_CPUS",
-};
-
-/** Families that the quota CPUS counts. */
-const sharedCpuFamilies: readonly string[] = ["e2", "n1"];
-
-const gpuMetrics: Readonly<Record<string, string>> = {
-  "nvidia-l4": "NVIDIA_L4_GPUS",
-  "nvidia-tesla-t4": "NVIDIA_T4_GPUS",
-  "nvidia-tesla-p4": "NVIDIA_P4_GPUS",
-  "nvidia-tesla-v100": "NVIDIA_V100_GPUS",
-  "nvidia-tesla-p100": "NVIDIA_P100_GPUS",
-  "nvidia-tesla-a100": "NVIDIA_A100_GPUS",
-  "nvidia-a100-80gb": "NVIDIA_A100_80GB_GPUS",
-};
-
-/** Every quota metric that a check can ask for, for the test against the API's own list. */
-export const knownMetrics: readonly string[] = [
-  "CPUS",
-  "GPUS_ALL_REGIONS",
-  ...Object.values(ownCpuMetrics),
-  ...Object.values(gpuMetrics).flatMap((metric) => [metric, `PREEMPTIBLE_${metric}`]),
-];
-
-export interface QuotaDemand {
-  readonly metric: string;
-  readonly amount: number;
-  /** Such as `cpu 4 × 16`. */
-  readonly terms: readonly string[];
-}
-
-/**
- * What every pool at its maximum takes of each quota. CPUs of Spot VMs count against PREEMPTIBLE_CPUS only in projects that
- * were granted that quota, so that they are listed as unknown.
- */
-export function quotaDemands(
-  { nodes }: GcpConfig,
-  { pools }: ClusterModel,
-): { readonly demands: readonly QuotaDemand[]; readonly unknownPools: readonly string[] } {
-  const demands = new Map<string, QuotaDemand>();
-  const unknownPools: string[] = [];
-  const add = (metric: string, pool: string, nodeCount: number, each: number) => {
-    const before = demands.get(metric) ?? { metric, amount: 0, terms: [] };
-    demands.set(metric, {
-      metric,
-      amount: before.amount + nodeCount * each,
-      terms: [...before.terms, `${pool} ${nodeCount} × ${each}`],
-    });
-  };
-  for (const { key, machines, machineNames, max, spot } of pools) {
-    const [name = ""] = machineNames;
-    const [machine] = machines;
-    const family = name.split("-")[0] ?? "";
-    const metric = sharedCpuFamilies.includes(family) ? "CPUS" : ownCpuMetrics[family];
-    const accelerator = key === "gpu" ? acceleratorOf(name, nodes.gpu.accelerator) : undefined;
-    const gpuMetric = gpuMetrics[accelerator?.type ?? ""];
-    if (accelerator !== undefined && gpuMetric !== undefined) {
-      add(`${spot ? "PREEMPTIBLE_" : ""}${gpuMetric}`, key, max, accelerator.count);
-      add("GPUS_ALL_REGIONS", key, max, accelerator.count);
-    }
-    // G2 has no CPU quota in this API: its GPUs limit it.
-    const gpuLimits = family === "g2" && gpuMetric !== undefined;
-    if (metric !== undefined && machine !== undefined && !spot) add(metric, key, max, machine.cpus);
-    else if (!gpuLimits) unknownPools.push(`${key} (${name}${spot ? ", Spot" : ""})`);
-  }
-  return { demands: [...demands.values()], unknownPools };
-}
-
-export function checkQuota(
-  { project, region }: GcpConfig,
-  demand: QuotaDemand,
-  quotas: Outcome<readonly Quota[]>,
-): Line {
-  const { metric, amount, terms } = demand;
-  const need = `the pools' maximum is ${amount} (${terms.join(", ")})`;
-  const isGlobal = metric === "GPUS_ALL_REGIONS";
-  const byHand = isGlobal
-    ? `gcloud compute project-info describe --project ${project}`
-    : `gcloud compute regions describe ${region} --project ${project}`;
-  if ("failure" in quotas) return unknown(`quota ${metric}: not checked (${quotas.failure}); ${need}`, byHand);
-  const found = quotas.value.find((quota) => quota.metric === metric);
-  if (found?.limit === undefined) return unknown(`quota ${metric}: the API does not list it; ${need}`, byHand);
-  const text = `quota ${metric}${isGlobal ? "" : ` in ${region}`}: ${found.limit}, ${found.usage ?? 0} in use, ${need}`;
-  return found.limit >= amount
-    ? ok(text)
-    : wrong(text, `lower nodes.*.max, or request an increase of ${metric} at IAM & Admin > Quotas`);
-}
-
-export const checkUnknownPools = ({ project, region }: GcpConfig, pools: readonly string[]): Line[] =>
-  pools.length === 0
-    ? []
-    : [
-        unknown(
-          `quota of the CPUs of ${pools.join(", ")}: which quota counts depends on the project`,
-          `gcloud compute regions describe ${region} --project ${project}`,
-        ),
-      ];
-
 /** The service accounts of `client.members`. */
 export const memberAccounts = ({ client }: GcpConfig): string[] =>
   client.members.flatMap((member) => /^serviceAccount:(\S+@\S+)$/.exec(member)?.[1] ?? []);
@@ -233,4 +122,77 @@ export function checkZones({ region }: GcpConfig, { pools }: ClusterModel, zones
         `zones: ${region} does not have ${missing.join(", ")}`,
         `write zones of ${names.join(", ")} in lakehead:nodes.*.zones`,
       );
+}
+
+/** Response of compute.subnetworks.get. */
+export interface FoundSubnetwork {
+  readonly network?: string;
+  readonly privateIpGoogleAccess?: boolean;
+  readonly secondaryIpRanges?: readonly { readonly rangeName?: string }[];
+}
+
+/** Response of compute.routers.list. */
+export interface FoundRouters {
+  readonly items?: readonly { readonly network?: string; readonly nats?: readonly unknown[] }[];
+}
+
+type AdoptedNetwork = Extract<GcpConfig["network"], { mode: "adopt" }>;
+
+/** The last part of a self link, or the name itself. */
+export const nameOf = (link: string): string => link.split("/").at(-1) ?? "";
+
+/** Whether an adopted network is what GKE's private nodes need. */
+export function checkAdoptedNetwork(
+  { project, region }: GcpConfig,
+  network: AdoptedNetwork,
+  found: Outcome<FoundSubnetwork>,
+  routers: Outcome<FoundRouters>,
+): Line[] {
+  const name = nameOf(network.subnetwork);
+  const describe = `gcloud compute networks subnets describe ${name} --region ${region} --project ${project}`;
+  const key = "network.subnetwork";
+  if ("failure" in found)
+    return [
+      /^status 404/.test(found.failure)
+        ? wrong(`${key}: ${region} has no subnetwork ${name}`, `correct lakehead:${key}`)
+        : unknown(`${key}: ${name} is not checked (${found.failure})`, describe),
+    ];
+  const { network: own = "", privateIpGoogleAccess, secondaryIpRanges = [] } = found.value;
+  const ranges = secondaryIpRanges.map(({ rangeName = "" }) => rangeName);
+  const missing = (["podRange", "serviceRange"] as const).filter((range) => !ranges.includes(network[range]));
+  const router = "network.network";
+  const nat = (): Line => {
+    const byHand = `gcloud compute routers list --regions ${region} --project ${project}`;
+    if ("failure" in routers) return unknown(`${router}: Cloud NAT is not checked (${routers.failure})`, byHand);
+    const served = routers.value.items?.some(
+      ({ network: link = "", nats = [] }) => nameOf(link) === nameOf(network.network) && nats.length > 0,
+    );
+    return served === true
+      ? ok(`${router}: Cloud NAT serves ${nameOf(network.network)} in ${region}`)
+      : unknown(
+          `${router}: no Cloud NAT serves ${nameOf(network.network)} in ${region}: private nodes reach images and charts by mirrors, or not at all`,
+          "add a router with Cloud NAT, or make sure of another way out",
+        );
+  };
+  return [
+    nameOf(own) === nameOf(network.network)
+      ? ok(`${key}: ${name} is in ${nameOf(own)}`)
+      : wrong(
+          `${key}: ${name} is in the network ${nameOf(own)}, not in ${nameOf(network.network)}`,
+          `correct lakehead:${key}`,
+        ),
+    privateIpGoogleAccess === true
+      ? ok(`${key}: ${name} reaches Google's APIs privately`)
+      : wrong(
+          `${key}: Private Google Access of ${name} is off, by which private nodes reach Cloud Storage`,
+          `gcloud compute networks subnets update ${name} --region ${region} --project ${project} --enable-private-ip-google-access`,
+        ),
+    ...missing.map((range) =>
+      wrong(
+        `network.${range}: ${name} has no secondary range ${network[range]}, but ${ranges.join(", ") || "none"}`,
+        `correct lakehead:network.${range}`,
+      ),
+    ),
+    nat(),
+  ];
 }

@@ -3,41 +3,27 @@
 import { ACMClient, DescribeCertificateCommand } from "@aws-sdk/client-acm";
 import { EC2Client, paginateDescribeInstanceTypeOfferings } from "@aws-sdk/client-ec2";
 import { BatchGetImageCommand, ECRClient } from "@aws-sdk/client-ecr";
-import { DescribeClusterCommand, EKSClient } from "@aws-sdk/client-eks";
 import { GetRoleCommand, GetUserCommand, IAMClient } from "@aws-sdk/client-iam";
-import { GetServiceQuotaCommand, ServiceQuotasClient } from "@aws-sdk/client-service-quotas";
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
-import { attempt, type Line, type Outcome } from "../../check-line.ts";
-import type { ClusterModel } from "../../model/cluster.ts";
-import { type ImageFacts, manifestTypes, readManifest } from "../image-manifest.ts";
+import { attempt, type Line, type Outcome } from "../../../check-line.ts";
+import type { ClusterModel } from "../../../model/cluster.ts";
+import { type ImageFacts, manifestTypes, readManifest } from "../../image-manifest.ts";
+import type { AwsConfig } from "../schema.ts";
+import { checkAdoptedNetwork } from "./adopted-network.ts";
 import {
   type Caller,
   type Certificate,
   checkCaller,
   checkCertificate,
-  checkName,
   checkOfferings,
   checkPrincipal,
-  checkQuota,
-  checkUnknownPool,
   configuredPrincipals,
   parseEcrImage,
-  quotaDemands,
   uncheckedZone,
-} from "./preflight-checks.ts";
-import type { AwsConfig } from "./schema.ts";
-
-export const settings = (region: string) => ({ region, maxAttempts: 2 });
-
-/** The response, or undefined for the error that means that the object does not exist. */
-async function unlessMissing<Value>(name: string, read: () => Promise<Value>): Promise<Value | undefined> {
-  try {
-    return await read();
-  } catch (error) {
-    if ((error as Error).name === name) return undefined;
-    throw error;
-  }
-}
+} from "./checks.ts";
+import { settings, unlessMissing } from "./client.ts";
+import { nameLines, ownTags } from "./names.ts";
+import { quotaLines } from "./usage.ts";
 
 export const readCaller = (region: string): Promise<Outcome<Caller>> =>
   attempt(async () => {
@@ -55,22 +41,6 @@ async function readCertificate(region: string, arn: string): Promise<Outcome<Cer
     const { Status = "unknown", DomainName = "", SubjectAlternativeNames = [] } = found.Certificate;
     return { status: Status, domains: [...new Set([DomainName, ...SubjectAlternativeNames])] };
   });
-}
-
-/** The quotas of EC2 against the pools' maximum. */
-export async function quotaLines(region: string, cluster: ClusterModel): Promise<readonly Line[]> {
-  const quotas = new ServiceQuotasClient(settings(region));
-  const { demands, unknownPools } = quotaDemands(cluster);
-  const lines = demands.map(async (demand) => {
-    const limit = await attempt(async () => {
-      const request = new GetServiceQuotaCommand({ ServiceCode: "ec2", QuotaCode: demand.code });
-      const { Quota } = await quotas.send(request);
-      if (Quota?.Value === undefined) throw new Error("the response has no value");
-      return Quota.Value;
-    });
-    return checkQuota(region, demand, limit);
-  });
-  return [...(await Promise.all(lines)), ...unknownPools.map(checkUnknownPool)];
 }
 
 /** Yields each group of lines when it is known. */
@@ -101,17 +71,18 @@ export async function* preflightAws(
     }),
   );
 
-  yield await nameLines(config, iam, stack);
-  yield await quotaLines(region, cluster);
+  const own = ownTags(config, stack);
+  yield await nameLines(config, own);
+  yield await quotaLines(config, cluster, own);
 
-  if (network.mode === "create") {
+  const adopted = network.mode === "adopt" ? await checkAdoptedNetwork(region, network) : undefined;
+  if (adopted !== undefined) yield adopted.lines;
+  const zonesOf = (letters: readonly string[]) => letters.map((letter) => `${region}${letter}`);
+  const zones = network.mode === "create" ? { value: zonesOf(network.zones) } : adopted?.zones;
+  if (zones !== undefined && "value" in zones && zones.value.length > 0) {
     const offered = await readOfferings(region, cluster);
     yield cluster.pools.map((pool) =>
-      checkOfferings(
-        pool,
-        (pool.zones ?? network.zones).map((letter) => `${region}${letter}`),
-        offered,
-      ),
+      checkOfferings(pool, pool.zones === undefined ? zones.value : zonesOf(pool.zones), offered),
     );
   }
 
@@ -127,28 +98,6 @@ export async function* preflightAws(
   }
   if (tableService.enabled && exposure.mode === "public" && exposure.zone !== undefined)
     yield [uncheckedZone(exposure.zone)];
-}
-
-/** Names that the stack gives, and that something else may have. */
-async function nameLines(config: AwsConfig, iam: IAMClient, stack: string): Promise<readonly Line[]> {
-  const { region, clusterName, client } = config;
-  const cluster = await attempt(async () => {
-    const found = await unlessMissing("ResourceNotFoundException", () =>
-      new EKSClient(settings(region)).send(new DescribeClusterCommand({ name: clusterName })),
-    );
-    return found && (found.cluster?.tags ?? {});
-  });
-  const role = await attempt(async () => {
-    const found = await unlessMissing("NoSuchEntityException", () =>
-      iam.send(new GetRoleCommand({ RoleName: client.roleName })),
-    );
-    return found && Object.fromEntries((found.Role?.Tags ?? []).map(({ Key = "", Value = "" }) => [Key, Value]));
-  });
-  const own = config.tags.stack ?? stack;
-  return [
-    checkName({ what: "cluster", key: "clusterName", name: clusterName }, own, cluster),
-    checkName({ what: "role", key: "client.roleName", name: client.roleName }, own, role),
-  ];
 }
 
 const readOfferings = (region: string, { pools }: ClusterModel) =>

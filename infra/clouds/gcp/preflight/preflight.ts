@@ -5,27 +5,31 @@
 
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { attempt, type Line, type Outcome, ok, wrong } from "../../check-line.ts";
-import type { ClusterModel } from "../../model/cluster.ts";
-import { type ManagedZone, parseZone } from "./exposure/managed-zone.ts";
+import { attempt, type Line, mapOutcome, type Outcome, ok, wrong } from "../../../check-line.ts";
+import type { ClusterModel } from "../../../model/cluster.ts";
+import { buildsServiceImage } from "../../../model/service-image.ts";
+import { checkGivenBucket, checkName, isOwn, type OwnTags, type Tags } from "../../taken-name.ts";
+import { type ManagedZone, parseZone } from "../exposure/managed-zone.ts";
+import { labelValue } from "../labels.ts";
+import { requiredServices } from "../required-services.ts";
+import type { GcpConfig } from "../schema.ts";
 import {
+  checkAdoptedNetwork,
   checkMember,
   checkPermissions,
-  checkQuota,
   checkServices,
-  checkUnknownPools,
   checkZone,
   checkZones,
+  type FoundRouters,
+  type FoundSubnetwork,
   type FoundZone,
   memberAccounts,
-  type Quota,
-  quotaDemands,
+  nameOf,
   requiredPermissions,
   type ServiceStates,
   type TestedPermissions,
-} from "./preflight-checks.ts";
-import { requiredServices } from "./required-services.ts";
-import type { GcpConfig } from "./schema.ts";
+} from "./checks.ts";
+import { checkQuota, checkUnknownPools, countedDemands, type Quota, quotaDemands } from "./quotas.ts";
 
 const run = promisify(execFile);
 
@@ -76,6 +80,37 @@ export const zoneRequest = ({ project, name }: ManagedZone) =>
     },
   }) as const satisfies Readonly<Record<string, ApiRequest>>;
 
+/** The names that the stack gives. */
+export const nameRequests = ({
+  project,
+  region,
+  clusterName,
+  bucket,
+}: Pick<GcpConfig, "project" | "region" | "clusterName"> & { readonly bucket: { readonly name: string } }) => {
+  const location = `v1/projects/${project}/locations/${region}`;
+  return {
+    "container.v1 projects.locations.clusters.get": {
+      method: "GET",
+      url: `https://container.googleapis.com/${location}/clusters/${clusterName}`,
+    },
+    "storage.v1 buckets.get": { method: "GET", url: `https://storage.googleapis.com/storage/v1/b/${bucket.name}` },
+    "artifactregistry.v1 projects.locations.repositories.get": {
+      method: "GET",
+      url: `https://artifactregistry.googleapis.com/${location}/repositories/${clusterName}`,
+    },
+  } as const satisfies Readonly<Record<string, ApiRequest>>;
+};
+
+/** @param subnetwork name or self link, which has a project of its own */
+export const networkRequests = ({ project, region }: Pick<GcpConfig, "project" | "region">, subnetwork: string) => {
+  const owner = /projects\/([^/]+)\//.exec(subnetwork)?.[1] ?? project;
+  const base = `https://compute.googleapis.com/compute/v1/projects/${owner}/regions/${region}`;
+  return {
+    "compute.v1 subnetworks.get": { method: "GET", url: `${base}/subnetworks/${nameOf(subnetwork)}` },
+    "compute.v1 routers.list": { method: "GET", url: `${base}/routers` },
+  } as const satisfies Readonly<Record<string, ApiRequest>>;
+};
+
 export const readToken = (): Promise<Outcome<string>> =>
   attempt(async () => {
     const { stdout } = await run("gcloud", ["auth", "application-default", "print-access-token", "--quiet"], {
@@ -117,21 +152,25 @@ function failureOf(text: string): string {
   }
 }
 
-const map = <From, To>(outcome: Outcome<From>, read: (value: From) => To): Outcome<To> =>
-  "failure" in outcome ? outcome : { value: read(outcome.value) };
-
 type Quotas = Outcome<{ quotas?: Quota[] }>;
 
-function judgeQuotas(config: GcpConfig, cluster: ClusterModel, region: Quotas, project: Quotas): readonly Line[] {
-  const [quotas, globalQuotas] = [region, project].map((found) => map(found, (value) => value.quotas ?? [])) as [
+function judgeQuotas(
+  config: GcpConfig,
+  cluster: ClusterModel,
+  region: Quotas,
+  project: Quotas,
+  ran: boolean,
+): readonly Line[] {
+  const [quotas, globalQuotas] = [region, project].map((found) => mapOutcome(found, (value) => value.quotas ?? [])) as [
     Outcome<Quota[]>,
     Outcome<Quota[]>,
   ];
   const { demands, unknownPools } = quotaDemands(config, cluster);
   return [
-    ...demands.map((demand) =>
-      checkQuota(config, demand, demand.metric === "GPUS_ALL_REGIONS" ? globalQuotas : quotas),
-    ),
+    ...[...countedDemands(config, cluster), ...demands].map((demand) => {
+      const global = demand.global ?? demand.metric === "GPUS_ALL_REGIONS";
+      return checkQuota(config, demand, global ? globalQuotas : quotas, ran);
+    }),
     ...checkUnknownPools(config, unknownPools),
   ];
 }
@@ -145,11 +184,80 @@ export async function quotaLines(config: GcpConfig, cluster: ClusterModel): Prom
       async (name): Promise<Quotas> => ("failure" in token ? token : send(token.value, all[name])),
     ),
   );
-  return region === undefined || project === undefined ? [] : judgeQuotas(config, cluster, region, project);
+  return region === undefined || project === undefined ? [] : judgeQuotas(config, cluster, region, project, false);
+}
+
+interface Labelled {
+  readonly labels?: Tags;
+  readonly resourceLabels?: Tags;
+}
+
+/** The labels of what has a name; undefined when nothing has it. */
+function labelsOf(found: Outcome<Labelled>, unique: boolean): Outcome<Tags | undefined> {
+  if ("value" in found) return { value: found.value.labels ?? found.value.resourceLabels ?? {} };
+  // Nothing has been made with an API that is off.
+  if (/^status 404|SERVICE_DISABLED/.test(found.failure)) return { value: undefined };
+  // Names of buckets are unique in all of Cloud Storage: a denial means that somebody else has it.
+  return unique && /^status 403/.test(found.failure) ? { value: {} } : found;
+}
+
+async function readNames(token: string, config: GcpConfig, own: OwnTags) {
+  const { region, project, clusterName, bucket } = config;
+  const all = nameRequests(config);
+  const [cluster, repository, tables] = await Promise.all([
+    send<Labelled>(token, all["container.v1 projects.locations.clusters.get"]),
+    send<Labelled>(token, all["artifactregistry.v1 projects.locations.repositories.get"]),
+    send<Labelled>(token, all["storage.v1 buckets.get"]),
+  ]);
+  const where = `--location ${region} --project ${project}`;
+  const found = labelsOf(cluster, false);
+  const describeBucket = `gcloud storage buckets describe gs://${bucket.name}`;
+  return {
+    /** Whether the stack has run. */
+    ran: "value" in found && found.value !== undefined && isOwn(found.value, own),
+    lines: [
+      checkName(
+        {
+          what: "cluster",
+          key: "clusterName",
+          name: clusterName,
+          byHand: `gcloud container clusters describe ${clusterName} ${where}`,
+        },
+        own,
+        found,
+      ),
+      ...(buildsServiceImage(config)
+        ? [
+            checkName(
+              {
+                what: "repository",
+                key: "tableService",
+                remedyKey: "clusterName",
+                name: clusterName,
+                byHand: `gcloud artifacts repositories describe ${clusterName} ${where}`,
+              },
+              own,
+              labelsOf(repository, false),
+            ),
+          ]
+        : []),
+      bucket.create
+        ? checkName(
+            { what: "bucket", key: "bucket.name", name: bucket.name, byHand: describeBucket },
+            own,
+            labelsOf(tables, true),
+          )
+        : checkGivenBucket(bucket.name, describeBucket, labelsOf(tables, true)),
+    ],
+  };
 }
 
 /** Yields each group of lines when it is known. */
-export async function* preflightGcp(config: GcpConfig, cluster: ClusterModel): AsyncGenerator<readonly Line[]> {
+export async function* preflightGcp(
+  config: GcpConfig,
+  cluster: ClusterModel,
+  stack: string,
+): AsyncGenerator<readonly Line[]> {
   const token = await readToken();
   if ("failure" in token) {
     const reason = token.failure.trim().split("\n").at(-1);
@@ -164,16 +272,29 @@ export async function* preflightGcp(config: GcpConfig, cluster: ClusterModel): A
     send<{ zones?: string[]; quotas?: Quota[] }>(token.value, all["compute.v1 regions.get"]),
     send<{ quotas?: Quota[] }>(token.value, all["compute.v1 projects.get"]),
   ]);
+  const { tags } = config;
+  const own = { stack: labelValue(tags.stack ?? stack), "managed-by": tags["managed-by"] ?? "pulumi" };
+  const names = await readNames(token.value, config, own);
+  yield names.lines;
   yield [
     checkPermissions(config, permissions),
     checkServices(config, services),
     checkZones(
       config,
       cluster,
-      map(region, (value) => value.zones ?? []),
+      mapOutcome(region, (value) => value.zones ?? []),
     ),
-    ...judgeQuotas(config, cluster, region, project),
+    ...judgeQuotas(config, cluster, region, project, names.ran),
   ];
+  const { network } = config;
+  if (network.mode === "adopt") {
+    const asked = networkRequests(config, network.subnetwork);
+    const [subnetwork, routers] = await Promise.all([
+      send<FoundSubnetwork>(token.value, asked["compute.v1 subnetworks.get"]),
+      send<FoundRouters>(token.value, asked["compute.v1 routers.list"]),
+    ]);
+    yield checkAdoptedNetwork(config, network, subnetwork, routers);
+  }
   yield await Promise.all(
     memberAccounts(config).map(async (email) => {
       const request = accountRequest(email)["iam.v1 projects.serviceAccounts.get"];
