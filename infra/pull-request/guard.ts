@@ -3,6 +3,7 @@
  * plan's diff and the output of `pulumi preview --json`.
  */
 
+import { createHash } from "node:crypto";
 import { type Change, compare } from "../offline-plan/changes.ts";
 import { disruption } from "../offline-plan/consequences.ts";
 import type { PlanDiff } from "../offline-plan/diff.ts";
@@ -183,6 +184,32 @@ export function stepsOfPreview(document: unknown): Step[] {
     });
   }
   return [...byUrn.values()].sort((a, b) => (a.urn < b.urn ? -1 : a.urn > b.urn ? 1 : 0));
+}
+
+/**
+ * A digest of all that a preview would do: operations, resources, and every input with its values. Of what may be a secret,
+ * whose values may also change by themselves, the path alone counts.
+ *
+ * @throws StepsError for any other document
+ */
+export function digestOfPreview(document: unknown): string {
+  const named = new Map(stepsOfPreview(document).map(({ urn, op }) => [urn, op]));
+  const lines = (record(document).steps as unknown[]).map(record).flatMap((item) => {
+    const urn = String(item.urn);
+    const op = named.get(urn);
+    if (op === undefined) return [];
+    const type = (urn.split("::")[2] ?? "").split("$").at(-1) ?? "";
+    const inputs = (state: unknown): unknown => record(record(state).inputs);
+    const changes = inputChanges(inputs(item.oldState), inputs(item.newState)).map(({ path, before, after }) =>
+      secretType.test(type) || secretName.test(path) || secretValue.test(`${before} ${after}`)
+        ? [path]
+        : [path, before, after],
+    );
+    return [JSON.stringify([op, urn, changes])];
+  });
+  return createHash("sha256")
+    .update([...new Set(lines)].sort().join("\n"))
+    .digest("hex");
 }
 
 const diffOps = { add: "create", remove: "delete", change: "update", replace: "replace" } as const;

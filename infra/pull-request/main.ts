@@ -5,13 +5,14 @@
  *
  * `--reduce <stack>=<file>` prints the operations, names and values that are no secret of a file as JSON.
  * `--diagnostics <file>` prints why a preview failed.
+ * `--digest <file>` prints a digest of all that a preview would do, by which a later preview is known to be the same.
  */
 
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import type { PlanDiff } from "../offline-plan/diff.ts";
 import { renderComment, type StackSteps } from "./comment.ts";
-import { StepsError, stepsOfDiff, stepsOfPreview } from "./guard.ts";
+import { digestOfPreview, StepsError, stepsOfDiff, stepsOfPreview } from "./guard.ts";
 
 /** Why a preview failed: `pulumi preview --json` writes its diagnostics into the document, not to standard error. */
 interface Diagnostic {
@@ -66,12 +67,15 @@ try {
       allowed: { type: "boolean", default: false },
       reduce: { type: "boolean", default: false },
       diagnostics: { type: "boolean", default: false },
+      digest: { type: "boolean", default: false },
     },
   });
   const [first, ...others] = positionals;
   if (first === undefined) throw new StepsError("name the previews: <stack>=<file>...");
   if (values.diagnostics) {
     process.stdout.write(`${diagnosticsOf(readFileSync(first, "utf8")).join("\n")}\n`);
+  } else if (values.digest) {
+    process.stdout.write(`${digestOfPreview(JSON.parse(readFileSync(first, "utf8")))}\n`);
   } else if (values.reduce) {
     if (others.length > 0) throw new StepsError("--reduce takes one <stack>=<file>");
     process.stdout.write(`${JSON.stringify(read(first))}\n`);

@@ -4,6 +4,7 @@ import { knownTypes } from "../../../infra/offline-plan/replacements.ts";
 import { allowLabel, commentMarker, renderComment } from "../../../infra/pull-request/comment.ts";
 import {
   dangers,
+  digestOfPreview,
   guardedTypes,
   type Step,
   StepsError,
@@ -119,6 +120,24 @@ describe("the steps of pulumi preview --json", () => {
         values: [{ path: "nodeConfig.machineType", before: "n2-standard-16", after: "n2-standard-32" }],
       }),
     ]);
+  });
+
+  test("have a digest of every operation and value, and of secrets the path alone", () => {
+    const digest = (op: string, before: object, after: object) =>
+      digestOfPreview(
+        preview({ op, urn: urn(pool), oldState: { inputs: before }, newState: { inputs: after } }, { op: "same" }),
+      );
+    const long = (end: string) => ({ userData: `${"a".repeat(200)}${end}` });
+    const base = digest("update", long("b"), long("c"));
+    expect(digest("update", long("b"), long("c"))).toBe(base);
+    expect(digest("update", long("b"), long("d"))).not.toBe(base);
+    expect(digest("replace", long("b"), long("c"))).not.toBe(base);
+    const many = (value: string) => Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`k${index}`, value]));
+    expect(digest("create", {}, { ...many("a"), k29: "b" })).not.toBe(digest("create", {}, many("a")));
+    const token = (value: string) => ({ ...many("a"), token: value });
+    expect(digest("create", {}, token("one"))).toBe(digest("create", {}, token("two")));
+    expect(digest("create", {}, token("one"))).not.toBe(digest("create", {}, many("a")));
+    expect(() => digestOfPreview({ steps: "none" })).toThrow("it has no list of steps");
   });
 
   test("compare policies statement by statement", () => {

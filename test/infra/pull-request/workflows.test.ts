@@ -1,7 +1,7 @@
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { allowLabel, commentMarker } from "../../../infra/pull-request/comment.ts";
@@ -22,6 +22,7 @@ interface Job {
   needs?: string | string[];
   strategy?: { matrix: { stack?: string; include?: string } };
   if?: string;
+  outputs?: Record<string, string>;
 }
 interface Workflow {
   name: string;
@@ -192,6 +193,34 @@ describe("the workflows", () => {
     expect(previews.length).toBeGreaterThanOrEqual(3);
     for (const { id, step } of previews)
       expect(step.run, id).toContain('infra/pull-request/main.ts --diagnostics "$RUNNER_TEMP/preview.json"');
+  });
+
+  test("apply the preview that was approved, and stop at any other", { timeout: 120_000 }, () => {
+    expect(job("up.yml", "plan")?.outputs).toEqual({ digest: `\${{ steps.preview.outputs.digest }}` });
+    const own = job("up.yml", "apply")?.steps ?? [];
+    const at = (part: string) => own.findIndex(({ run }) => run?.includes(part));
+    expect(at("$APPROVED")).toBeGreaterThan(0);
+    expect(at("$APPROVED")).toBeLessThan(at("pulumi up"));
+    const place = mkdtempSync(join(tmpdir(), "approved-"));
+    writeFileSync(join(place, "npx"), "#!/bin/sh\necho '{\"steps\":[]}'\n", { mode: 0o755 });
+    const run = (approved: string) =>
+      spawnSync("bash", ["-e", "-c", own[at("$APPROVED")]?.run ?? ""], {
+        cwd: root,
+        encoding: "utf8",
+        env: {
+          PATH: `${place}:${dirname(process.execPath)}:${process.env.PATH}`,
+          STACK: "dev",
+          APPROVED: approved,
+          RUNNER_TEMP: place,
+          GITHUB_STEP_SUMMARY: join(place, "summary"),
+        },
+      });
+    // SHA-256 of nothing: the preview has no step.
+    expect(run("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855").status).toBe(0);
+    const other = run("0".repeat(64));
+    expect(other.status).toBe(1);
+    expect(other.stdout).toContain("::error::dev would get other changes than were approved");
+    expect(readFileSync(join(place, "summary"), "utf8")).toContain("dev: no change");
   });
 
   test("verify a stack after its update", () => {
