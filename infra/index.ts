@@ -19,6 +19,7 @@ export default async function lakehead() {
     clientRequirements: workloads.clientRequirements,
     clientCredentials: cloud.clientCredentials,
     rayAddress: workloads.rayAddress,
+    functionsRayAddress: workloads.functionsRayAddress,
     tableServiceUrl: workloads.tableServiceUrl,
     tableServiceAddress: workloads.tableServiceAddress,
     ...cloud.outputs,

@@ -42,9 +42,10 @@ def is_conflict(error):
 
 
 class Column:
-    def __init__(self, uri, storage_options, spec, source, workers, packages):
+    def __init__(self, uri, storage_options, worker_options, spec, source, workers, packages):
         self._uri = uri
         self._storage = storage_options
+        self._worker_options = worker_options
         self._spec = spec
         self._source = source
         self._workers = workers
@@ -188,7 +189,7 @@ class Column:
 
     def _computed(self, table, outputs, work, stop):
         """Groups of computed fragments, as workers end them. Each worker has one fragment at a time."""
-        given = (self._uri, self._storage, table.version, json.dumps(self._spec), self._source, json.dumps(outputs))
+        given = (self._uri, self._worker_options, table.version, json.dumps(self._spec), self._source, json.dumps(outputs))
         actor = ray.remote(worker.Worker).options(**self._options())
         workers = [actor.remote(*given) for _ in range(min(self._workers, len(work)))]
         waiting = list(work)

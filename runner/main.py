@@ -15,12 +15,15 @@ from functools import partial
 # A runner that was killed holds the CPUs of its workers for so many seconds.
 os.environ.setdefault("RAY_CLIENT_RECONNECT_GRACE_PERIOD", "5")
 
+import answers
 import ray
 from column import Column, Failed
 from jobs import Jobs, Stopped
 
 DATABASE = os.environ["LAKEHEAD_DATABASE"].rstrip("/")
 STORAGE = json.loads(os.environ.get("LAKEHEAD_STORAGE_OPTIONS") or "{}")
+# Of the workers, where their keys are not the runner's.
+WORKER_STORAGE = json.loads(os.environ.get("LAKEHEAD_FUNCTIONS_STORAGE_OPTIONS") or "null") or STORAGE
 LEASE_SECONDS = float(os.environ.get("LAKEHEAD_JOBS_LEASE_SECONDS", "30"))
 JOB_SECONDS = float(os.environ.get("LAKEHEAD_JOBS_SECONDS", "21600"))
 WORKERS = int(os.environ.get("LAKEHEAD_FUNCTIONS_WORKERS", "4"))
@@ -70,7 +73,7 @@ def perform(jobs, job, stopping):
         source = jobs.source(job["spec"]["function"]["artifact"]["digest"])
         if source is None:
             raise Failed("prepare", "the source of the Function is no longer kept: register it again", False)
-        column = Column(f"{DATABASE}/{job['spec']['directory']}", STORAGE, job["spec"], source, WORKERS, PACKAGES)
+        column = Column(f"{DATABASE}/{job['spec']['directory']}", STORAGE, WORKER_STORAGE, job["spec"], source, WORKERS, PACKAGES)
         result = column.fill(stop, partial(jobs.event, job), partial(jobs.row_errors, job))
         outcome = ("DONE", {"result": result})
     except Stopped:
@@ -103,6 +106,8 @@ def perform(jobs, job, stopping):
 def join(stopping):
     """Connects to the cluster, which may be about to start."""
     address = os.environ.get("LAKEHEAD_RAY_ADDRESS", "auto")
+    if address.startswith("ray://"):
+        answers.guard()
     for attempt in range(1, 11):
         try:
             # Code of callers writes to the log of its worker, not to this one.

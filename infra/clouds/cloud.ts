@@ -59,6 +59,7 @@ export interface Cloud {
   readonly vending?: pulumi.Input<VendingIdentity> | undefined;
   /** Of the account of the maintenance, whose identity reads and writes the tables. */
   readonly maintenanceAccountAnnotations: Annotations;
+  readonly functions: FunctionsPlace;
   readonly database: Database;
   readonly client: ClientIdentity;
   /** What a user writes or runs so that the client has access to the cluster and the tables. Comments begin with `#`. */
@@ -78,6 +79,20 @@ export interface Cloud {
   readonly pointHost?: (address: pulumi.Output<string>) => void;
   /** Outputs that the stack exports beside the common ones. */
   readonly outputs: Readonly<Record<string, pulumi.Input<unknown>>>;
+}
+
+/** What a cloud gives to Functions on a RayCluster of their own. */
+export interface FunctionsPlace {
+  /** Of the account of the workers, whose identity reads tables and adds files of new values. */
+  readonly workerAnnotations: Annotations;
+  /** Of the account of the runner, whose identity commits them. */
+  readonly runnerAnnotations: Annotations;
+  /** Storage options of the workers with credentials, as a JSON object, where their account has no identity. */
+  readonly workerOptions?: pulumi.Output<string> | undefined;
+  /** Whether pods get their identity from the metadata server of their node. */
+  readonly metadataServer: boolean;
+  /** Networks in which the cloud's own services have private addresses. */
+  readonly privateServices: readonly string[];
 }
 
 export interface VendingIdentity {

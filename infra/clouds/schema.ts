@@ -31,6 +31,8 @@ export const secretKeys = {
     "Static bearer tokens of the table service, in place of `tableService.auth.issuer`, in the format of LAKEHEAD_AUTH_STATIC_TOKENS",
   dockerHubToken:
     "Access token of the account `dockerHub.username`, with permission to read (cloud: aws, gcp with dockerHub.cache)",
+  functionSecrets:
+    "Values of the secrets that `tableService.functions.secrets` names, as a JSON object of texts by name",
   ...existingSecrets,
 } as const;
 export type SecretKey = keyof typeof secretKeys;

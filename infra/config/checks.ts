@@ -25,6 +25,6 @@ export function sharedChecks(config: SharedConfig, cluster: ClusterModel, { secr
     ...checkTableService(config, secrets),
     ...checkOrphanCleanup(config),
     ...checkMaintenance(config),
-    ...checkFunctions(config),
+    ...checkFunctions(config, secrets),
   ];
 }

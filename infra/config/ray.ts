@@ -42,6 +42,29 @@ const workers = (defaults: WorkerDefaults) =>
 
 const imageDigest = z.string().regex(/^sha256:[0-9a-f]{64}$/, { error: "a digest: sha256: and 64 hexadecimal digits" });
 
+const head = (defaults: Pick<WorkerDefaults, "cpus" | "memory" | "ephemeralStorage">) =>
+  z
+    .strictObject({
+      cpus: cpus.default(defaults.cpus).describe("CPUs of the head container; the autoscaler sidecar adds 1"),
+      memory: memory.default(defaults.memory).describe("Memory of the head container; the autoscaler sidecar adds 1Gi"),
+      ephemeralStorage: memory
+        .default(defaults.ephemeralStorage)
+        .describe("Local disk of the head container, as request and limit; the autoscaler sidecar adds 1Gi"),
+    })
+    .prefault({})
+    .describe("The head pod");
+
+/** The pods of a RayCluster. */
+export const rayPods = (headDefaults: Parameters<typeof head>[0]) => ({
+  head: head(headDefaults),
+  cpuWorkers: workers({ name: "cpu", cpus: 4, memory: "8Gi", ephemeralStorage: "12Gi", gpus: 0, maxReplicas: 10 })
+    .prefault({})
+    .describe("The worker group without GPU"),
+  gpuWorkers: workers({ name: "gpu", cpus: 8, memory: "16Gi", ephemeralStorage: "40Gi", gpus: 1, maxReplicas: 4 })
+    .prefault({})
+    .describe("The worker group with GPU; absent without a GPU pool"),
+});
+
 export const raySchema = z
   .strictObject({
     create: z
@@ -75,22 +98,7 @@ export const raySchema = z
       .describe(
         "`token`: Ray requires a bearer token (Ray 2.52, KubeRay 1.5.1 or later); `none`: only the network policies protect Ray",
       ),
-    head: z
-      .strictObject({
-        cpus: cpus.default(4).describe("CPUs of the head container; the autoscaler sidecar adds 1"),
-        memory: memory.default("8Gi").describe("Memory of the head container; the autoscaler sidecar adds 1Gi"),
-        ephemeralStorage: memory
-          .default("20Gi")
-          .describe("Local disk of the head container, as request and limit; the autoscaler sidecar adds 1Gi"),
-      })
-      .prefault({})
-      .describe("The head pod"),
-    cpuWorkers: workers({ name: "cpu", cpus: 4, memory: "8Gi", ephemeralStorage: "12Gi", gpus: 0, maxReplicas: 10 })
-      .prefault({})
-      .describe("The worker group without GPU"),
-    gpuWorkers: workers({ name: "gpu", cpus: 8, memory: "16Gi", ephemeralStorage: "40Gi", gpus: 1, maxReplicas: 4 })
-      .prefault({})
-      .describe("The worker group with GPU; absent without a GPU pool"),
+    ...rayPods({ cpus: 4, memory: "8Gi", ephemeralStorage: "20Gi" }),
   })
   .prefault({})
   .describe("The Ray cluster");

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { cidr, count, cpus, hostname, httpsUrl, image, memory } from "./fields.ts";
+import { functionsSchema } from "./functions.ts";
 
 const annotations = (kind: string) =>
   z
@@ -89,23 +90,7 @@ export const tableServiceSchema = <Exposure extends z.ZodType>(exposure: Exposur
         .describe(
           "Serve the operations that change tables and namespaces; alone gives the service's identity the right to put and delete all objects of the tables",
         ),
-      functions: z
-        .strictObject({
-          enabled: z
-            .boolean()
-            .default(false)
-            .describe(
-              "Serve Functions, and run them on the stack's RayCluster with the identity of its pods: callers with the scope `functions` reach all that these pods reach. Needs `tableService.writes`, `ray.create`, and tables in a bucket; see docs/functions.md",
-            ),
-          runners: count(1, 16).default(1).describe("Refreshes at a time, each by a pod that hands the work to Ray"),
-          workers: count(1, 1000)
-            .default(4)
-            .describe("Maximum number of Ray's workers for one refresh, with one CPU each"),
-          cpus: cpus.default(0.5).describe("CPUs of a pod that hands the work to Ray, as request"),
-          memory: memory.default("2Gi").describe("Memory of such a pod, as request and limit"),
-        })
-        .prefault({})
-        .describe("Columns that Python code of callers fills"),
+      functions: functionsSchema,
       logLevel: z.enum(["debug", "info", "warn", "error"]).default("info").describe("Minimum log level"),
       exposure,
     })

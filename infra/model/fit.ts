@@ -67,6 +67,23 @@ export function podsPerNode(pod: Amount, node: Amount): number {
   return ratios.length === 0 ? 0 : Math.max(0, Math.min(...ratios));
 }
 
+/** How many nodes of that size these pods need, each pod on the first node with room; undefined if one fits no empty node. */
+export function nodesFor(pods: readonly Amount[], node: Amount): number | undefined {
+  const left: Amount[] = [];
+  for (const pod of pods) {
+    const at = left.findIndex((room) => podsPerNode(pod, room) > 0);
+    const room = at < 0 ? node : (left[at] ?? node);
+    if (podsPerNode(pod, room) === 0) return undefined;
+    left[at < 0 ? left.length : at] = {
+      cpus: room.cpus - pod.cpus,
+      memoryBytes: room.memoryBytes - pod.memoryBytes,
+      gpus: room.gpus - pod.gpus,
+      ...(room.diskBytes === undefined ? {} : { diskBytes: room.diskBytes - (pod.diskBytes ?? 0) }),
+    };
+  }
+  return left.length;
+}
+
 /** `5 CPUs, 9Gi` and GPUs if any. */
 export function describeAmount({ cpus, memoryBytes, gpus }: Amount): string {
   const parts = [`${describeCpus(cpus)} CPUs`, describeMemory(memoryBytes)];

@@ -2,7 +2,14 @@
 export const tableServiceAccount = "table-service";
 /** The service account of the maintenance of the tables. Each cloud binds an identity to it. */
 export const maintenanceAccount = "maintenance";
-/** Label and name of the pods that hand Functions to Ray, with the identity of Ray's own pods. */
+/**
+ * Label and name of the pods that hand Functions to Ray, and, beside a RayCluster for Functions alone, their service account, to
+ * which each cloud binds an identity.
+ */
 export const functionsRunner = "functions-runner";
 /** The service account of the cleanup of orphaned RayClusters. */
 export const orphanCleanupAccount = "orphan-cleanup";
+/** The RayCluster that runs Functions alone, and the service account of its workers. Each cloud binds an identity to it. */
+export const functionsCluster = "functions";
+/** The service account of that RayCluster's head, which reaches no table. */
+export const functionsHeadAccount = "functions-head";

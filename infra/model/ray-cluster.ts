@@ -54,7 +54,7 @@ export interface PodTemplate {
   readonly spec: {
     readonly serviceAccountName: string;
     readonly automountServiceAccountToken: false;
-    readonly volumes?: readonly { readonly name: string; readonly projected: object }[];
+    readonly volumes?: readonly object[];
     readonly securityContext: PodSecurity;
     readonly nodeSelector: Readonly<Record<string, string>>;
     readonly tolerations: readonly Toleration[];
@@ -64,6 +64,8 @@ export interface PodTemplate {
       readonly image: string;
       readonly resources: Resources;
       readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];
+      readonly env?: readonly { readonly name: string; readonly value: string }[];
+      readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string; readonly readOnly: true }[];
       readonly securityContext: ContainerSecurity;
       readonly lifecycle: { readonly preStop: { readonly exec: { readonly command: readonly string[] } } };
     }[];
@@ -88,7 +90,20 @@ const security: ContainerSecurity = {
 
 export interface RayClusterConfig {
   readonly serviceAccount: string;
+  /** Of the head, where it is another than the workers'. */
+  readonly headServiceAccount?: string;
   readonly ray: RaySettings & { readonly idleTimeoutSeconds: number; readonly auth: "none" | "token" };
+  /** Variables of the workers. */
+  readonly workerEnvironment?: Readonly<Record<string, string>>;
+  /** Files that workers have, of a Secret. */
+  readonly workerFiles?: WorkerFiles | undefined;
+}
+
+interface WorkerFiles {
+  readonly folder: string;
+  readonly secretName: string;
+  /** Names of the files by the Secret's keys. */
+  readonly files: Readonly<Record<string, string>>;
 }
 
 /**
@@ -98,7 +113,7 @@ export interface RayClusterConfig {
 export function rayClusterSpec(config: RayClusterConfig, cluster: ClusterModel): RayClusterSpec {
   const { head, workers } = rayGroups(config, cluster);
   const features = operatorFeatures(cluster.operatorVersion);
-  const template = (group: RayGroup) => podTemplate(config.serviceAccount, group, cluster.roles);
+  const template = (group: RayGroup) => podTemplate(config, group, cluster.roles);
   const sidecar = {
     cpu: String(autoscalerSidecar.cpus),
     memory: formatMemory(autoscalerSidecar.memoryBytes),
@@ -147,8 +162,22 @@ const apiToken = {
   },
 };
 
-function podTemplate(serviceAccountName: string, group: RayGroup, roles: RoleOptions): PodTemplate {
+const filesVolume = "files";
+
+const filesOf = ({ secretName, files }: WorkerFiles) => ({
+  name: filesVolume,
+  secret: {
+    secretName,
+    items: Object.entries(files).map(([key, path]) => ({ key, path })),
+  },
+});
+
+function podTemplate(config: RayClusterConfig, group: RayGroup, roles: RoleOptions): PodTemplate {
   const isHead = group.role === "ray-head";
+  const { serviceAccount, headServiceAccount = serviceAccount } = config;
+  const { workerFiles, workerEnvironment = {} } = isHead ? {} : config;
+  const volumes = [...(isHead ? [apiToken] : []), ...(workerFiles === undefined ? [] : [filesOf(workerFiles)])];
+  const env = Object.entries(workerEnvironment).map(([name, value]) => ({ name, value }));
   const amounts: Amounts = {
     cpu: String(group.cpus),
     memory: formatMemory(group.memoryBytes),
@@ -159,11 +188,11 @@ function podTemplate(serviceAccountName: string, group: RayGroup, roles: RoleOpt
     // The loss of the head ends every job: there is no fault-tolerant control store.
     metadata: { annotations: isHead ? { "cluster-autoscaler.kubernetes.io/safe-to-evict": "false" } : {} },
     spec: {
-      serviceAccountName,
+      serviceAccountName: isHead ? headServiceAccount : serviceAccount,
       // Code of jobs runs in Ray's containers, and the account may patch and delete RayClusters: only the autoscaler, a
       // container of its own in the head's pod, gets a token.
       automountServiceAccountToken: false,
-      ...(isHead ? { volumes: [apiToken] } : {}),
+      ...(volumes.length > 0 ? { volumes } : {}),
       // Also of the containers that KubeRay or an admission controller adds.
       securityContext: podSecurity,
       nodeSelector: nodeSelector(group.role, roles),
@@ -177,6 +206,10 @@ function podTemplate(serviceAccountName: string, group: RayGroup, roles: RoleOpt
           ...(isHead
             ? { ports: Object.entries(rayPorts).map(([name, containerPort]) => ({ name, containerPort })) }
             : {}),
+          ...(env.length > 0 ? { env } : {}),
+          ...(workerFiles === undefined
+            ? {}
+            : { volumeMounts: [{ name: filesVolume, mountPath: workerFiles.folder, readOnly: true as const }] }),
           securityContext: security,
           lifecycle: { preStop: { exec: { command: ["/bin/sh", "-c", "ray stop"] } } },
         },

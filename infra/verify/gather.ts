@@ -7,6 +7,7 @@ import { tableServiceName } from "../workloads/table-service/table-service.ts";
 import { expectations } from "./checks/access.ts";
 import type { Reach as BucketFacts } from "./checks/bucket.ts";
 import { isOperator } from "./checks/operator.ts";
+import { rayClusterNames } from "./checks/ray.ts";
 import type { ServiceFacts } from "./checks/table-service.ts";
 import type {
   AccountFact,
@@ -50,8 +51,11 @@ export async function gatherOperator(kubectl: Kubectl) {
   return { operators: deployments.filter(isOperator), definitions };
 }
 
-export const gatherRayCluster = (kubectl: Kubectl, { config }: Stack) =>
-  kubectl.find<RayClusterFact>("rayclusters.ray.io", config.ray.name, config.namespace);
+export async function gatherRayClusters(kubectl: Kubectl, { config }: Stack) {
+  const find = async (name: string) =>
+    [name, await kubectl.find<RayClusterFact>("rayclusters.ray.io", name, config.namespace)] as const;
+  return Object.fromEntries(await Promise.all(rayClusterNames(config).map(find)));
+}
 
 /** Sends one review for each question, all in one call. */
 export async function gatherAccess(kubectl: Kubectl, { config, outputs }: Stack): Promise<Outcome<readonly boolean[]>> {
@@ -120,7 +124,10 @@ export async function gatherBucket(
     const outcome = pod === undefined ? undefined : await kubectl.outcome(exec, { seconds: 60 });
     return { who, uri, outcome, manually: `kubectl exec -n ${namespace} ${name} -c ${container} -- ${command[0]} …` };
   };
-  const head = running.find(({ metadata }) => metadata.labels?.["ray.io/node-type"] === "head");
+  const labels = { "ray.io/node-type": "head", "ray.io/cluster": config.ray.name };
+  const head = running.find(({ metadata }) =>
+    Object.entries(labels).every(([key, value]) => metadata.labels?.[key] === value),
+  );
   const service = running.find(({ metadata }) => metadata.labels?.["app.kubernetes.io/name"] === tableServiceName);
   return Promise.all([
     // A path is on the table service's volume, which Ray's pods do not mount.

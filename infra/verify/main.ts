@@ -19,7 +19,7 @@ import {
   gatherNodes,
   gatherOperator,
   gatherPods,
-  gatherRayCluster,
+  gatherRayClusters,
   gatherTableService,
   type ServiceOptions,
 } from "./gather.ts";
@@ -46,7 +46,7 @@ async function* verify(stack: Stack, kubectl: Kubectl, service: ServiceOptions):
   yield checkAccounts(config, await gatherAccounts(kubectl, stack));
   yield checkOperator(config, await gatherOperator(kubectl));
   const pods = await gatherPods(kubectl);
-  yield checkRay(config, { cluster: await gatherRayCluster(kubectl, stack), pods, nodes });
+  yield checkRay(config, { clusters: await gatherRayClusters(kubectl, stack), pods, nodes });
   yield (await gatherBucket(kubectl, stack, pods)).map(checkBucket);
   if (config.tableService.enabled) yield checkTableService(await gatherTableService(kubectl, stack, service));
 }

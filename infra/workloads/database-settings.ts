@@ -14,6 +14,8 @@ interface Settings {
     uri: string,
     storageOptions: Readonly<Record<string, string>> | undefined,
   ) => Record<string, string>;
+  /** Variables that are storage options with credentials, too, as JSON objects. */
+  readonly otherSecretOptions?: Readonly<Record<string, pulumi.Output<string>>>;
   readonly parent: pulumi.Resource;
 }
 
@@ -22,7 +24,10 @@ interface Settings {
  * immutable and named by a checksum, so that a change makes new ones and new pods.
  * @returns their names.
  */
-export function databaseSettings(name: string, { metadata, database, dataOf, parent }: Settings) {
+export function databaseSettings(
+  name: string,
+  { metadata, database, dataOf, otherSecretOptions = {}, parent }: Settings,
+) {
   const named = (suffix: pulumi.Input<string>) => ({
     ...metadata,
     name: pulumi.interpolate`${metadata.name}-${suffix}`,
@@ -35,9 +40,20 @@ export function databaseSettings(name: string, { metadata, database, dataOf, par
     { metadata: named(data.apply(checksum)), immutable: true, data },
     { parent },
   );
-  const stringData = secretStorageOptions?.apply((text) => ({
-    [environment.storageOptions]: mergeStorageOptions(storageOptions, text),
-  }));
+  const options = {
+    ...(secretStorageOptions === undefined ? {} : { [environment.storageOptions]: secretStorageOptions }),
+    ...otherSecretOptions,
+  };
+  const stringData =
+    Object.keys(options).length === 0
+      ? undefined
+      : pulumi
+          .all(options)
+          .apply((texts) =>
+            Object.fromEntries(
+              Object.entries(texts).map(([variable, text]) => [variable, mergeStorageOptions(storageOptions, text)]),
+            ),
+          );
   const secret =
     stringData === undefined
       ? undefined

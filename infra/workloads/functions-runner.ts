@@ -14,11 +14,14 @@ import { databaseSettings } from "./database-settings.ts";
 
 export interface FunctionsRunnerArgs {
   readonly namespace: pulumi.Input<string>;
-  /** That of Ray's pods, whose identity reaches the tables. */
+  /** Its identity reaches the tables. */
   readonly serviceAccountName: pulumi.Input<string>;
   /** Ray's own: client and cluster have one version of Ray and of Python. */
   readonly image: string;
   readonly ray: { readonly name: string; readonly auth: "none" | "token" };
+  /** Storage options of the workers, as a JSON object, where they are not the runner's. */
+  readonly workerOptions?: pulumi.Output<string> | undefined;
+  readonly packageIndex?: string | undefined;
   readonly runners: number;
   readonly workers: number;
   readonly cpus: number;
@@ -32,9 +35,10 @@ const variables = {
   address: "LAKEHEAD_RAY_ADDRESS",
   workers: "LAKEHEAD_FUNCTIONS_WORKERS",
   packages: "LAKEHEAD_FUNCTIONS_PACKAGES",
+  workerOptions: "LAKEHEAD_FUNCTIONS_STORAGE_OPTIONS",
 } as const;
 
-const files = ["main.py", "jobs.py", "column.py", "worker.py"] as const;
+const files = ["main.py", "answers.py", "jobs.py", "column.py", "worker.py"] as const;
 const source = (): Record<string, string> =>
   Object.fromEntries(
     files.map((name) => [name, readFileSync(new URL(`../../runner/${name}`, import.meta.url), "utf8")]),
@@ -55,7 +59,7 @@ export function runnerData(
   };
 }
 
-/** Pods that take refreshes by Functions from the database, and run them in the workers of the stack's RayCluster. */
+/** Pods that take refreshes by Functions from the database, and run them in the workers of a RayCluster. */
 export class FunctionsRunner extends pulumi.ComponentResource {
   constructor(name: string, args: FunctionsRunnerArgs, opts?: pulumi.ComponentResourceOptions) {
     super("lakehead:kubernetes:FunctionsRunner", name, {}, opts);
@@ -66,6 +70,9 @@ export class FunctionsRunner extends pulumi.ComponentResource {
       metadata,
       database: args.database,
       dataOf: (uri, storageOptions) => runnerData(args, uri, storageOptions),
+      ...(args.workerOptions === undefined
+        ? {}
+        : { otherSecretOptions: { [variables.workerOptions]: args.workerOptions } }),
       parent: this,
     });
     const program = source();
@@ -120,16 +127,17 @@ function pod(
       {
         name: functionsRunner,
         image: args.image,
-        // Ray's image lacks them. Their files are those of this container alone.
+        // Ray's image lacks them, or has them already. Their files are those of this container alone.
         command: [
           "sh",
           "-c",
-          `pip install --no-cache-dir --quiet --target ${packageFolder} $${variables.packages} && exec python -u /runner/main.py`,
+          `pip install --no-cache-dir --quiet --user $${variables.packages} && exec python -u /runner/main.py`,
         ],
         env: [
           { name: "HOME", value: "/tmp" },
-          { name: "PYTHONPATH", value: packageFolder },
+          { name: "PYTHONUSERBASE", value: packageFolder },
           { name: "PYTHONDONTWRITEBYTECODE", value: "1" },
+          ...(args.packageIndex === undefined ? [] : [{ name: "PIP_INDEX_URL", value: args.packageIndex }]),
           // KubeRay makes the secret, under the name of the RayCluster.
           ...(ray.auth === "token"
             ? [

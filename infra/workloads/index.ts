@@ -1,18 +1,24 @@
-import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { storageAddress } from "../../service/contract.ts";
 import type { Cloud } from "../clouds/cloud.ts";
 import type { Config, Secrets } from "../clouds/schema.ts";
+import { ownsFunctionsCluster, runsFunctions } from "../config/functions.ts";
 import { runsMaintenance } from "../config/maintenance.ts";
-import { managedBy } from "../kubernetes/labels.ts";
 import { clientParameters } from "../model/client-parameters.ts";
 import { clientRequirements } from "../model/client-requirements.ts";
 import { clientSnippet } from "../model/client-snippet.ts";
 import { throughCache } from "../model/image-name.ts";
-import { functionsRunner, maintenanceAccount, orphanCleanupAccount, tableServiceAccount } from "../model/names.ts";
+import {
+  functionsCluster,
+  functionsRunner,
+  maintenanceAccount,
+  orphanCleanupAccount,
+  tableServiceAccount,
+} from "../model/names.ts";
 import { rayClusterSpec } from "../model/ray-cluster.ts";
 import { rayClientImage } from "../model/ray-groups.ts";
 import { ClientAccess } from "./client-access.ts";
+import { FunctionsCluster } from "./functions-cluster.ts";
 import { FunctionsRunner } from "./functions-runner.ts";
 import { GpuPlugin } from "./gpu-plugin.ts";
 import { createOperator } from "./kuberay.ts";
@@ -22,6 +28,7 @@ import { NetworkPolicies } from "./network-policies.ts";
 import { type NetworkPolicyRequest, networkPolicySpecs } from "./network-policy-specs.ts";
 import { OrphanCleanup } from "./orphan-cleanup/orphan-cleanup.ts";
 import { Quota, RayClusterQuota } from "./quota.ts";
+import { RayCluster } from "./ray-cluster.ts";
 import { RuntimeAccount } from "./runtime-account.ts";
 import { TableService, tableServiceSelector } from "./table-service/table-service.ts";
 
@@ -39,6 +46,8 @@ export interface Workloads {
   readonly tableServiceAddress: pulumi.Output<string> | undefined;
   /** Ray's address for clients inside the cluster; undefined without a RayCluster. */
   readonly rayAddress: pulumi.Output<string> | undefined;
+  /** The same of the RayCluster for Functions alone. */
+  readonly functionsRayAddress: pulumi.Output<string> | undefined;
 }
 
 /** Everything inside the cluster, the same on every cloud. */
@@ -96,15 +105,28 @@ export function createWorkloads(config: Config, secrets: Secrets, cloud: Cloud):
         within([...operator, ...guards, account, ...plugin]),
       )
     : undefined;
+  const { tableService, orphanCleanup } = config;
+  const { functions } = tableService;
+  const ownFunctions = ownsFunctionsCluster(config)
+    ? new FunctionsCluster(
+        "functions-cluster",
+        {
+          config,
+          cluster: cloud.cluster,
+          namespace,
+          place: cloud.functions,
+          secretValues: secrets.functionSecrets,
+        },
+        within([...operator, ...guards, ...plugin]),
+      )
+    : undefined;
   if (config.quota.enabled) {
     new RayClusterQuota(
       "ray-cluster-quota",
       { namespace, count: config.quota.rayClusters },
-      within([...operator, ...(rayCluster === undefined ? [] : [rayCluster])]),
+      within([...operator, ...[rayCluster, ownFunctions].filter((cluster) => cluster !== undefined)]),
     );
   }
-
-  const { tableService, orphanCleanup } = config;
   const service =
     tableService.enabled && cloud.tableServiceImage !== undefined
       ? new TableService(
@@ -145,19 +167,21 @@ export function createWorkloads(config: Config, secrets: Secrets, cloud: Cloud):
       within(guards),
     );
   }
-  if (rayCluster !== undefined && runsFunctions(config)) {
+  const functionsOn = ownFunctions ?? rayCluster;
+  if (functionsOn !== undefined && runsFunctions(config)) {
     new FunctionsRunner(
       "functions-runner",
       {
-        ...tableService.functions,
+        ...functions,
         namespace,
-        serviceAccountName: account.accountName,
+        serviceAccountName: ownFunctions?.runnerAccount ?? account.accountName,
         image: rayClientImage(config.ray, cloud.cluster),
-        ray: config.ray,
+        ray: ownFunctions === undefined ? config.ray : { ...config.ray, name: functionsCluster },
+        workerOptions: ownFunctions === undefined ? undefined : cloud.functions.workerOptions,
         database: cloud.database,
         nodeSelector,
       },
-      within([...guards, rayCluster]),
+      within([...guards, functionsOn]),
     );
   }
   const cleanupImage =
@@ -181,6 +205,7 @@ export function createWorkloads(config: Config, secrets: Secrets, cloud: Cloud):
     tableServiceUrl: service?.url,
     tableServiceAddress: service?.address,
     rayAddress: rayCluster?.address,
+    functionsRayAddress: ownFunctions?.address,
   };
 }
 
@@ -203,14 +228,13 @@ const pullSecrets = (names: readonly string[]): pulumi.ResourceTransform[] =>
             : undefined,
       ];
 
-const runsFunctions = ({ tableService }: Config): boolean => tableService.enabled && tableService.functions.enabled;
-
 /** Ray's pods do not see the volume of a database that is a path. */
 const maintainsOnRay = ({ maintenance, ray }: Config, { database }: Cloud): boolean =>
   maintenance.ray.enabled && ray.create && database.volumeSize === undefined;
 
 function policyRequest(config: Config, cloud: Cloud): NetworkPolicyRequest {
   const { tableService, operator, orphanCleanup } = config;
+  const { egressCidrs, packageIndex } = tableService.functions;
   const { issuer, jwksUrl } = tableService.auth;
   const stores = Object.entries(cloud.database.storageOptions).flatMap(([option, value]) =>
     storageAddress.test(option) ? [value] : [],
@@ -230,35 +254,18 @@ function policyRequest(config: Config, cloud: Cloud): NetworkPolicyRequest {
     maintenance: runsMaintenance(config)
       ? { name: maintenanceAccount, calls: stores, ray: maintainsOnRay(config, cloud) }
       : undefined,
-    functions: runsFunctions(config) ? { name: functionsRunner, calls: stores } : undefined,
+    functions: runsFunctions(config)
+      ? {
+          name: functionsRunner,
+          calls: [...stores, ...(packageIndex === undefined ? [] : [packageIndex])],
+          own: ownsFunctionsCluster(config)
+            ? {
+                cluster: functionsCluster,
+                cidrs: [...cloud.functions.privateServices, ...egressCidrs],
+                metadataServer: cloud.functions.metadataServer,
+              }
+            : undefined,
+        }
+      : undefined,
   };
-}
-
-export interface RayClusterArgs {
-  readonly name: string;
-  readonly namespace: pulumi.Input<string>;
-  /** The `spec` of a `ray.io/v1` RayCluster, from `infra/model/ray-cluster.ts`. */
-  readonly spec: object;
-}
-
-/** The stack's own RayCluster. The runtime's client creates others on demand. */
-export class RayCluster extends pulumi.ComponentResource {
-  /** Address of Ray's client port inside the Kubernetes cluster. */
-  readonly address: pulumi.Output<string>;
-
-  constructor(name: string, args: RayClusterArgs, opts?: pulumi.ComponentResourceOptions) {
-    super("lakehead:kubernetes:RayCluster", name, {}, opts);
-    const cluster = new kubernetes.apiextensions.CustomResource(
-      name,
-      {
-        apiVersion: "ray.io/v1",
-        kind: "RayCluster",
-        metadata: { name: args.name, namespace: args.namespace, labels: managedBy },
-        spec: args.spec,
-      },
-      { parent: this },
-    );
-    this.address = pulumi.interpolate`ray://${cluster.metadata.name}-head-svc.${args.namespace}.svc.cluster.local:10001`;
-    this.registerOutputs({ address: this.address });
-  }
 }

@@ -28,8 +28,25 @@ export interface NetworkPolicyRequest {
    * stack does not run it.
    */
   readonly maintenance: { readonly name: string; readonly calls: readonly string[]; readonly ray: boolean } | undefined;
-  /** Label of the runners of Functions, and the storage endpoints that they call; undefined when the stack runs none. */
-  readonly functions: { readonly name: string; readonly calls: readonly string[] } | undefined;
+  /** The runners of Functions; undefined when the stack has none. */
+  readonly functions: FunctionsRequest | undefined;
+}
+
+export interface FunctionsRequest {
+  /** Label of the runners' pods. */
+  readonly name: string;
+  /** Storage endpoints and the package index. */
+  readonly calls: readonly string[];
+  /** Their own RayCluster; undefined where they use that of the stack. */
+  readonly own:
+    | {
+        readonly cluster: string;
+        /** Networks of private addresses that it reaches. */
+        readonly cidrs: readonly string[];
+        /** Pods get their cloud identity from the metadata server of their node. */
+        readonly metadataServer: boolean;
+      }
+    | undefined;
 }
 
 /** Policies by name. */
@@ -42,6 +59,7 @@ const metricsReaders: Peer = { namespaceSelector: { matchLabels: { ...metricsRea
 
 /** KubeRay's label on the pods of every RayCluster. */
 const rayPods = { "ray.io/is-ray-node": "yes" } as const;
+const clusterLabel = "ray.io/cluster";
 /** Port of the agent on every Ray node; KubeRay's probes and job reconciler use it. */
 const rayAgentPort = 52_365;
 /** The chart's `metrics` port. */
@@ -105,21 +123,7 @@ export function networkPolicySpecs(request: NetworkPolicyRequest): PolicySpecs {
             ],
           },
         }),
-    ...(functions === undefined
-      ? {}
-      : {
-          [functions.name]: {
-            podSelector: { matchLabels: { "app.kubernetes.io/name": functions.name } },
-            policyTypes: ["Egress"],
-            // The packages come from the port of the stores, too.
-            egress: [
-              toDns,
-              toStores(functions.calls),
-              ...metadataServers,
-              { to: [{ podSelector: { matchLabels: { ...rayPods } } }], ports: [tcp(rayPorts.client)] },
-            ],
-          },
-        }),
+    ...(functions === undefined ? {} : functionsPolicies(functions, request.operatorNamespace)),
   };
 }
 
@@ -146,30 +150,86 @@ export function operatorPolicySpecs(): PolicySpecs {
   };
 }
 
-function rayPolicy({ tableService, operatorNamespace }: NetworkPolicyRequest): Spec {
-  const neighbours: Peer = {
-    podSelector:
-      tableService === undefined
-        ? {}
-        : {
-            matchExpressions: [
-              {
-                key: "app.kubernetes.io/name",
-                operator: "NotIn",
-                values: [tableService.selector["app.kubernetes.io/name"]],
-              },
-            ],
-          },
-  };
+/**
+ * What a Function can reach. On a cluster of their own, its pods reach each other, and of the rest public addresses on the ports of
+ * the stores: the API server, other pods and the metadata server have private ones. The autoscaler in the head's pod needs the API
+ * server, and the head no store.
+ */
+function functionsPolicies({ name, calls, own }: FunctionsRequest, operatorNamespace: string | undefined): PolicySpecs {
+  const runner: Peer = { podSelector: { matchLabels: { "app.kubernetes.io/name": name } } };
+  const reach = (egress: readonly EgressRule[], labels: Record<string, string>): Spec => ({
+    podSelector: { matchLabels: labels },
+    policyTypes: ["Egress"],
+    egress: [toDns, ...egress],
+  });
+  const runnerPods = { "app.kubernetes.io/name": name };
+  if (own === undefined) {
+    // The packages come from the port of the stores, too.
+    const toClients: EgressRule = {
+      to: [{ podSelector: { matchLabels: { ...rayPods } } }],
+      ports: [tcp(rayPorts.client)],
+    };
+    return { [name]: reach([toStores(calls), ...metadataServers, toClients], runnerPods) };
+  }
+  const pods = { [clusterLabel]: own.cluster };
+  const heads = { ...pods, "ray.io/node-type": "head" };
+  const each: Peer = { podSelector: { matchLabels: pods } };
+  const toData: EgressRule[] = [
+    { to: [publicAddresses, ...own.cidrs.map((cidr): Peer => ({ ipBlock: { cidr } }))], ...toStores(calls) },
+    ...(own.metadataServer ? metadataServers : []),
+  ];
   return {
-    podSelector: { matchLabels: { ...rayPods } },
-    policyTypes: ["Ingress"],
-    ingress: [
-      { from: [neighbours] },
-      ...(operatorNamespace === undefined
-        ? []
-        : [{ from: [inNamespace(operatorNamespace)], ports: [tcp(rayPorts.dashboard), tcp(rayAgentPort)] }]),
+    [own.cluster]: {
+      podSelector: { matchLabels: pods },
+      policyTypes: ["Ingress"],
+      ingress: [
+        { from: [each] },
+        { from: [runner], ports: [tcp(rayPorts.client)] },
+        ...fromOperator(operatorNamespace),
+      ],
+    },
+    [`${own.cluster}-head`]: reach([{ to: [each] }, toApiServer], heads),
+    [`${own.cluster}-worker`]: reach([{ to: [each] }, ...toData], { ...pods, "ray.io/node-type": "worker" }),
+    [name]: reach(
+      [...toData, { to: [{ podSelector: { matchLabels: heads } }], ports: [tcp(rayPorts.client)] }],
+      runnerPods,
+    ),
+  };
+}
+
+/** Every address but those of private networks, which clouds also take from the last three, and of the link: the metadata server. */
+const publicAddresses: Peer = {
+  ipBlock: {
+    cidr: "0.0.0.0/0",
+    except: [
+      "10.0.0.0/8",
+      "172.16.0.0/12",
+      "192.168.0.0/16",
+      "169.254.0.0/16",
+      "100.64.0.0/10",
+      "198.18.0.0/15",
+      "240.0.0.0/4",
     ],
+  },
+};
+
+/** The operator reads job states from the dashboard, and asks the agent of each node. */
+const fromOperator = (namespace: string | undefined) =>
+  namespace === undefined
+    ? []
+    : [{ from: [inNamespace(namespace)], ports: [tcp(rayPorts.dashboard), tcp(rayAgentPort)] }];
+
+function rayPolicy({ tableService, operatorNamespace, functions }: NetworkPolicyRequest): Spec {
+  const except = (key: string, value: string | undefined) =>
+    value === undefined ? [] : [{ key, operator: "NotIn", values: [value] }];
+  const own = functions?.own;
+  const others = except(clusterLabel, own?.cluster);
+  const strangers = [...except("app.kubernetes.io/name", tableService?.selector["app.kubernetes.io/name"]), ...others];
+  const neighbours: Peer = { podSelector: strangers.length === 0 ? {} : { matchExpressions: strangers } };
+  return {
+    podSelector: { matchLabels: { ...rayPods }, ...(others.length === 0 ? {} : { matchExpressions: others }) },
+    policyTypes: ["Ingress"],
+    ingress: [{ from: [neighbours] }, ...fromOperator(operatorNamespace)],
   };
 }
 

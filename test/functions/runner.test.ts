@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -8,8 +9,10 @@ import { promisify } from "node:util";
 import { type Connection, connect, type Table } from "@lancedb/lancedb";
 import { tableFromIPC } from "apache-arrow";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { functionsRunnerPolicy, functionsWorkerPolicy } from "../../infra/clouds/aws/identity/cluster-policies.ts";
 import { pythonWith } from "../../tools/parts/python.ts";
-import { startMinio } from "../stores/minio.ts";
+import { sessionOptions, startMinio } from "../stores/minio.ts";
+import { bucketName } from "../support/object-store.ts";
 import type { Running } from "../support/process.ts";
 import { testToken } from "../support/request.ts";
 import { type ServiceProcess, startReadyServiceProcess } from "../support/service-process.ts";
@@ -273,10 +276,15 @@ describe.skipIf(skipped !== undefined)("Functions on Ray", () => {
     expect(Object.keys(values)).toHaveLength(200);
   });
 
-  test("fills a column of a table in a bucket", async (context) => {
+  test("fills columns of tables in a bucket with the rights that a stack gives, which reach nothing else", async (context) => {
     const minio = await startMinio(print);
     if (minio.base === undefined) return context.skip(minio.missing);
     const options = { LAKEHEAD_STORAGE_OPTIONS: JSON.stringify(minio.storageOptions) };
+    const place = { partition: "aws", region: "us-east-1", account: "123456789012", cluster: "lancedb" };
+    const scope = { bucket: bucketName, prefix: "tables" };
+    const folders = ["bucket.lance", "attacks.lance"];
+    const keysOf = async (decide: typeof functionsWorkerPolicy) =>
+      JSON.stringify(await sessionOptions(minio, decide(place, scope, folders)));
     const own = await startReadyServiceProcess({
       environment: {
         LAKEHEAD_DATABASE: minio.uri,
@@ -286,7 +294,10 @@ describe.skipIf(skipped !== undefined)("Functions on Ray", () => {
         ...options,
       },
     });
-    const other = await startRunner(python ?? "", minio.uri, head.address, options);
+    const other = await startRunner(python ?? "", minio.uri, head.address, {
+      LAKEHEAD_STORAGE_OPTIONS: await keysOf(functionsRunnerPolicy),
+      LAKEHEAD_FUNCTIONS_STORAGE_OPTIONS: await keysOf(functionsWorkerPolicy),
+    });
     const connection = await connect(minio.uri, { storageOptions: { ...minio.storageOptions } });
     try {
       const table = await connection.createTable("bucket", [{ id: 1n }, { id: 2n }]);
@@ -298,12 +309,75 @@ describe.skipIf(skipped !== undefined)("Functions on Ray", () => {
         result: { rows_assigned: 3, rows_remaining: 0 },
       });
       expect(await (await connection.openTable("bucket")).countRows("y = id * 11")).toBe(3);
+
+      await connection.createTable("private", [{ id: 1n }]);
+      const at = `${bucketName}/tables`;
+      const manifest = `${at}/bucket.lance/_versions/18446744073709551614.manifest`;
+      const attacks = await connection.createTable(
+        "attacks",
+        [
+          ["read", manifest],
+          ["write", `${at}/bucket.lance/data/fn-attack.lance`],
+          ["delete", manifest],
+          ["write", manifest],
+          ["write", `${at}/bucket.lance/data/other.lance`],
+          ["delete", `${at}/bucket.lance/data/fn-attack.lance`],
+          ["read", `${at}/private.lance/_versions/18446744073709551614.manifest`],
+          ["list", `${at}/private.lance`],
+          ["write", `${at}/private.lance/data/fn-attack.lance`],
+          ["read", `${at}/_lakehead/jobs.lance/_versions/18446744073709551614.manifest`],
+          ["list", `${at}/_lakehead`],
+          ["list", bucketName],
+          ["write", `${bucketName}/elsewhere`],
+        ].map((target) => ({ target: JSON.stringify(target) })),
+      );
+      const attack = await register(own, {
+        source: await readFile(here("attacks.py"), "utf8"),
+        inputs: { target: "utf8" },
+        output: scalar("utf8"),
+      });
+      await bind(own, "attacks", attack, { target: "target" }, { seen: "$value" });
+      expect(await ended(own, await refresh(own, "attacks", "seen"))).toMatchObject({ job_state: "DONE" });
+      await attacks.checkoutLatest();
+      const rows = await attacks.query().toArray();
+      const [readable, added, ...refused] = rows.map(({ target, seen }) => `${target} ${seen}`);
+      expect([readable, added]).toEqual([expect.stringMatching(/ reached$/), expect.stringMatching(/ reached$/)]);
+      expect(refused).toHaveLength(11);
+      expect(refused.filter((each) => !/ refused: .*ACCESS_DENIED|AccessDenied|Access Denied/i.test(each))).toEqual([]);
     } finally {
       connection.close();
       await end(other, "SIGKILL");
       await own.stop();
       await minio.stop();
     }
+  });
+
+  test("what a worker answers in the place of a result is not executed by the runner", async () => {
+    const { name } = await makeTable([1]);
+    const marker = join(home, "executed-by");
+    // The head makes a Late of an Early, and the runner would make of that what its command prints.
+    const source = `import json
+import os
+import sys
+import ray
+def answering(x):
+    ray.cloudpickle.register_pickle_by_value(sys.modules["user_function"])
+    json.dumps = lambda *_, **__: Early()
+    return x
+class Late:
+    def __init__(self, command):
+        self.command = command
+    def __reduce__(self):
+        return os.system, (self.command,)
+class Early:
+    def __reduce__(self):
+        return Late, ("cat /proc/$PPID/cmdline > ${marker}",)
+`;
+    const made = await register(service, { source, inputs: { x: "int64" }, output: scalar("int64") });
+    await bind(service, name, made, { x: "id" }, { y: "$value" });
+    expect(await ended(service, await refresh(service, name, "y"))).toMatchObject({ job_state: "FAILED" });
+    expect(runner.output()).toMatch(/the cluster answered with \w+.system, which is not accepted/);
+    expect(existsSync(marker)).toBe(false);
   });
 
   test("a worker that ends is replaced", async () => {

@@ -1,8 +1,6 @@
 import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";
-import { expect } from "vitest";
 import { type Running, startProcess } from "../support/process.ts";
-import type { ServiceProcess } from "../support/service-process.ts";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -62,16 +60,21 @@ export const scalar = (type: string) => ({ kind: "scalar", arrow_type: type, nul
 // biome-ignore lint/suspicious/noExplicitAny: answers of the service
 type Answer = any;
 
-const ask = async (service: ServiceProcess, path: string, body: object): Promise<Answer> => {
+/** A service, in whatever process. */
+export interface Service {
+  ask(path: string, body: object): Promise<{ readonly status: number; readonly body: Answer }>;
+}
+
+const ask = async (service: Service, path: string, body: object): Promise<Answer> => {
   const answer = await service.ask(path, body);
-  expect([answer.status < 300, answer.body]).toEqual([true, answer.body]);
+  if (answer.status >= 300) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
   return answer.body;
 };
 
-export const jobOf = (service: ServiceProcess, id: string): Promise<Answer> =>
+export const jobOf = (service: Service, id: string): Promise<Answer> =>
   ask(service, "/v1/jobs/describe", { job_id: id });
 
-export const ended = async (service: ServiceProcess, id: string): Promise<Answer> => {
+export const ended = async (service: Service, id: string): Promise<Answer> => {
   for (;;) {
     const job = await jobOf(service, id);
     if (job.job_state !== "IN_PROGRESS") return job;
@@ -80,7 +83,7 @@ export const ended = async (service: ServiceProcess, id: string): Promise<Answer
 };
 
 /** Registers a Function by the name of its entry. */
-export const register = async (service: ServiceProcess, wanted: Wanted): Promise<Answer> => {
+export const register = async (service: Service, wanted: Wanted): Promise<Answer> => {
   const { inputs, output, initialization, modules } = wanted;
   const [, entrypoint = ""] = /^(?:def|class) (\w+)/m.exec(wanted.source) ?? [];
   const source =
@@ -107,7 +110,7 @@ export const register = async (service: ServiceProcess, wanted: Wanted): Promise
 
 /** Binds a Function to new columns of a table. @param columns by name, the field of the result. */
 export const bind = async (
-  service: ServiceProcess,
+  service: Service,
   table: string,
   { name, version }: Answer,
   inputs: Readonly<Record<string, string>>,
@@ -129,5 +132,5 @@ export const bind = async (
   });
 };
 
-export const refresh = async (service: ServiceProcess, table: string, column: string): Promise<string> =>
+export const refresh = async (service: Service, table: string, column: string): Promise<string> =>
   (await ask(service, `/v1/table/${table}/backfill_column`, { column })).job_id;

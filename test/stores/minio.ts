@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { AssumeRoleCommand, STSClient } from "@aws-sdk/client-sts";
 import { freePort } from "../../tools/parts/free-port.ts";
 import { type GoProgram, goProgram } from "../../tools/parts/go.ts";
 import { bucketName } from "../support/object-store.ts";
@@ -35,8 +36,9 @@ const start = async (
   home: string,
   environment: Environment,
   attempts: number,
+  host: string,
 ): Promise<{ base: string; running: Running }> => {
-  const base = `127.0.0.1:${await freePort()}`;
+  const base = `${host}:${await freePort()}`;
   const running = startProcess(program, ["server", home, "--address", base], {
     HOME: home,
     MINIO_ROOT_USER: rootKeys.id,
@@ -51,7 +53,7 @@ const start = async (
   } catch (error) {
     // Another process may have taken the port meanwhile.
     if (attempts <= 1) throw error;
-    return start(program, home, environment, attempts - 1);
+    return start(program, home, environment, attempts - 1, host);
   }
 };
 
@@ -62,12 +64,13 @@ const start = async (
 export const startMinio = async (
   log: (line: string) => void,
   environment: Environment = {},
+  host = "127.0.0.1",
 ): Promise<Minio | { readonly missing: string; readonly base?: never }> => {
   const { program, missing } = await minioProgram(log);
   if (program === undefined) return { missing };
   const home = await mkdtemp(join(tmpdir(), "lakehead-minio-"));
   await mkdir(join(home, bucketName));
-  const { base, running } = await start(program, home, environment, 3);
+  const { base, running } = await start(program, home, environment, 3, host);
   return {
     base,
     output: running.output,
@@ -86,5 +89,24 @@ export const startMinio = async (
       await running.exited();
       await rm(home, { recursive: true, force: true });
     },
+  };
+};
+
+/** Storage options of a session that may do what the policy says, and no more. */
+export const sessionOptions = async (
+  { base, storageOptions }: Pick<Minio, "base" | "storageOptions">,
+  policy: object,
+): Promise<Readonly<Record<string, string>>> => {
+  const credentials = { accessKeyId: rootKeys.id, secretAccessKey: rootKeys.secret };
+  const sts = new STSClient({ endpoint: base, region: "us-east-1", credentials });
+  const RoleArn = "arn:aws:iam::123456789012:role/session";
+  const input = { RoleArn, RoleSessionName: "tests", Policy: JSON.stringify(policy) };
+  const { Credentials: keys } = await sts.send(new AssumeRoleCommand(input));
+  sts.destroy();
+  return {
+    ...storageOptions,
+    aws_access_key_id: keys?.AccessKeyId ?? "",
+    aws_secret_access_key: keys?.SecretAccessKey ?? "",
+    aws_session_token: keys?.SessionToken ?? "",
   };
 };

@@ -202,6 +202,13 @@ export function createAws(config: AwsConfig, secrets: SecretValues<"dockerHubTok
         // The session of a pod's own token is not chained to another role, whose sessions last one hour at most.
         .apply(([role, { kmsKeyArn }]) => ({ mode: "web-identity" as const, roleArn: role, kmsKeyArn })),
     maintenanceAccountAnnotations: identities.maintenance === undefined ? {} : roleArn(identities.maintenance.arn),
+    functions: {
+      workerAnnotations: identities.functions === undefined ? {} : roleArn(identities.functions.worker.arn),
+      runnerAnnotations: identities.functions === undefined ? {} : roleArn(identities.functions.runner.arn),
+      metadataServer: false,
+      // Without a way to the internet, STS and others have addresses in the network.
+      privateServices: config.network.mode === "create" && config.network.nat === "none" ? [config.network.cidr] : [],
+    },
     database: {
       uri: pulumi.interpolate`s3://${bucket.bucketName}${prefix === "" ? "" : `/${prefix}`}`,
       storageOptions: { region },

@@ -1,4 +1,6 @@
 import { storageAddress } from "../../../service/contract.ts";
+import { ownsFunctionsCluster } from "../../config/functions.ts";
+import type { CheckContext } from "../../config/parse.ts";
 import { errorIf, type Finding, warningIf } from "../../config/report.ts";
 import type { ClusterModel } from "../../model/cluster.ts";
 import type { Amount } from "../../model/fit.ts";
@@ -49,7 +51,8 @@ const capacityOf = ({ cpus, memory, gpus, ephemeralStorage }: Node): Amount => (
 const credential =
   /secret|password|token$|_sas|credential|service_account(_key)?$|account_key$|(?<!kms_)encryption_key$/i;
 
-function check({ database, tableService }: ExistingConfig): Finding[] {
+function check(config: ExistingConfig, { secrets }: CheckContext): Finding[] {
+  const { database, tableService } = config;
   const { enabled, exposure, replicas } = tableService;
   return [
     ...errorIf(
@@ -76,6 +79,13 @@ function check({ database, tableService }: ExistingConfig): Finding[] {
       true,
       "Functions run in Ray's pods, which do not see the volume of a database that is a path",
       "write an s3:// or gs:// address as database.uri, or tableService.functions.enabled: false",
+    ),
+    ...errorIf(
+      ownsFunctionsCluster(config) && secrets.has("storageOptions") && !secrets.has("functionsStorageOptions"),
+      "tableService.functions.cluster",
+      "own",
+      "the workers of Functions have no keys of the tables, and the service's would reach all that it reaches",
+      "set keys of their own: pulumi config set --secret functionsStorageOptions '{…}', or write cluster: shared",
     ),
     // The network policy opens the port of such an address.
     ...Object.entries(database.storageOptions)

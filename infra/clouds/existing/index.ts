@@ -28,6 +28,13 @@ export function createExisting(config: ExistingConfig, secrets: SecretValues<key
     tableServiceImage: config.tableService.image,
     tableServiceAccountAnnotations: {},
     maintenanceAccountAnnotations: {},
+    functions: {
+      workerAnnotations: {},
+      runnerAnnotations: {},
+      workerOptions: secrets.functionsStorageOptions,
+      metadataServer: false,
+      privateServices: [],
+    },
     database: {
       uri,
       storageOptions,

@@ -66,5 +66,7 @@ export type ExistingConfig = z.output<typeof existingSchema>;
 /** The secrets of this cloud, with their descriptions. */
 export const existingSecrets = {
   storageOptions: "Storage options with credentials, as a JSON object (cloud: kubeconfig)",
+  functionsStorageOptions:
+    "The same for the workers of Functions on a RayCluster of their own: keys that read tables and put objects named `fn-*` in their `data` folders (cloud: kubeconfig)",
   kubeconfig: "The contents of a kubeconfig (cloud: kubeconfig)",
 } as const;

@@ -14,8 +14,15 @@ import type { GcpConfig } from "./schema.ts";
 
 /** What Google Cloud would refuse, some of it only after minutes. */
 export function check(config: GcpConfig, { today, secrets }: CheckContext): Finding[] {
-  const { kubernetesVersion, operator, tags, runtimeAccountId, tableServiceAccountId, maintenanceAccountId, client } =
-    config;
+  const { kubernetesVersion, operator, tags } = config;
+  const accountIds = [
+    config.runtimeAccountId,
+    config.tableServiceAccountId,
+    config.maintenanceAccountId,
+    config.functionsAccountId,
+    config.functionsRunnerAccountId,
+    config.client.accountId,
+  ];
   const paired = operator.mode === "addon" && kubernetesVersion in gkeRayAddon.pairings;
   return [
     ...checkKubernetes(kubernetesVersion, gke, today, paired),
@@ -44,11 +51,11 @@ export function check(config: GcpConfig, { today, secrets }: CheckContext): Find
       ),
     ),
     ...errorIf(
-      new Set([runtimeAccountId, tableServiceAccountId, maintenanceAccountId, client.accountId]).size < 4,
+      new Set(accountIds).size < accountIds.length,
       "runtimeAccountId",
-      runtimeAccountId,
-      "two of the runtime, the table service, the maintenance and the client would share an identity",
-      "write four different ids in runtimeAccountId, tableServiceAccountId, maintenanceAccountId and client.accountId",
+      config.runtimeAccountId,
+      "two of the runtime, the table service, the maintenance, Functions and the client would share an identity",
+      "write different ids in runtimeAccountId, tableServiceAccountId, maintenanceAccountId, functionsAccountId, functionsRunnerAccountId and client.accountId",
     ),
   ];
 }

@@ -1,12 +1,13 @@
 import * as gcp from "@pulumi/gcp";
 import * as pulumi from "@pulumi/pulumi";
+import { ownsFunctionsCluster } from "../../config/functions.ts";
 import type { SecretValues } from "../../config/load.ts";
 import { runsMaintenance } from "../../config/maintenance.ts";
 import { withOwnTags } from "../../config/shared.ts";
 import { connect } from "../../kubernetes/connect.ts";
 import type { ClusterModel } from "../../model/cluster.ts";
 import { throughCache } from "../../model/image-name.ts";
-import { maintenanceAccount, tableServiceAccount } from "../../model/names.ts";
+import { functionsCluster, functionsRunner, maintenanceAccount, tableServiceAccount } from "../../model/names.ts";
 import type { PoolRole } from "../../model/roles.ts";
 import { buildsServiceImage, servicePlatform } from "../../model/service-image.ts";
 import type { Cloud, Exposure } from "../cloud.ts";
@@ -18,7 +19,7 @@ import { gcpDecisions } from "./decisions.ts";
 import { googleProbeSources, PublicEndpoint } from "./exposure/public-endpoint.ts";
 import { clientCredentials } from "./identity/client-credentials.ts";
 import { ClientIdentity } from "./identity/client-identity.ts";
-import { WorkloadIdentity } from "./identity/workload-identity.ts";
+import { WorkloadIdentity, type WorkloadIdentityArgs } from "./identity/workload-identity.ts";
 import { DockerHubCache } from "./images/docker-hub-cache.ts";
 import { ServiceImage } from "./images/service-image.ts";
 import { labelValue } from "./labels.ts";
@@ -94,6 +95,7 @@ export function createGcp(config: GcpConfig, secrets: SecretValues<"dockerHubTok
         within(),
       )
     : undefined;
+  const functions = ownsFunctionsCluster(config) ? functionsIdentities(config, identity, within()) : undefined;
   const client = new ClientIdentity(
     "client-identity",
     { project, bucket, accountId: config.client.accountId, members: config.client.members },
@@ -144,6 +146,12 @@ export function createGcp(config: GcpConfig, secrets: SecretValues<"dockerHubTok
     tableServiceAccountAnnotations: tables.annotations,
     ...(config.tableService.vending ? { vending: { mode: "google" as const } } : {}),
     maintenanceAccountAnnotations: maintenance?.annotations ?? {},
+    functions: {
+      workerAnnotations: functions?.worker.annotations ?? {},
+      runnerAnnotations: functions?.runner.annotations ?? {},
+      metadataServer: true,
+      privateServices: [],
+    },
     database: { uri: bucket.uri, storageOptions: {} },
     client: {
       configMethod: "LOCAL",
@@ -175,6 +183,48 @@ class GcpRoot extends pulumi.ComponentResource {
     super("lakehead:gcp:Platform", name, {}, opts);
     this.registerOutputs({});
   }
+}
+
+/** Of the workers of Functions, and of the pods that commit what they compute. */
+function functionsIdentities(
+  { functionsAccountId, functionsRunnerAccountId, tableService }: GcpConfig,
+  identity: Pick<WorkloadIdentityArgs, "project" | "namespace" | "bucket" | "cluster">,
+  opts: pulumi.ComponentResourceOptions,
+) {
+  const { prefixes } = tableService.functions;
+  const folders = prefixes.map((path) => identity.bucket.folderOfTables(path));
+  const make = (
+    suffix: string,
+    own: Pick<WorkloadIdentityArgs, "accountId" | "displayName" | "kubernetesAccount" | "access">,
+    reach: readonly pulumi.Input<string>[],
+  ) =>
+    new WorkloadIdentity(
+      `functions-${suffix}-identity`,
+      { ...identity, ...own, clusterViewer: false, folders: prefixes.length === 0 ? undefined : reach },
+      opts,
+    );
+  return {
+    worker: make(
+      "worker",
+      {
+        accountId: functionsAccountId,
+        displayName: "Workers of Functions",
+        kubernetesAccount: functionsCluster,
+        access: "compute",
+      },
+      folders,
+    ),
+    runner: make(
+      "runner",
+      {
+        accountId: functionsRunnerAccountId,
+        displayName: "Runner of Functions",
+        kubernetesAccount: functionsRunner,
+        access: "read-write",
+      },
+      prefixes.length === 0 ? [] : [...folders, identity.bucket.folderOfTables("_lakehead")],
+    ),
+  };
 }
 
 interface PoolContext {

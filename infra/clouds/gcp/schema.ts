@@ -168,6 +168,12 @@ export const gcpSchema = z.strictObject({
   maintenanceAccountId: accountId
     .default("lakehead-maintenance")
     .describe("Id of the Google service account of the maintenance"),
+  functionsAccountId: accountId
+    .default("lakehead-functions")
+    .describe("Id of the Google service account of the workers of Functions, on a RayCluster of their own"),
+  functionsRunnerAccountId: accountId
+    .default("lakehead-functions-runner")
+    .describe("Id of the Google service account of the pods that commit what Functions compute"),
   operator: operatorSchema(["helm", "addon", "existing"]),
   dockerHub: dockerHubSchema,
   client: z

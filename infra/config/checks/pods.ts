@@ -6,12 +6,15 @@ import {
   describeAmount,
   functionsDisk,
   maintenanceDisk,
+  nodesFor,
   podsPerNode,
   tableServiceDisk,
 } from "../../model/fit.ts";
+import { functionsRay } from "../../model/functions-cluster.ts";
 import { describeMemory, parseMemory } from "../../model/quantity.ts";
 import { type RayGroup, rayGroups, withSidecar } from "../../model/ray-groups.ts";
 import { type PoolRole, systemPool } from "../../model/roles.ts";
+import { ownsFunctionsCluster, runsFunctions } from "../functions.ts";
 import { runsMaintenance } from "../maintenance.ts";
 import { errorIf, type Finding, warningIf } from "../report.ts";
 import type { SharedConfig } from "../shared.ts";
@@ -19,7 +22,7 @@ import type { SharedConfig } from "../shared.ts";
 /** Every pod fits an empty node of its role, and every pool has room for the replicas. */
 export function checkPods(config: SharedConfig, cluster: ClusterModel): Finding[] {
   const { tableService } = config;
-  const { head, workers } = rayGroups(config, cluster);
+  const { workers } = rayGroups(config, cluster);
   const service: Amount = {
     cpus: tableService.cpus,
     memoryBytes: parseMemory(tableService.memory),
@@ -27,22 +30,10 @@ export function checkPods(config: SharedConfig, cluster: ClusterModel): Finding[
     diskBytes: parseMemory(tableServiceDisk(tableService.writes).total),
   };
   return [
-    ...checkFit(
-      cluster,
-      "ray-head",
-      "ray.head",
-      withSidecar(head),
-      "the head (with the autoscaler sidecar's 1 CPU and 1Gi)",
-    ),
-    ...checkHeads(config, cluster, withSidecar(head)),
+    ...checkRayPods(cluster, config, "ray"),
+    ...(ownsFunctionsCluster(config) ? checkRayPods(cluster, functionsRay(config), "tableService.functions.ray") : []),
+    ...checkHeads(config, cluster),
     ...workers.filter(({ role }) => role === "ray-worker-cpu").flatMap(checkDefaultJob),
-    ...workers.flatMap((worker) => [
-      ...checkFit(cluster, worker.role, groupKey(worker), worker, `a pod of worker group ${worker.name}`),
-      ...checkReplicas(cluster, worker.role, worker, [
-        [`${groupKey(worker)}.minReplicas`, worker.minReplicas],
-        [`${groupKey(worker)}.maxReplicas`, worker.maxReplicas],
-      ]),
-    ]),
     ...(tableService.enabled
       ? [
           ...checkFit(cluster, systemPool, "tableService", service, "a pod of the table service"),
@@ -55,9 +46,33 @@ export function checkPods(config: SharedConfig, cluster: ClusterModel): Finding[
     ...(runsMaintenance(config)
       ? checkFit(cluster, systemPool, "maintenance", maintenanceAmount(config), "a run of the maintenance")
       : []),
-    ...(tableService.enabled && tableService.functions.enabled
+    ...(runsFunctions(config)
       ? checkFit(cluster, systemPool, "tableService.functions", runnerAmount(config), "a runner of Functions")
       : []),
+  ];
+}
+
+/** The pods of one RayCluster, by the key of its settings. */
+function checkRayPods(cluster: ClusterModel, settings: Parameters<typeof rayGroups>[0], key: string): Finding[] {
+  const { head, workers } = rayGroups(settings, cluster);
+  return [
+    ...checkFit(
+      cluster,
+      "ray-head",
+      `${key}.head`,
+      withSidecar(head),
+      "the head (with the autoscaler sidecar's 1 CPU and 1Gi)",
+    ),
+    ...workers.flatMap((worker) => {
+      const group = groupKey(worker, key);
+      return [
+        ...checkFit(cluster, worker.role, group, worker, `a pod of worker group ${worker.name}`),
+        ...checkReplicas(cluster, worker.role, worker, [
+          [`${group}.minReplicas`, worker.minReplicas],
+          [`${group}.maxReplicas`, worker.maxReplicas],
+        ]),
+      ];
+    }),
   ];
 }
 
@@ -75,19 +90,25 @@ const maintenanceAmount = ({ maintenance }: SharedConfig): Amount => ({
   diskBytes: parseMemory(maintenanceDisk.total),
 });
 
-/** A head node for the client's RayCluster remains beside the stack's own. */
-function checkHeads({ ray }: SharedConfig, cluster: ClusterModel, head: RayGroup): Finding[] {
+/** A place for the head of the client's RayCluster remains beside those of the stack's own. */
+function checkHeads(config: SharedConfig, cluster: ClusterModel): Finding[] {
   const pool = poolOf(cluster, "ray-head");
   const node = cluster.capacity["ray-head"];
   if (pool === undefined || node === undefined) return [];
-  const perNode = podsPerNode(head, node);
-  const needed = ray.create ? 2 : 1;
+  const { create } = config.ray;
+  const clients = withSidecar(rayGroups(config, cluster).head);
+  const heads = [
+    clients,
+    ...(create ? [clients] : []),
+    ...(ownsFunctionsCluster(config) ? [withSidecar(rayGroups(functionsRay(config), cluster).head)] : []),
+  ];
+  const needed = nodesFor(heads, node);
   return errorIf(
-    perNode > 0 && perNode * pool.max < needed,
+    needed !== undefined && pool.max < needed,
     `nodes.${pool.key}.max`,
     pool.max,
-    "the stack's own RayCluster takes the only place for a head, and a client's RayCluster cannot start",
-    `write ${Math.ceil(needed / Math.max(1, perNode))} or more, or ray.create: false`,
+    "the stack's own RayClusters take the only places for a head, and a client's RayCluster cannot start",
+    `write ${needed} or more${create ? ", or ray.create: false" : ""}`,
   );
 }
 
@@ -101,15 +122,15 @@ function checkDefaultJob(worker: RayGroup): Finding[] {
   const fits = podsPerNode(defaultFunction, worker) > 0 && podsPerNode(defaultJob, group) > 0;
   return warningIf(
     !fits,
-    groupKey(worker),
+    groupKey(worker, "ray"),
     { cpus: worker.cpus, memory: describeAmount(worker).split(", ")[1], maxReplicas: worker.maxReplicas },
     `a job of the client with default sizes requests ${describeAmount(defaultJob)}, of which one worker must have ${describeAmount(defaultFunction)}`,
     "write cpus: 2 and memory: 6Gi, or give num_cpus and memory to every UDF",
   );
 }
 
-function groupKey({ role }: RayGroup): string {
-  return role === "ray-worker-gpu" ? "ray.gpuWorkers" : "ray.cpuWorkers";
+function groupKey({ role }: RayGroup, key: string): string {
+  return `${key}.${role === "ray-worker-gpu" ? "gpuWorkers" : "cpuWorkers"}`;
 }
 
 /** An error when the pod does not fit, with the smallest machine on which it does. */

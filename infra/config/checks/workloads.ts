@@ -1,7 +1,16 @@
 import type { ClusterModel } from "../../model/cluster.ts";
-import { maintenanceAccount, orphanCleanupAccount, tableServiceAccount } from "../../model/names.ts";
+import { functionsRay } from "../../model/functions-cluster.ts";
+import {
+  functionsCluster,
+  functionsHeadAccount,
+  functionsRunner,
+  maintenanceAccount,
+  orphanCleanupAccount,
+  tableServiceAccount,
+} from "../../model/names.ts";
 import { describeMemory, MiB, parseMemory } from "../../model/quantity.ts";
 import { rayGroups, withSidecar } from "../../model/ray-groups.ts";
+import { ownsFunctionsCluster } from "../functions.ts";
 import { runsMaintenance } from "../maintenance.ts";
 import { errorIf, type Finding, warningIf } from "../report.ts";
 import type { SharedConfig } from "../shared.ts";
@@ -66,10 +75,15 @@ export function checkMaintenance(config: SharedConfig): Finding[] {
   );
 }
 
-/** Functions need rows that can be written, and a cluster that reaches them. */
-export function checkFunctions({ tableService, ray }: SharedConfig): Finding[] {
-  if (!tableService.functions.enabled) return [];
+/** Functions need rows that can be written, a cluster that reaches them, and what only a cluster of their own has. */
+export function checkFunctions(config: SharedConfig, secrets: ReadonlySet<string>): Finding[] {
+  const { tableService, ray, networkPolicies } = config;
+  const { functions } = tableService;
+  if (!functions.enabled) return [];
   const key = "tableService.functions.enabled";
+  const cluster = "tableService.functions.cluster";
+  const own = functions.cluster === "own";
+  const named = functions.secrets.length > 0;
   return [
     ...errorIf(
       !tableService.enabled || !tableService.writes,
@@ -79,11 +93,39 @@ export function checkFunctions({ tableService, ray }: SharedConfig): Finding[] {
       "write tableService.enabled: true and tableService.writes: true, or tableService.functions.enabled: false",
     ),
     ...errorIf(
-      !ray.create,
-      key,
-      true,
+      !own && !ray.create,
+      cluster,
+      functions.cluster,
       "Functions run on the stack's RayCluster, and ray.create is false",
-      "write ray.create: true, or tableService.functions.enabled: false",
+      "write ray.create: true, or cluster: own",
+    ),
+    ...errorIf(
+      !own && functions.prefixes.length > 0,
+      "tableService.functions.prefixes",
+      functions.prefixes,
+      "on the stack's RayCluster Functions have the identity of its pods, which reaches all tables",
+      "write cluster: own, or leave it out",
+    ),
+    ...errorIf(
+      !own && named,
+      "tableService.functions.secrets",
+      functions.secrets,
+      "the pods of the stack's RayCluster do not have them",
+      "write cluster: own, or leave it out",
+    ),
+    ...errorIf(
+      own && named && !secrets.has("functionSecrets"),
+      "tableService.functions.secrets",
+      functions.secrets,
+      "they have no values",
+      `pulumi config set --secret functionSecrets '{"${functions.secrets[0]}": "…"}'`,
+    ),
+    ...warningIf(
+      own && !networkPolicies,
+      "networkPolicies",
+      false,
+      "nothing keeps Functions from the metadata server, the API server, other pods, and Ray's ports of the stack's own cluster",
+      "write true, or policies of your own",
     ),
   ];
 }
@@ -93,8 +135,11 @@ export function checkQuota(config: SharedConfig, cluster: ClusterModel): Finding
   const { quota, tableService, ray } = config;
   if (!quota.enabled) return [];
   const { head, workers } = rayGroups(config, cluster);
+  const own = ownsFunctionsCluster(config);
+  const functions = rayGroups(functionsRay(config), cluster);
   const groups = [
     ...(ray.create ? [withSidecar(head), ...workers] : []),
+    ...(own ? [withSidecar(functions.head), ...functions.workers] : []),
     ...(tableService.enabled
       ? [
           {
@@ -148,13 +193,13 @@ export function checkQuota(config: SharedConfig, cluster: ClusterModel): Finding
     },
     { key: "quota.gpus", value: quota.gpus, limit: quota.gpus, field: "gpus", text: String },
   ] as const;
-  const clusters = ray.create ? 2 : 1;
+  const clusters = [true, ray.create, own].filter(Boolean).length;
   const room = errorIf(
     quota.rayClusters < clusters,
     "quota.rayClusters",
     quota.rayClusters,
-    "the stack's own RayCluster is the only one that the quota admits, and a client cannot create another",
-    `write ${clusters} or more, or ray.create: false`,
+    "the quota admits no more RayClusters than the stack's own, and a client cannot create another",
+    `write ${clusters} or more${ray.create ? ", or ray.create: false" : ""}`,
   );
   const sums = bounds.flatMap(({ key, value, limit, field, text }): Finding[] => {
     const [min, max] = [sum("minReplicas", field), sum("maxReplicas", field)];
@@ -172,13 +217,31 @@ export function checkQuota(config: SharedConfig, cluster: ClusterModel): Finding
 const reservedNamespace = /^(default$|kube-|gke-|gmp-)/;
 
 /** The runtime's account is created beside these. */
-const reservedAccounts = ["default", tableServiceAccount, orphanCleanupAccount, maintenanceAccount];
+const reservedAccounts = [
+  "default",
+  tableServiceAccount,
+  orphanCleanupAccount,
+  maintenanceAccount,
+  functionsRunner,
+  functionsCluster,
+  functionsHeadAccount,
+];
 
 /** Names that are free and differ. */
 export function checkNames(config: SharedConfig, cluster: ClusterModel): Finding[] {
-  const names = rayGroups(config, cluster).workers.map(({ name }) => name);
   const { operator, namespace, serviceAccount } = config;
+  const groups = [
+    { key: "ray", settings: config },
+    { key: "tableService.functions.ray", settings: functionsRay(config) },
+  ];
   return [
+    ...errorIf(
+      config.ray.name === functionsCluster,
+      "ray.name",
+      config.ray.name,
+      "the RayCluster of Functions has this name",
+      "write another name, such as geneva",
+    ),
     ...errorIf(
       reservedNamespace.test(namespace),
       "namespace",
@@ -200,13 +263,16 @@ export function checkNames(config: SharedConfig, cluster: ClusterModel): Finding
       "the namespace has another service account of this name",
       "write another name, such as geneva-service-account",
     ),
-    ...errorIf(
-      new Set(names).size < names.length,
-      "ray.gpuWorkers.name",
-      names.at(-1),
-      "both worker groups have this name",
-      "write another name",
-    ),
+    ...groups.flatMap(({ key, settings }) => {
+      const names = rayGroups(settings, cluster).workers.map(({ name }) => name);
+      return errorIf(
+        new Set(names).size < names.length,
+        `${key}.gpuWorkers.name`,
+        names.at(-1),
+        "both worker groups have this name",
+        "write another name",
+      );
+    }),
     ...errorIf(
       operator.mode === "helm" && operator.namespace === namespace,
       "operator.namespace",

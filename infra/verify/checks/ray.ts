@@ -1,11 +1,13 @@
 import { type Line, ok, wrong } from "../../check-line.ts";
 import { type Config, clusterModel, verificationFacts } from "../../clouds/schema.ts";
+import { ownsFunctionsCluster } from "../../config/functions.ts";
+import { functionsCluster } from "../../model/names.ts";
 import { nodeRoles, roleLabelKey } from "../../model/roles.ts";
 import { isReady, type NodeFact, type PodFact, type RayClusterFact } from "../facts.ts";
 
 export interface RayFacts {
-  /** The stack's own RayCluster, undefined where it does not exist. */
-  readonly cluster: RayClusterFact | undefined;
+  /** The RayClusters of the stack that exist, by name. */
+  readonly clusters: Readonly<Record<string, RayClusterFact | undefined>>;
   /** Every pod of every namespace. */
   readonly pods: readonly PodFact[];
   readonly nodes: readonly NodeFact[];
@@ -13,18 +15,25 @@ export interface RayFacts {
 
 const clusterLabel = "ray.io/cluster";
 
-/** The RayCluster as the operator reports it, and its pods on the nodes of their roles. */
-export function checkRay(config: Config, { cluster, pods, nodes }: RayFacts): Line[] {
-  if (!config.ray.create)
-    return [ok("RayCluster: not part of the stack; clients create their own"), ...foreignPods(config, pods, nodes)];
-  const where = `${config.namespace}/${config.ray.name}`;
-  if (cluster === undefined) return [wrong(`RayCluster ${where}: it does not exist`, "pulumi up")];
-  const own = pods.filter(
-    ({ metadata }) => metadata.namespace === config.namespace && metadata.labels?.[clusterLabel] === config.ray.name,
-  );
+/** The names of the stack's RayClusters. */
+export const rayClusterNames = (config: Config): readonly string[] => [
+  ...(config.ray.create ? [config.ray.name] : []),
+  ...(ownsFunctionsCluster(config) ? [functionsCluster] : []),
+];
+
+/** The RayClusters as the operator reports them, and their pods on the nodes of their roles. */
+export function checkRay(config: Config, { clusters, pods, nodes }: RayFacts): Line[] {
   return [
-    checkState(where, cluster),
-    ...own.flatMap((pod) => checkPod(config, pod, nodes)),
+    ...(config.ray.create ? [] : [ok("RayCluster: not part of the stack; clients create their own")]),
+    ...rayClusterNames(config).flatMap((name) => {
+      const where = `${config.namespace}/${name}`;
+      const cluster = clusters[name];
+      if (cluster === undefined) return [wrong(`RayCluster ${where}: it does not exist`, "pulumi up")];
+      const own = pods.filter(
+        ({ metadata }) => metadata.namespace === config.namespace && metadata.labels?.[clusterLabel] === name,
+      );
+      return [checkState(where, cluster), ...own.flatMap((pod) => checkPod(config, pod, nodes))];
+    }),
     ...foreignPods(config, pods, nodes),
   ];
 }

@@ -43,6 +43,7 @@ beforeAll(async () => {
             annotations: { "service.beta.kubernetes.io/aws-load-balancer-name": "tables" },
           },
           writes: true,
+          functions: { enabled: true, prefixes: ["docs.lance"] },
           vending: true,
         },
       },
@@ -238,6 +239,35 @@ describe("writes of the table service", () => {
     expect(configMap?.inputs.data).toMatchObject({ LAKEHEAD_VENDING: "web-identity" });
   });
 
+  test("run Functions with roles of their own: workers add files of values, the runner commits and keeps the jobs", () => {
+    const policyOf = (name: string) => {
+      const document = one(adopted, "iam/rolePolicy:RolePolicy", `identities-functions-${name}-tables`).inputs.policy;
+      return JSON.parse(String(document)).Statement as Record<string, unknown>[];
+    };
+    const accountsOf = (name: string) =>
+      String(one(adopted, "iam/role:Role", `identities-functions-${name}`).inputs.assumeRolePolicy).match(
+        /system:serviceaccount:[^"]+/g,
+      );
+    expect([accountsOf("worker"), accountsOf("runner")]).toEqual([
+      ["system:serviceaccount:lancedb:functions"],
+      ["system:serviceaccount:lancedb:functions-runner"],
+    ]);
+    const bucket = "arn:aws:s3:::example-existing";
+    const listed = (paths: string[]) => ({ Condition: { StringLike: { "s3:prefix": paths } }, Resource: [bucket] });
+    expect(policyOf("worker")).toMatchObject([
+      { Action: ["s3:ListBucket"], ...listed(["docs.lance", "docs.lance/*"]) },
+      { Action: ["s3:GetBucketLocation"] },
+      { Action: ["s3:GetObject"], Resource: [`${bucket}/docs.lance/*`] },
+      { Action: ["s3:PutObject", "s3:AbortMultipartUpload"], Resource: [`${bucket}/docs.lance/*data/fn-*`] },
+      { Effect: "Deny", Action: ["s3:GetObject", "s3:PutObject"], Resource: [`${bucket}/_lakehead/*`] },
+    ]);
+    expect(policyOf("runner").at(-1)).toMatchObject({
+      Sid: "ReadWriteTables",
+      Resource: [`${bucket}/docs.lance/*`, `${bucket}/_lakehead/*`],
+    });
+    expect(of(closed, "iam/role:Role").filter(({ name }) => name.includes("functions"))).toEqual([]);
+  });
+
   test("run the maintenance with a role of its own, which reads and writes the tables and nothing else", () => {
     const role = one(adopted, "iam/role:Role", "identities-maintenance");
     expect(String(role.inputs.assumeRolePolicy)).toContain("system:serviceaccount:lancedb:maintenance");
@@ -266,7 +296,9 @@ describe("writes of the table service", () => {
 describe("the image of the table service", () => {
   const images = (capture: Capture) => capture.resources.filter(({ type }) => type === "docker-build:index:Image");
   const podImage = (capture: Capture) => {
-    const deployment = capture.resources.find(({ type }) => type === "kubernetes:apps/v1:Deployment");
+    const deployment = capture.resources.find(
+      ({ type, name }) => type === "kubernetes:apps/v1:Deployment" && name === "table-service",
+    );
     return /"image":"([^"]+)"/.exec(JSON.stringify(deployment?.inputs))?.[1];
   };
 
@@ -298,8 +330,10 @@ describe("the image of the table service", () => {
 
 describe("the cache of Docker Hub", () => {
   const cache = "111122223333.dkr.ecr.eu-central-1.amazonaws.com/lancedb/docker-hub";
-  const named = (kind: string) =>
-    adopted.resources.find(({ type }) => type.startsWith("kubernetes:") && type.endsWith(`:${kind}`));
+  const named = (kind: string, own: string) =>
+    adopted.resources.find(
+      ({ type, name }) => type.startsWith("kubernetes:") && type.endsWith(`:${kind}`) && name === own,
+    );
   const rule = "ecr/pullThroughCacheRule:PullThroughCacheRule";
 
   test("pulls as the configured account, whose token is in no plain input", () => {
@@ -317,13 +351,15 @@ describe("the cache of Docker Hub", () => {
 
   test("serves Ray, in the stack's cluster and in the client's parameters, and the other images of Docker Hub", () => {
     const ray = `${cache}/rayproject/ray:2.56.0-py312`;
-    expect(JSON.stringify(named("RayCluster")?.inputs)).toContain(`"image":"${ray}"`);
+    expect(JSON.stringify(named("RayCluster", "ray-cluster")?.inputs)).toContain(`"image":"${ray}"`);
     const outputs = adopted.resources.find(({ kind }) => kind === "stack")?.outputs;
     expect(outputs).toMatchObject({ clientParameters: { head_group: { image: ray } } });
     expect(outputs?.clientSnippet).toContain(ray);
     const cleanup = adopted.resources.find(({ type, name }) => type.endsWith(":CronJob") && name === "orphan-cleanup");
     expect(JSON.stringify(cleanup?.inputs)).toContain(`"image":"${cache}/library/node:26"`);
-    expect(JSON.stringify(named("Deployment")?.inputs)).toContain('"image":"registry.example.com/lakehead:0.1.0"');
+    expect(JSON.stringify(named("Deployment", "table-service")?.inputs)).toContain(
+      '"image":"registry.example.com/lakehead:0.1.0"',
+    );
   });
 
   test("has its repositories from the stack, so that nodes create none and a destroy leaves none", () => {
@@ -333,7 +369,7 @@ describe("the cache of Docker Hub", () => {
     ]);
     const graph = new DependencyGraph(adopted.resources);
     const pods = adopted.resources.filter(({ type }) => /^kubernetes:.*:(RayCluster|CronJob)$/.test(type));
-    expect(pods).toHaveLength(3);
+    expect(pods).toHaveLength(4);
     expect(graph.violations(pods, [...of(adopted, rule), ...of(adopted, "ecr/repository:Repository")])).toEqual([]);
     expect(graph.violations(of(adopted, rule), of(adopted, "secretsmanager/secretVersion:SecretVersion"))).toEqual([]);
   });

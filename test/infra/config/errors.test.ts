@@ -67,6 +67,8 @@ describe("an invalid configuration", () => {
   });
 });
 
+const functionsOn = (functions: object = {}) => ({ writes: true, functions: { enabled: true, ...functions } });
+
 /** Overrides of a minimal configuration, and a part of the finding that they cause. */
 type Row = [name: string, cloud: "aws" | "gcp" | "kubeconfig", overrides: Record<string, unknown>, said: string];
 
@@ -81,7 +83,7 @@ const rows: Row[] = [
     "no head node for a client's RayCluster",
     "gcp",
     { nodes: { head: { max: 1 } } },
-    "error lakehead:nodes.head.max = 1: the stack's own RayCluster takes the only place for a head, and a client's RayCluster cannot start; write 2 or more, or ray.create: false",
+    "error lakehead:nodes.head.max = 1: the stack's own RayClusters take the only places for a head, and a client's RayCluster cannot start; write 2 or more, or ray.create: false",
   ],
   [
     "workers too small for a job of the client with default sizes",
@@ -456,7 +458,7 @@ const rows: Row[] = [
     "a quota without a RayCluster for a client",
     "aws",
     { quota: { rayClusters: 1 } },
-    "error lakehead:quota.rayClusters = 1: the stack's own RayCluster is the only one that the quota admits, and a client cannot create another; write 2 or more, or ray.create: false",
+    "error lakehead:quota.rayClusters = 1: the quota admits no more RayClusters than the stack's own, and a client cannot create another; write 2 or more, or ray.create: false",
   ],
   ["worker groups of one name", "aws", { ray: { gpuWorkers: { name: "cpu" } } }, "both worker groups have this name"],
   [
@@ -466,10 +468,56 @@ const rows: Row[] = [
     "a destroy would delete the operator with the runtime's namespace, before the RayClusters in it",
   ],
   [
+    "a quota without a RayCluster for Functions",
+    "aws",
+    { quota: { rayClusters: 2 }, tableService: functionsOn() },
+    "error lakehead:quota.rayClusters = 2: the quota admits no more RayClusters than the stack's own, and a client cannot create another; write 3 or more, or ray.create: false",
+  ],
+  [
+    "a head of Functions without a place",
+    "aws",
+    {
+      nodes: { head: { instanceTypes: ["m7i.2xlarge"], max: 1 } },
+      ray: { create: false },
+      tableService: functionsOn({ ray: { head: { cpus: 4 } } }),
+    },
+    "error lakehead:nodes.head.max = 1: the stack's own RayClusters take the only places for a head, and a client's RayCluster cannot start; write 2 or more",
+  ],
+  [
+    "a worker of Functions that fits no node",
+    "aws",
+    { tableService: functionsOn({ ray: { cpuWorkers: { cpus: 64 } } }) },
+    "error lakehead:tableService.functions.ray.cpuWorkers",
+  ],
+  [
+    "secrets of Functions without values",
+    "aws",
+    { tableService: functionsOn({ secrets: ["team$openai"] }) },
+    `pulumi config set --secret functionSecrets '{"team$openai": "…"}'`,
+  ],
+  [
+    "prefixes of Functions on the stack's RayCluster",
+    "aws",
+    { tableService: functionsOn({ cluster: "shared", prefixes: ["docs.lance"] }) },
+    "Functions have the identity of its pods, which reaches all tables",
+  ],
+  [
+    "the service's records as a prefix of Functions",
+    "aws",
+    { tableService: functionsOn({ prefixes: ["_lakehead"] }) },
+    "a folder of tables, such as docs.lance",
+  ],
+  [
+    "a RayCluster with the name of that for Functions",
+    "aws",
+    { ray: { name: "functions" } },
+    "the RayCluster of Functions has this name",
+  ],
+  [
     "one identity for two workloads",
     "gcp",
     { tableServiceAccountId: "geneva-runtime" },
-    "two of the runtime, the table service, the maintenance and the client would share an identity",
+    "two of the runtime, the table service, the maintenance, Functions and the client would share an identity",
   ],
   ["a name that KubeRay cannot derive a Service from", "aws", { ray: { name: "1geneva" } }, "starting with a letter"],
   [

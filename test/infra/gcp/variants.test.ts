@@ -31,6 +31,7 @@ beforeAll(async () => {
         image: "registry.example.com/lakehead:0.1.0",
         auth: { issuer: "https://login.example.com/", audience: "lakehead" },
         writes: true,
+        functions: { enabled: true, prefixes: ["docs.lance"] },
         vending: true,
         exposure: {
           mode: "public",
@@ -66,7 +67,11 @@ describe("the cluster", () => {
   test("with the Ray add-on has no chart and no definitions, but a RayCluster", () => {
     expect(inputs(clusterType)).toMatchObject({ addonsConfig: { rayOperatorConfigs: [{ enabled: true }] } });
     expect(ofType(adopted.resources, "kubernetes:helm.sh/v3:Release", "kubernetes:yaml/v2:ConfigGroup")).toEqual([]);
-    expect(ofType(adopted.resources, "kubernetes:ray.io/v1:RayCluster")).toHaveLength(1);
+    expect(
+      ofType(adopted.resources, "kubernetes:ray.io/v1:RayCluster")
+        .map(({ name }) => name)
+        .toSorted(),
+    ).toEqual(["functions-cluster", "ray-cluster"]);
   });
 
   test("with publicCidrs has an IP endpoint for those networks only", () => {
@@ -118,6 +123,26 @@ describe("identities", () => {
       ["lakehead-maintenance", "roles/storage.objectUser"],
       ["lakehead-tables", "roles/storage.objectUser"],
     ]);
+  });
+
+  test("of Functions reach the folders of the stack's key: workers add files of values, the runner keeps the jobs, too", () => {
+    const grants = ofType(adopted.resources, "gcp:storage/managedFolderIamMember:ManagedFolderIamMember").map(revealed);
+    const seen = grants.map(({ member, role, managedFolder, condition }) => [
+      String(member).split(/[:@]/)[1],
+      String(role).split(".").at(-1),
+      managedFolder,
+      (condition as { expression: string } | undefined)?.expression,
+    ]);
+    const [worker, runner] = ["lakehead-functions", "lakehead-functions-runner"];
+    expect(seen.toSorted()).toEqual([
+      [worker, "objectCreator", "docs.lance/", 'resource.name.extract("/data/fn-{file}") != ""'],
+      [worker, "objectViewer", "docs.lance/", 'resource.name.extract("/_lakehead/{path}") == ""'],
+      [runner, "objectUser", "_lakehead/", undefined],
+      [runner, "objectUser", "docs.lance/", undefined],
+    ]);
+    const policies = ofType(adopted.resources, "kubernetes:networking.k8s.io/v1:NetworkPolicy").map(revealed);
+    const worked = policies.find(({ metadata }) => (metadata as { name: string }).name === "functions-worker");
+    expect(JSON.stringify(worked)).toContain("169.254.169.254/32");
   });
 
   test("without writes may put and delete only objects of tags", () => {
@@ -184,9 +209,10 @@ test("a cache of Docker Hub pulls as the configured account, and serves Ray's im
     role: "roles/secretmanager.secretAccessor",
     member: expect.stringContaining("@gcp-sa-artifactregistry.iam.gserviceaccount.com"),
   });
-  expect(JSON.stringify(inputs("kubernetes:ray.io/v1:RayCluster"))).toContain(
-    '"image":"europe-west4-docker.pkg.dev/example-lakehead-dev/lancedb-docker-hub/rayproject/ray:2.56.0-py312"',
-  );
+  for (const cluster of ofType(adopted.resources, "kubernetes:ray.io/v1:RayCluster"))
+    expect(JSON.stringify(revealed(cluster)), cluster.name).toContain(
+      '"image":"europe-west4-docker.pkg.dev/example-lakehead-dev/lancedb-docker-hub/rayproject/ray:2.56.0-py312"',
+    );
 });
 
 test("an existing bucket is used but not changed", () => {

@@ -31,13 +31,14 @@ const nodeLocalDns: End = { ip: "169.254.20.10" };
 const probe: End = { ip: "35.191.3.4" };
 
 type Service = NonNullable<Parameters<typeof networkPolicySpecs>[0]["tableService"]>;
-const specs = (service: Partial<Service> = {}, ray = false) =>
+type Functions = NonNullable<Parameters<typeof networkPolicySpecs>[0]["functions"]>;
+const specs = (service: Partial<Service> = {}, ray = false, own?: Functions["own"]) =>
   networkPolicySpecs({
     tableService: { selector, exposure: "cluster", probeSources: ["35.191.0.0/16"], calls: [], ...service },
     operatorNamespace: "kuberay-system",
     cleanup: "orphan-cleanup",
     maintenance: { name: "maintenance", calls: ["http://minio.storage.svc:9000"], ray },
-    functions: { name: "functions-runner", calls: ["http://minio.storage.svc:9000"] },
+    functions: { name: "functions-runner", calls: ["http://minio.storage.svc:9000"], own },
   });
 const can = (from: End, to: End, port: number, protocol?: string, policies = specs()) =>
   reaches(policies, home, from, to, port, protocol);
@@ -186,6 +187,78 @@ test("a runner of Functions reaches Ray's client port, the object store, its ide
   ] as const)
     expect(can(runner, to, port), String(port)).toBe(false);
   for (const from of [worker, tableService, notebook, stranger]) expect(can(from, runner, 80)).toBe(false);
+});
+
+describe("Functions on a RayCluster of their own", () => {
+  const own = { cluster: "functions", cidrs: ["10.20.0.0/16"], metadataServer: false };
+  const node = (type: string, cluster: string) =>
+    pod({ "ray.io/is-ray-node": "yes", "ray.io/node-type": type, "ray.io/cluster": cluster });
+  const [ownHead, ownWorker] = [node("head", "functions"), node("worker", "functions")];
+  const others = [node("head", "geneva"), node("worker", "geneva")];
+  const runner = pod({ "app.kubernetes.io/name": "functions-runner" });
+  const maintained = pod({ "app.kubernetes.io/name": "maintenance" });
+  const reach = (from: End, to: End, port: number, more: Partial<typeof own> = {}) =>
+    can(from, to, port, "TCP", specs({}, true, { ...own, ...more }));
+
+  test("workers reach the store, the package index, DNS and each other", () => {
+    for (const [to, port] of [
+      [internet, 443],
+      [internet, 9000],
+      [{ ip: "10.20.1.2" }, 9000],
+      [dns, 53],
+      [ownHead, rayPorts.gcs],
+      [ownWorker, 10_002],
+    ] as const)
+      expect(reach(ownWorker, to, port), String(port)).toBe(true);
+    expect(reach(ownHead, ownWorker, 10_002)).toBe(true);
+    expect(reach(ownHead, apiServer, 443)).toBe(true);
+  });
+
+  test("workers reach no metadata server, API server, other pod or other port", () => {
+    const ends = fc.constantFrom<End>(
+      { ip: "169.254.169.254" },
+      { ip: "169.254.169.252" },
+      { ip: "10.9.8.7" },
+      { ip: "192.168.0.1" },
+      { ip: "100.64.0.1" },
+      apiServer,
+      tableService,
+      notebook,
+      stranger,
+      prometheus,
+      runner,
+      ...others,
+    );
+    fc.assert(
+      fc.property(ends, fc.integer({ min: 1, max: 65_535 }), (to, port) => {
+        fc.pre(port !== 53);
+        expect(reach(ownWorker, to, port)).toBe(false);
+      }),
+    );
+    for (const port of [80, 22, 6443]) expect(reach(ownWorker, internet, port)).toBe(false);
+    expect(reach(ownHead, { ip: "169.254.169.254" }, 80)).toBe(false);
+    for (const to of [tableService, ...others]) expect(reach(ownHead, to, ports.operations)).toBe(false);
+  });
+
+  test("the metadata server is open where it gives pods their identity, to what has one", () => {
+    const metadata = { ip: "169.254.169.254" };
+    expect(reach(ownWorker, metadata, 80, { metadataServer: true })).toBe(true);
+    expect(reach(runner, metadata, 80, { metadataServer: true })).toBe(true);
+    expect(reach(runner, metadata, 80)).toBe(false);
+    expect(reach(ownHead, metadata, 80, { metadataServer: true })).toBe(false);
+  });
+
+  test("nothing but the runner and the operator reaches their cluster, and the runner no other", () => {
+    expect(reach(runner, ownHead, rayPorts.client)).toBe(true);
+    expect(reach(operator, ownHead, rayPorts.dashboard)).toBe(true);
+    for (const port of [...Object.values(rayPorts), 52_365]) {
+      for (const from of [tableService, notebook, stranger, maintained, ...others])
+        expect(reach(from, ownHead, port)).toBe(false);
+      for (const to of others) expect(reach(runner, to, port)).toBe(false);
+    }
+    expect(reach(notebook, others[0] ?? internet, rayPorts.client)).toBe(true);
+    expect(reach(maintained, others[0] ?? internet, rayPorts.dashboard)).toBe(true);
+  });
 });
 
 test("the maintenance that gives work to Ray reaches the dashboards of its namespace, and no other port there", () => {

@@ -19,7 +19,7 @@ interface Selector {
 interface Peer {
   podSelector?: Selector;
   namespaceSelector?: Selector;
-  ipBlock?: { cidr: string };
+  ipBlock?: { cidr: string; except?: string[] };
 }
 interface Rule {
   from?: Peer[];
@@ -58,7 +58,10 @@ function inBlock(cidr: string, ip: string): boolean {
 }
 
 function matches(peer: Peer, end: End, home: string): boolean {
-  if ("ip" in end) return peer.ipBlock !== undefined && inBlock(peer.ipBlock.cidr, end.ip);
+  if ("ip" in end) {
+    const { cidr, except = [] } = peer.ipBlock ?? { cidr: undefined };
+    return cidr !== undefined && inBlock(cidr, end.ip) && !except.some((each) => inBlock(each, end.ip));
+  }
   if (peer.ipBlock !== undefined) return false;
   const namespaceFits =
     peer.namespaceSelector === undefined ? end.namespace === home : selects(peer.namespaceSelector, labelsOf(end));

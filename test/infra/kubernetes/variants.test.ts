@@ -248,88 +248,12 @@ describe("the maintenance", () => {
   });
 });
 
-describe("Functions", () => {
-  const stack = (more: object = {}) =>
-    runStack(
-      "local",
-      "update",
-      {
-        "lakehead:tableService": {
-          ...service,
-          memory: "4Gi",
-          writes: true,
-          functions: { enabled: true, runners: 2, workers: 8 },
-        },
-        "lakehead:database": {
-          uri: "s3://tables/prod",
-          storageOptions: { aws_endpoint_url: "http://minio.storage.svc:9000" },
-        },
-        "lakehead:ray": {
-          head: { cpus: 1, memory: "2Gi", ephemeralStorage: "4Gi" },
-          cpuWorkers: { cpus: 2, memory: "6Gi", ephemeralStorage: "4Gi", maxReplicas: 1 },
-          auth: "token",
-        },
-        ...more,
-      },
-      { "lakehead:storageOptions": '{"aws_secret_access_key":"very-secret"}' },
-    );
-
-  test("are served, and run on the stack's RayCluster by pods with its image, account and token", async () => {
-    const capture = await stack();
-    expect(capture.failure).toBeUndefined();
-    const all = manifests(capture);
-    const named = (kind: string, prefix: string) =>
-      all.filter((each) => each.kind === kind && each.metadata.name.startsWith(prefix));
-    const [settings] = named("ConfigMap", "table-service");
-    expect(settings?.body.data[environment.functions]).toBe("on");
-    const { spec } = one(all, "Deployment", "functions-runner").body;
-    const pod = spec.template.spec;
-    const [container] = pod.containers;
-    const head = one(all, "RayCluster").body.spec.headGroupSpec.template.spec;
-    expect([spec.replicas, container.image]).toEqual([2, head.containers[0].image]);
-    expect(pod).toMatchObject({
-      serviceAccountName: head.serviceAccountName,
-      automountServiceAccountToken: false,
-      securityContext: { runAsNonRoot: true },
-    });
-    expect(container.env).toContainEqual({
-      name: "RAY_AUTH_TOKEN",
-      valueFrom: { secretKeyRef: { name: "geneva", key: "auth_token" } },
-    });
-    const maps = named("ConfigMap", "functions-runner");
-    const [data, program] = maps.map(({ body }) => body.data).toSorted((left) => ("main.py" in left ? 1 : -1));
-    expect(data).toEqual({
-      [environment.database]: "s3://tables/prod",
-      LAKEHEAD_RAY_ADDRESS: "ray://geneva-head-svc:10001",
-      LAKEHEAD_FUNCTIONS_WORKERS: "8",
-      LAKEHEAD_FUNCTIONS_PACKAGES: `pylance==${client.pylance} pyarrow==${client.pyarrow}`,
-    });
-    expect(Object.keys(program).toSorted()).toEqual(["column.py", "jobs.py", "main.py", "worker.py"]);
-    const [secret] = named("Secret", "functions-runner");
-    expect(Object.keys(secret?.body.stringData)).toEqual([environment.storageOptions]);
-    expect(JSON.stringify(maps)).not.toContain("very-secret");
-    expect(one(all, "NetworkPolicy", "functions-runner").body.spec.policyTypes).toEqual(["Egress"]);
-  });
-
-  test.each([
-    [
-      "without writes",
-      { "lakehead:tableService": { ...service, functions: { enabled: true } } },
-      /does not serve writes/,
-    ],
-    ["without a RayCluster", { "lakehead:ray": { create: false } }, /run on the stack's RayCluster/],
-    ["on tables of a volume", { "lakehead:database": { uri: "/data" } }, /do not see the volume/],
-  ])("are refused %s", async (_, more, fault) => {
-    expect((await stack(more)).failure).toMatch(fault);
-  });
-
-  test("have no runner unless the stack says so", () => {
+describe("disabled parts", () => {
+  test("Functions have no runner unless the stack says so", () => {
     expect(internal.filter(({ metadata }) => metadata.name.startsWith("functions-runner"))).toEqual([]);
     expect(internal.filter(({ body }) => body.data?.[environment.functions] !== undefined)).toEqual([]);
   });
-});
 
-describe("disabled parts", () => {
   test("with an existing operator there is no chart, definition or namespace for it, but a RayCluster", () => {
     expect(ofType(bare.resources, "kubernetes:helm.sh/v3:Release", "kubernetes:yaml/v2:ConfigGroup")).toEqual([]);
     expect(internal.filter(({ kind }) => kind === "Namespace").map(({ metadata }) => metadata.name)).toEqual([

@@ -305,7 +305,7 @@ describe("the RayCluster", () => {
     const { headGroupSpec, workerGroupSpecs, autoscalerOptions } = spec();
     const pods = [headGroupSpec, ...workerGroupSpecs].map(({ template }) => template.spec);
     expect(pods.map(({ automountServiceAccountToken }) => automountServiceAccountToken)).toEqual([false, false, false]);
-    expect(pods.map(({ volumes }) => volumes?.map(({ name }) => name))).toEqual([
+    expect(pods.map(({ volumes }) => volumes?.map((volume) => "name" in volume && volume.name))).toEqual([
       ["autoscaler-token"],
       undefined,
       undefined,

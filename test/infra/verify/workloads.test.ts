@@ -48,7 +48,7 @@ describe("RayCluster", () => {
   const labels = { "ray.io/cluster": aws.ray.name, "ray.io/node-type": "head" };
   const head = pod("head", { labels, spec: onHead });
   const judge = (cluster: ReturnType<typeof rayCluster> | undefined, pods = [head]) =>
-    checkRay(aws, { cluster, pods, nodes });
+    checkRay(aws, { clusters: { geneva: cluster }, pods, nodes });
 
   test("a RayCluster that is missing or not ready is wrong, with the reason", () => {
     expect(seen(judge(undefined))).toContain("it does not exist");
@@ -91,7 +91,7 @@ describe("RayCluster", () => {
     const gcp = configOf("gcp-dev");
     const dns = pod("kube-dns", { spec: { nodeName: "ray-head-1" } });
     const own = { ...dns, metadata: { ...dns.metadata, namespace: "kube-system" } };
-    const facts = (foreign: typeof dns) => ({ cluster: rayCluster(), pods: [head, foreign], nodes });
+    const facts = (foreign: typeof dns) => ({ clusters: { geneva: rayCluster() }, pods: [head, foreign], nodes });
     expect(seen(checkRay(gcp, facts(own)))).not.toContain("runs on the head node");
     expect(seen(checkRay(gcp, facts(dns)))).toContain("runs on the head node");
   });
@@ -101,6 +101,23 @@ describe("RayCluster", () => {
     const owned = { ...daemon, metadata: { ...daemon.metadata, ownerReferences: [{ kind: "DaemonSet" }] } };
     expect(results(judge(rayCluster(), [head, owned]))).toEqual(["ok", "ok"]);
     const none = configOf("aws-dev", { ray: { create: false } });
-    expect(results(checkRay(none, { cluster: undefined, pods: [], nodes }))).toEqual(["ok"]);
+    expect(results(checkRay(none, { clusters: {}, pods: [], nodes }))).toEqual(["ok"]);
+  });
+
+  test("the RayCluster of Functions is checked beside the stack's own", () => {
+    const tableService = {
+      writes: true,
+      functions: { enabled: true },
+      auth: { issuer: "https://login.example.com/", audience: "a" },
+    };
+    const both = configOf("aws-dev", { tableService });
+    const of = {
+      ...head,
+      metadata: { ...head.metadata, name: "functions-head", labels: { ...labels, "ray.io/cluster": "functions" } },
+    };
+    const judged = (functions: ReturnType<typeof rayCluster> | undefined) =>
+      checkRay(both, { clusters: { geneva: rayCluster(), functions }, pods: [head, of], nodes });
+    expect(results(judged(rayCluster()))).toEqual(["ok", "ok", "ok", "ok"]);
+    expect(seen(judged(undefined))).toContain("RayCluster lancedb/functions: it does not exist");
   });
 });

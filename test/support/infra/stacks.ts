@@ -53,6 +53,30 @@ async function runIn(
   });
 }
 
+/** The overrides that make an example serve writes and Functions: on a RayCluster of their own, with a secret. */
+export function servingFunctions(stack: ExampleStack): Readonly<Record<string, unknown>> {
+  const key = "lakehead:tableService";
+  const { values } = readStackConfig(readProject(root), stack);
+  const tableService = JSON.parse(values[key] ?? "{}") as object;
+  return {
+    [key]: {
+      ...tableService,
+      writes: true,
+      functions: { enabled: true, prefixes: ["docs.lance"], secrets: ["team$key"] },
+    },
+    ...(stack === "local"
+      ? {
+          "lakehead:database": { uri: "s3://tables/prod", storageOptions: {} },
+          "lakehead:nodes": { head: { cpus: 8, memory: "16Gi" }, cpu: { cpus: 8, memory: "16Gi" } },
+          "lakehead:quota": { enabled: false },
+        }
+      : {}),
+  };
+}
+
+/** Its secrets. */
+export const functionsSecrets = { "lakehead:functionSecrets": '{"team$key":"value"}' } as const;
+
 const runs = new Map<string, Promise<Capture>>();
 
 /** A run takes seconds, so test files of one process share the captures. No test changes one. */

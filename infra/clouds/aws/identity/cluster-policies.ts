@@ -62,6 +62,16 @@ export function maintenancePolicy(place: Place, scope: BucketScope): PolicyDocum
   return policy(...tableStorage(place, scope, "read-write"));
 }
 
+/** Permissions of the workers of Functions: they read what they compute from, and add files that the runner commits. */
+export function functionsWorkerPolicy(place: Place, scope: BucketScope, folders: readonly string[]): PolicyDocument {
+  return policy(...tableStorage(place, scope, "compute", folders));
+}
+
+/** Permissions of their runner: the same tables, and the service's records, which have the jobs. */
+export function functionsRunnerPolicy(place: Place, scope: BucketScope, folders: readonly string[]): PolicyDocument {
+  return policy(...tableStorage(place, scope, "read-write", folders.length === 0 ? [] : [...folders, "_lakehead"]));
+}
+
 /**
  * Permissions of the runtime's client in AWS. The console needs `eks:AccessKubernetesApi` to show the cluster's
  * objects; the access entry gives access to Kubernetes itself. Assuming itself needs this policy beside the trust.

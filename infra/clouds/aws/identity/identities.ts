@@ -1,12 +1,15 @@
 import * as pulumi from "@pulumi/pulumi";
+import { ownsFunctionsCluster } from "../../../config/functions.ts";
 import { runsMaintenance } from "../../../config/maintenance.ts";
-import { maintenanceAccount, tableServiceAccount } from "../../../model/names.ts";
+import { functionsCluster, functionsRunner, maintenanceAccount, tableServiceAccount } from "../../../model/names.ts";
 import type { AwsConfig } from "../schema.ts";
 import { clientGroup } from "../verify.ts";
 import { Access } from "./access.ts";
 import {
   clientPolicy,
   clientRoleArn,
+  functionsRunnerPolicy,
+  functionsWorkerPolicy,
   maintenancePolicy,
   runtimePolicy,
   tableServicePolicy,
@@ -24,13 +27,15 @@ export interface IdentitiesArgs {
   readonly scope: pulumi.Output<BucketScope>;
 }
 
-/** One role for each identity that reaches the tables: Ray pods, table service, maintenance and the runtime's client. */
+/** One role for each identity that reaches the tables: Ray pods, table service, maintenance, Functions and the runtime's client. */
 export class Identities extends pulumi.ComponentResource {
   readonly runtime: Role;
   readonly tableService: Role | undefined;
   /** The role whose sessions the table service lends. It is no pod's own. */
   readonly vending: Role | undefined;
   readonly maintenance: Role | undefined;
+  /** Of the workers of Functions on a RayCluster of their own, and of the pods that commit their results. */
+  readonly functions: { readonly worker: Role; readonly runner: Role } | undefined;
   readonly client: Role;
 
   constructor(name: string, args: IdentitiesArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -82,6 +87,24 @@ export class Identities extends pulumi.ComponentResource {
           },
           child,
         )
+      : undefined;
+
+    const { prefixes } = config.tableService.functions;
+    const ofFunctions = (suffix: string, account: string, decide: typeof functionsWorkerPolicy) =>
+      new Role(
+        `${name}-functions-${suffix}`,
+        {
+          description: `Functions of ${place.cluster}: ${suffix}`,
+          trust: trustServiceAccount(oidcProviderArn, config.namespace, account),
+          policies: { tables: document((at, scope) => decide(at, scope, prefixes)) },
+        },
+        child,
+      );
+    this.functions = ownsFunctionsCluster(config)
+      ? {
+          worker: ofFunctions("worker", functionsCluster, functionsWorkerPolicy),
+          runner: ofFunctions("runner", functionsRunner, functionsRunnerPolicy),
+        }
       : undefined;
 
     const { principals, roleName, access } = config.client;

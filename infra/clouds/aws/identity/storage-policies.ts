@@ -9,8 +9,11 @@ export interface BucketScope {
   readonly kmsKeyArn?: string;
 }
 
-/** What an identity may do with the objects of the tables: everything, read all and write those of tags, or read all. */
-export type TableAccess = "read-write" | "read-and-tag" | "read";
+/**
+ * What an identity may do with the objects of the tables: everything, read all and write those of tags, read all, or read all but the
+ * service's own records and add files of columns that Functions compute.
+ */
+export type TableAccess = "read-write" | "read-and-tag" | "read" | "compute";
 
 /**
  * Access to the tables, and to nothing outside the prefix. The runtime's documentation lists
@@ -22,16 +25,22 @@ export function tableStorage(
   place: Place,
   { bucket, prefix, kmsKeyArn }: BucketScope,
   access: TableAccess,
+  /** Folders below the prefix, of which it is then only these. */
+  folders: readonly string[] = [],
 ): Statement[] {
   const bucketArn = `arn:${place.partition}:s3:::${bucket}`;
-  const tables = `${bucketArn}/${prefix === "" ? "" : `${prefix}/`}*`;
+  const within = (path: string) => (prefix === "" ? path : `${prefix}/${path}`);
+  const places = folders.length === 0 ? [prefix] : folders.map(within);
+  const tables = places.map((path) => `${bucketArn}/${path === "" ? "" : `${path}/`}*`);
   return [
     {
       Sid: "ListTables",
       Effect: "Allow",
       Action: ["s3:ListBucket"],
       Resource: [bucketArn],
-      ...(prefix === "" ? {} : { Condition: { StringLike: { "s3:prefix": [prefix, `${prefix}/*`] } } }),
+      ...(places.includes("")
+        ? {}
+        : { Condition: { StringLike: { "s3:prefix": places.flatMap((path) => [path, `${path}/*`]) } } }),
     },
     {
       Sid: "LocateBucket",
@@ -39,7 +48,7 @@ export function tableStorage(
       Action: ["s3:GetBucketLocation"],
       Resource: [bucketArn],
     },
-    ...objectAccess(tables, access),
+    ...objectAccess(tables, access, `${bucketArn}/${within("_lakehead/*")}`),
     ...(kmsKeyArn === undefined
       ? []
       : [
@@ -54,7 +63,7 @@ export function tableStorage(
   ];
 }
 
-function objectAccess(tables: string, access: TableAccess): Statement[] {
+function objectAccess(tables: readonly string[], access: TableAccess, records: string): Statement[] {
   switch (access) {
     case "read-write":
       return [
@@ -68,20 +77,32 @@ function objectAccess(tables: string, access: TableAccess): Statement[] {
             "s3:AbortMultipartUpload",
             "s3:ListMultipartUploadParts",
           ],
-          Resource: [tables],
+          Resource: tables,
         },
       ];
     case "read":
-      return [{ Sid: "ReadTables", Effect: "Allow", Action: ["s3:GetObject"], Resource: [tables] }];
+      return [{ Sid: "ReadTables", Effect: "Allow", Action: ["s3:GetObject"], Resource: tables }];
+    case "compute":
+      return [
+        { Sid: "ReadTables", Effect: "Allow", Action: ["s3:GetObject"], Resource: tables },
+        {
+          Sid: "AddColumnFiles",
+          Effect: "Allow",
+          Action: ["s3:PutObject", "s3:AbortMultipartUpload"],
+          // As the runner of Functions names them; `*` of a policy matches slashes, too.
+          Resource: tables.map((each) => `${each}data/fn-*`),
+        },
+        { Sid: "NoRecords", Effect: "Deny", Action: ["s3:GetObject", "s3:PutObject"], Resource: [records] },
+      ];
     case "read-and-tag":
       return [
-        { Sid: "ReadTables", Effect: "Allow", Action: ["s3:GetObject"], Resource: [tables] },
+        { Sid: "ReadTables", Effect: "Allow", Action: ["s3:GetObject"], Resource: tables },
         {
           Sid: "WriteTags",
           Effect: "Allow",
           Action: ["s3:PutObject", "s3:DeleteObject"],
           // A tag is one object below the table's folder; `*` of a policy matches slashes, too.
-          Resource: [`${tables}/_refs/tags/*`],
+          Resource: tables.map((each) => `${each}/_refs/tags/*`),
         },
       ];
   }

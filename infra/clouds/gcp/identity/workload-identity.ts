@@ -13,6 +13,8 @@ export interface WorkloadIdentityArgs {
   readonly kubernetesAccount: string;
   readonly bucket: Bucket;
   readonly access: TableAccess;
+  /** Managed folders of the bucket, where it reaches only these. */
+  readonly folders?: readonly pulumi.Input<string>[] | undefined;
   /** Whether it can describe the cluster, which the runtime does. */
   readonly clusterViewer: boolean;
   /** The project's first cluster with workload identity creates the identity pool. */
@@ -43,7 +45,11 @@ export class WorkloadIdentity extends pulumi.ComponentResource {
       },
       { parent: this, dependsOn: [args.cluster] },
     );
-    new BucketAccess(`${name}-bucket`, { bucket: args.bucket, member, access: args.access }, parent);
+    new BucketAccess(
+      `${name}-bucket`,
+      { bucket: args.bucket, member, access: args.access, folders: args.folders },
+      parent,
+    );
     if (args.clusterViewer) {
       new gcp.projects.IAMMember(
         `${name}-cluster-viewer`,

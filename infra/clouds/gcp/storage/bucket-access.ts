@@ -7,10 +7,12 @@ export interface BucketAccessArgs {
   /** IAM member, such as `serviceAccount:name@project.iam.gserviceaccount.com`. */
   readonly member: pulumi.Input<string>;
   readonly access: TableAccess;
+  /** Managed folders of which it is then only these; the first one's grants have no suffix. */
+  readonly folders?: readonly pulumi.Input<string>[] | undefined;
 }
 
 /** What an identity may do with the objects of the tables. */
-export type TableAccess = "administer" | "read-write" | "read-and-tag";
+export type TableAccess = "administer" | "read-write" | "read-and-tag" | "compute";
 
 interface Grant {
   /** Of the resource, after the identity's; empty for the first. */
@@ -21,7 +23,8 @@ interface Grant {
 
 /**
  * The roles of each access, on the tables' prefix only. `administer` is the role in the runtime's deployment guide. A tag
- * is one object of the format, below the table's folder; a condition needs uniform access of the bucket.
+ * is one object of the format, below the table's folder; a condition needs uniform access of the bucket. `compute` reads all but the
+ * service's own records, and adds files as the runner of Functions names them. A list is of the bucket, whose name has no such part.
  * Source: cloud.google.com/storage/docs/access-control/iam-roles, cloud.google.com/iam/docs/conditions-attribute-reference
  */
 export const tableGrants: Readonly<Record<TableAccess, readonly Grant[]>> = {
@@ -35,6 +38,18 @@ export const tableGrants: Readonly<Record<TableAccess, readonly Grant[]>> = {
       condition: { title: "tags", expression: 'resource.name.extract("/_refs/tags/{tag}") != ""' },
     },
   ],
+  compute: [
+    {
+      suffix: "",
+      role: "roles/storage.objectViewer",
+      condition: { title: "no records", expression: 'resource.name.extract("/_lakehead/{path}") == ""' },
+    },
+    {
+      suffix: "-columns",
+      role: "roles/storage.objectCreator",
+      condition: { title: "column files", expression: 'resource.name.extract("/data/fn-{file}") != ""' },
+    },
+  ],
 };
 
 /** One identity's access to the tables. A grant to a member does not change the grants of others. */
@@ -44,14 +59,10 @@ export class BucketAccess extends pulumi.ComponentResource {
     const { bucketName, folder } = args.bucket;
     for (const { suffix, ...role } of tableGrants[args.access]) {
       const grant = { bucket: bucketName, member: args.member, ...role };
-      if (folder === undefined) {
-        new gcp.storage.BucketIAMMember(`${name}${suffix}`, grant, { parent: this });
-      } else {
-        new gcp.storage.ManagedFolderIamMember(
-          `${name}${suffix}`,
-          { ...grant, managedFolder: folder },
-          { parent: this },
-        );
+      for (const [at, managedFolder] of (args.folders ?? [folder]).entries()) {
+        const each = `${name}${suffix}${at === 0 ? "" : `-${at + 1}`}`;
+        if (managedFolder === undefined) new gcp.storage.BucketIAMMember(each, grant, { parent: this });
+        else new gcp.storage.ManagedFolderIamMember(each, { ...grant, managedFolder }, { parent: this });
       }
     }
     this.registerOutputs({});

@@ -16,10 +16,12 @@ export class Bucket extends pulumi.ComponentResource {
   readonly folder: pulumi.Output<string> | undefined;
   /** `gs://bucket/prefix` */
   readonly uri: pulumi.Output<string>;
+  readonly #tables: { readonly name: string; readonly prefix: string };
 
   constructor(name: string, args: BucketArgs, opts?: pulumi.ComponentResourceOptions) {
     super("lakehead:gcp:Bucket", name, {}, opts);
     const { bucket } = args;
+    this.#tables = { name, prefix: bucket.prefix };
     this.bucketName = bucket.create
       ? new gcp.storage.Bucket(name, bucketInputs(args), {
           parent: this,
@@ -28,17 +30,24 @@ export class Bucket extends pulumi.ComponentResource {
           retainOnDelete: args.protect,
         }).name
       : pulumi.output(bucket.name);
-    this.folder =
-      bucket.prefix === ""
-        ? undefined
-        : new gcp.storage.ManagedFolder(
-            `${name}-folder`,
-            // A destroy deletes the folder's policies and keeps its objects under the same names.
-            { bucket: this.bucketName, name: `${bucket.prefix}/`, forceDestroy: true },
-            { parent: this },
-          ).name;
+    this.folder = bucket.prefix === "" ? undefined : this.managedFolder(`${name}-folder`, bucket.prefix);
     this.uri = pulumi.interpolate`gs://${this.bucketName}${bucket.prefix === "" ? "" : `/${bucket.prefix}`}`;
     this.registerOutputs({ bucketName: this.bucketName, uri: this.uri });
+  }
+
+  /** A managed folder below the tables' prefix. */
+  folderOfTables(path: string): pulumi.Output<string> {
+    const { name, prefix } = this.#tables;
+    return this.managedFolder(`${name}-folder-${path}`, prefix === "" ? path : `${prefix}/${path}`);
+  }
+
+  private managedFolder(name: string, path: string): pulumi.Output<string> {
+    return new gcp.storage.ManagedFolder(
+      name,
+      // A destroy deletes the folder's policies and keeps its objects under the same names.
+      { bucket: this.bucketName, name: `${path}/`, forceDestroy: true },
+      { parent: this },
+    ).name;
   }
 }
 
