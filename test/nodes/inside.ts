@@ -7,6 +7,7 @@ import { counted, openStack } from "../e2e/local/lifecycle.ts";
 import { leftBehind } from "../e2e/support/left-behind.ts";
 import { Report } from "../e2e/support/report.ts";
 import { checkAvailability } from "./checks/availability.ts";
+import { checkFunctions } from "./checks/functions.ts";
 import { checkGeneva } from "./checks/geneva.ts";
 import { checkLifecycle } from "./checks/lifecycle.ts";
 import { checkLimits } from "./checks/limits.ts";
@@ -38,6 +39,7 @@ const subjects: Readonly<Record<string, (subject: Subject) => Promise<void>>> = 
   verification: checkVerification,
   "ray-token": checkRayToken,
   maintenance: overAnObjectStore("maintenance", checkMaintenance),
+  functions: checkFunctions,
   geneva: overAnObjectStore("geneva", checkGeneva),
   availability: overAnObjectStore("availability", checkAvailability),
   lifecycle: checkLifecycle,
@@ -46,7 +48,7 @@ const subjects: Readonly<Record<string, (subject: Subject) => Promise<void>>> = 
 const pods = ["get", "pods", "-A", "-o", "wide"];
 
 /** Jobs on Ray take minutes, and Geneva's client is a gigabyte of packages. */
-const byNameAlone = new Set(["geneva", "maintenance"]);
+const byNameAlone = new Set(["functions", "geneva", "maintenance"]);
 
 /** A subject that needs an object store which the pods reach. */
 function overAnObjectStore(name: string, check: (subject: Subject, store: Store) => Promise<void>) {

@@ -18,6 +18,7 @@ import { requirePrograms } from "../../tools/parts/nodes/programs.ts";
 import { pythonWith } from "../../tools/parts/python.ts";
 import { operatorChart } from "../e2e/support/operator-chart.ts";
 import { Report } from "../e2e/support/report.ts";
+import { minioProgram } from "../stores/minio.ts";
 import { checkAbandoned } from "./abandoned.ts";
 import { prepareGeneva } from "./checks/geneva.ts";
 import { goPartsOfNodes } from "./cluster/cluster.ts";
@@ -48,6 +49,10 @@ async function prepare(): Promise<NodeJS.ProcessEnv> {
   const store = await pythonWith(storeRequirements, log);
   if (store.python === undefined) throw new MissingPart(store.missing);
   if (positionals.includes("geneva")) await prepareGeneva(log);
+  if (positionals.includes("functions")) {
+    const { missing: store } = await minioProgram(log);
+    if (store !== undefined) throw new MissingPart(store);
+  }
   return {
     LAKEHEAD_NODES_STORE: store.python,
     LAKEHEAD_NODES_IMAGES: await imageRoot(await allImages(log), log),
