@@ -1,8 +1,10 @@
 /** `npm run plan`: prints the resources of a stack, or the difference of a change, without cloud, account or CLI. */
 
+import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { markdownHead, markdownRow } from "../../tools/markdown-table.ts";
 import { readArguments, runCommand, UsageError } from "../command-line.ts";
+import { costOf, PriceError, parsePrices, renderCost } from "./cost.ts";
 import { diffPlans, emptyPlan } from "./diff.ts";
 import { renderGolden } from "./golden.ts";
 import { renderGraph } from "./graph.ts";
@@ -21,6 +23,8 @@ const usage = `usage: npm run plan -- <stack>... [options]
   --json             print the plan, or the diff, as JSON
   --yaml             print the plan in the format of the golden files
   --graph            print a Mermaid flowchart of the components
+  --cost             print what the stack costs in a month, idle and at maximum
+  --prices <file>    newer prices for --cost, as rows of infra/offline-plan/prices.json
   --stats            print only the time and the memory that each stack takes
   --timeout <s>      maximum seconds for one run of the program (default: ${defaultTimeout / 1000})
   --root <folder>    the project's folder (default: this repository)
@@ -60,6 +64,19 @@ async function planAgainst(root: string, stack: string, revision: string, timeou
   });
 }
 
+/** The rows of the project, and the user's after them. @throws PriceError */
+function readPrices(own: string | undefined) {
+  const files = [new URL("prices.json", import.meta.url), ...(own === undefined ? [] : [resolve(own)])];
+  return files.flatMap((file) => {
+    const name = typeof file === "string" ? file : "prices.json";
+    try {
+      return parsePrices(readFileSync(file, "utf8"), name);
+    } catch (error) {
+      throw error instanceof PriceError ? error : new PriceError(`${name} is not read: ${(error as Error).message}`);
+    }
+  });
+}
+
 async function main(): Promise<void> {
   const { values, positionals: stacks } = readArguments({
     all: { type: "boolean", default: false },
@@ -68,18 +85,22 @@ async function main(): Promise<void> {
     json: { type: "boolean", default: false },
     yaml: { type: "boolean", default: false },
     graph: { type: "boolean", default: false },
+    cost: { type: "boolean", default: false },
+    prices: { type: "string" },
     stats: { type: "boolean", default: false },
     timeout: { type: "string", default: String(defaultTimeout / 1000) },
   });
-  const { all, against, full, json, yaml, graph, stats } = values;
+  const { all, against, full, json, yaml, graph, cost, stats } = values;
   const root = resolve(values.root);
   if (values.help) return void process.stdout.write(usage);
   const timeout = Number(values.timeout) * 1000;
   if (!(timeout > 0)) throw new UsageError(`--timeout "${values.timeout}" is not a number of seconds above 0`);
-  if ([json, yaml, graph, stats].filter(Boolean).length > 1)
-    throw new UsageError("choose one of --json, --yaml, --graph and --stats");
-  if (against !== undefined && (yaml || graph || stats))
-    throw new UsageError("--against works with --json only, not with --yaml, --graph or --stats");
+  if ([json, yaml, graph, cost, stats].filter(Boolean).length > 1)
+    throw new UsageError("choose one of --json, --yaml, --graph, --cost and --stats");
+  if (against !== undefined && (yaml || graph || cost || stats))
+    throw new UsageError("--against works with --json only, not with --yaml, --graph, --cost or --stats");
+  if (values.prices !== undefined && !cost) throw new UsageError("--prices works with --cost only");
+  const prices = cost ? readPrices(values.prices) : [];
   const names = all ? stackNames(root) : stacks;
   if (names.length === 0)
     throw new UsageError(`name a stack: ${stackNames(root).join(", ") || "the folder has no Pulumi.<stack>.yaml"}`);
@@ -95,6 +116,7 @@ async function main(): Promise<void> {
     const { plan, milliseconds, peakBytes } = await planStack(root, stack, timeout);
     const resources = plan.entries.filter(({ kind }) => kind !== "component").length;
     if (json) documents.push(plan);
+    else if (cost) process.stdout.write(renderCost(costOf(plan, prices)));
     else if (stats)
       process.stdout.write(
         `${markdownRow([stack, String(resources), `${(milliseconds / 1000).toFixed(1)} s`, `${Math.round(peakBytes / 2 ** 20)} MiB`])}\n`,
@@ -104,4 +126,4 @@ async function main(): Promise<void> {
   if (json) process.stdout.write(`${JSON.stringify(documents.length === 1 ? documents[0] : documents, null, 2)}\n`);
 }
 
-await runCommand(usage, [ProgramError, ProjectError, RevisionError], main);
+await runCommand(usage, [PriceError, ProgramError, ProjectError, RevisionError], main);

@@ -1,8 +1,10 @@
 /** What must hold of every example stack, judged from one preview and one update of the real program. */
 
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { sampleRegistryToken } from "../../../infra/offline-plan/answers.ts";
+import { costOf, parsePrices } from "../../../infra/offline-plan/cost.ts";
 import { renderGolden } from "../../../infra/offline-plan/golden.ts";
 import { planOf } from "../../../infra/offline-plan/plan.ts";
 import { readProject, readStackConfig } from "../../../infra/offline-plan/project.ts";
@@ -148,6 +150,12 @@ export function describeStack(stack: ExampleStack): () => StackCaptures {
           `the golden plan of ${stack} is stale; if the change is intended: npx vitest run test/infra/program --update`,
         ).toMatchFileSnapshot(join(root, `test/infra/golden/${stack}.yaml`));
       });
+    test.runIf(cloud !== "local")("has a price for all that runs", () => {
+      const prices = parsePrices(readFileSync(join(root, "infra/offline-plan/prices.json"), "utf8"), "prices.json");
+      const { lines, missing } = costOf(planOf(captures.preview), prices);
+      expect(lines.length).toBeGreaterThan(5);
+      expect(missing).toEqual([]);
+    });
     test("has a replacement table for each type of cloud resource", () => {
       const types = captures.preview.resources.map(({ type }) => type).filter((type) => /^(aws|gcp):/.test(type));
       expect([...new Set(types)].filter((type) => !knownTypes.has(type))).toEqual([]);
