@@ -22,6 +22,7 @@ import { type Policy, policiesOf } from "./policies.ts";
 import type { Posture } from "./scanners/findings.ts";
 import { judgePosture } from "./scanners/judge.ts";
 import { objectsOf } from "./scanners/objects.ts";
+import { toTerraform } from "./terraform.ts";
 import { judgeWaits } from "./waits.ts";
 
 const run = promisify(execFile);
@@ -277,9 +278,10 @@ for (const stack of exampleStacks) {
     objects: objectsOf(capture),
     kubernetesVersion: eks.default,
     ...(stack.startsWith("aws") ? { template: toTemplate(resources).template } : {}),
+    ...(stack.startsWith("gcp") ? { terraform: toTerraform(resources) } : {}),
   };
 }
-for (const judged of await judgePosture(postures, "aws-prod", print)) {
+for (const judged of await judgePosture(postures, print)) {
   if ("skipped" in judged) {
     count.skipped++;
     print(`skipped: ${judged.skipped}`);

@@ -152,4 +152,52 @@ export const accepted: readonly Accepted[] = [
     ["checkov", "CKV_AWS_18", ["AWS::S3::Bucket/BucketLoadBalancerAccessLogs"]],
     ["checkov", "CKV_AWS_21", ["AWS::S3::Bucket/BucketLoadBalancerAccessLogs"]],
   ),
+  ...because(
+    "A query reads thousands of ranges, and each would be a log line. Data Access audit logs record access where it is required.",
+    ["checkov", "CKV_GCP_62", ["resource/bucket"]],
+  ),
+  ...because("Dataplane V2 enforces NetworkPolicies by itself; the setting is that of the dataplane before it.", [
+    "checkov",
+    "CKV_GCP_12",
+    ["resource/cluster"],
+  ]),
+  ...because("Which images may run is a policy of the project. The stack's own image is named by its digest.", [
+    "checkov",
+    "CKV_GCP_66",
+    ["resource/cluster"],
+  ]),
+  ...because("`network.flowLogs` records connections; those between the pods of one node would multiply them.", [
+    "checkov",
+    "CKV_GCP_61",
+    ["resource/cluster"],
+  ]),
+  ...because(
+    "The default pool, which GKE makes with the cluster, is removed at once. The pools have the metadata server.",
+    ["checkov", "CKV_GCP_69", ["resource/cluster"]],
+  ),
+  ...because("The provider adds its default labels (`stack`, `managed-by`, `tags`) to each resource.", [
+    "checkov",
+    "CKV_GCP_21",
+    ["resource/cluster"],
+  ]),
+  ...because("Groups in RBAC need a group of the organization's own Workspace. IAM admits the client's members.", [
+    "checkov",
+    "CKV_GCP_65",
+    ["resource/cluster"],
+  ]),
+  ...because("The repositories hold public images and the service's code. Google encrypts them with its own keys.", [
+    "checkov",
+    "CKV_GCP_84",
+    ["resource/service-image", "resource/docker-hub"],
+  ]),
+  ...because("Only in the stacks for development, which `protect: false` makes deletable.", [
+    "checkov",
+    "CKV_GCP_82",
+    ["resource/secrets-key"],
+  ]),
+  ...because("GKE makes the cluster's own firewall rules. A network of this kind has no default one.", [
+    "checkov",
+    "CKV2_GCP_18",
+    ["google_compute_network/network"],
+  ]),
 ];

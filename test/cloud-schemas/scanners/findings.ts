@@ -4,6 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import type { Template } from "../cloudformation.ts";
+import type { TerraformFile } from "../terraform.ts";
 
 const run = promisify(execFile);
 
@@ -30,6 +31,8 @@ export interface Posture {
   readonly objects: readonly KubernetesObject[];
   /** Its AWS resources; undefined on another cloud. */
   readonly template?: Template | undefined;
+  /** Its Google Cloud resources; undefined on another cloud. */
+  readonly terraform?: TerraformFile | undefined;
   /** Kubernetes minor version, such as 1.35. */
   readonly kubernetesVersion: string;
 }
@@ -37,15 +40,16 @@ export interface Posture {
 /** Judges what a folder holds that `writePosture` filled. */
 export type Scan = (folder: string, posture: Posture) => Promise<readonly Finding[]>;
 
-const files = { objects: "objects.yaml", template: "resources.template.json" } as const;
+const files = { objects: "objects.yaml", template: "resources.template.json", terraform: "resources.tf.json" } as const;
 
 /** JSON is YAML, and quotes the label values that YAML 1.1 reads as booleans. */
-export async function writePosture(folder: string, { objects, template }: Posture): Promise<void> {
+export async function writePosture(folder: string, { objects, template, terraform }: Posture): Promise<void> {
   await writeFile(
     join(folder, files.objects),
     objects.map((object) => JSON.stringify(object, null, 1)).join("\n---\n"),
   );
   if (template !== undefined) await writeFile(join(folder, files.template), JSON.stringify(template, null, 1));
+  if (terraform !== undefined) await writeFile(join(folder, files.terraform), JSON.stringify(terraform, null, 1));
 }
 
 /**
@@ -125,7 +129,7 @@ export const kubeLinter =
   };
 
 interface Report {
-  readonly check_type: "kubernetes" | "cloudformation";
+  readonly check_type: "kubernetes" | "cloudformation" | "terraform_json";
   readonly results: {
     readonly failed_checks: readonly {
       readonly check_id: string;
@@ -137,7 +141,7 @@ interface Report {
   readonly summary: { readonly passed: number };
 }
 
-/** `Deployment.lancedb.table-service`, or `AWS::S3::Bucket.BucketTables` in a template. */
+/** `Deployment.lancedb.table-service`, or `AWS::S3::Bucket.BucketTables` in a template, `resource.cluster` in Terraform's JSON. */
 const objectOf = (resource: string, type: Report["check_type"]): string => {
   const [kind = "", ...rest] = resource.split(".");
   return `${kind}/${rest.slice(type === "kubernetes" ? 1 : 0).join(".")}`;
@@ -146,8 +150,12 @@ const objectOf = (resource: string, type: Report["check_type"]): string => {
 /** @param python an interpreter whose environment has checkov */
 export const checkov =
   (python: string): Scan =>
-  async (folder, { template }) => {
-    const frameworks = ["kubernetes", ...(template === undefined ? [] : ["cloudformation"])];
+  async (folder, { template, terraform }) => {
+    const frameworks = [
+      "kubernetes",
+      ...(template === undefined ? [] : ["cloudformation"]),
+      ...(terraform === undefined ? [] : ["terraform_json"]),
+    ];
     // Without --skip-download it asks its maker's site for its guidelines.
     const args = [
       "--directory",

@@ -77,6 +77,7 @@ interface Planted {
   /** What the scanners must say of the changed posture, in the order of `scanners`. */
   readonly checks: readonly string[];
   readonly object: string;
+  readonly stack: string;
   readonly change: (posture: Posture) => Posture;
 }
 
@@ -102,7 +103,15 @@ function withoutKeyRotation(posture: Posture): Posture {
   return { ...posture, template };
 }
 
-/** Faults that are made on purpose in one stack: a scanner that misses its own proves nothing. */
+function publicBucket(posture: Posture): Posture {
+  const terraform = structuredClone(posture.terraform);
+  const bucket = terraform?.resource.google_storage_bucket?.bucket;
+  if (terraform === undefined || bucket === undefined) throw new Error("no bucket to plant a fault in");
+  bucket.public_access_prevention = "inherited";
+  return { ...posture, terraform };
+}
+
+/** Faults that are made on purpose: a scanner that misses its own proves nothing. */
 const planted: readonly Planted[] = [
   {
     what: "a privileged container",
@@ -113,6 +122,7 @@ const planted: readonly Planted[] = [
       "CKV_K8S_16",
     ],
     object: "Deployment/table-service",
+    stack: "aws-prod",
     change: privileged,
   },
   {
@@ -120,15 +130,30 @@ const planted: readonly Planted[] = [
     scanners: ["checkov"],
     checks: ["CKV_AWS_7"],
     object: "AWS::KMS::Key/KeyTablesKey",
+    stack: "aws-prod",
     change: withoutKeyRotation,
+  },
+  {
+    what: "a bucket of Google that may be made public",
+    scanners: ["checkov"],
+    checks: ["CKV_GCP_114"],
+    object: "resource/bucket",
+    stack: "gcp-prod",
+    change: publicBucket,
   },
 ];
 
-async function judgePlanted(scanner: Scanner, scan: Scan, posture: Posture): Promise<Judgement[]> {
+async function judgePlanted(
+  scanner: Scanner,
+  scan: Scan,
+  stacks: Readonly<Record<string, Posture>>,
+): Promise<Judgement[]> {
   const judgements: Judgement[] = [];
-  for (const { what, scanners, checks, object, change } of planted) {
+  for (const { what, scanners, checks, object, stack, change } of planted) {
     const check = checks[scanners.indexOf(scanner)];
     if (check === undefined) continue;
+    const posture = stacks[stack];
+    if (posture === undefined) throw new Error(`no stack ${stack} to plant faults in`);
     const findings = await scanned(scan, change(posture));
     const found = findings.some((finding) => finding.check === check && finding.object === object);
     judgements.push({ what: `${scanner} finds ${what}`, faults: found ? [] : [`no ${check} of ${object}`] });
@@ -138,11 +163,9 @@ async function judgePlanted(scanner: Scanner, scan: Scan, posture: Posture): Pro
 
 /**
  * @param stacks every example stack by name; with an accepted finding of none of them, its entry is out of date
- * @param faulty the stack in which faults are planted
  */
 export async function judgePosture(
   stacks: Readonly<Record<string, Posture>>,
-  faulty: string,
   log: Log,
 ): Promise<(Judgement | Skipped)[]> {
   const results: (Judgement | Skipped)[] = [];
@@ -170,9 +193,7 @@ export async function judgePosture(
             .map((object) => `${object}: ${entry.check} no longer occurs: remove it from accepted.ts`),
     );
     results.push({ what: `every accepted finding of ${scanner} occurs`, faults: stale });
-    const posture = stacks[faulty];
-    if (posture === undefined) throw new Error(`no stack ${faulty} to plant faults in`);
-    results.push(...(await judgePlanted(scanner, scan, posture)));
+    results.push(...(await judgePlanted(scanner, scan, stacks)));
   }
   return results;
 }
