@@ -3,12 +3,13 @@
  * folder and a copy of the repository of its own. What a page says is printed must be printed. `blocks.ts` says how a page marks
  * what cannot run.
  */
+import { execFile } from "node:child_process";
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
+import { parseArgs, promisify } from "node:util";
 import { goPart, unbuilt } from "../../tools/parts/control-plane/go.ts";
 import { freePorts } from "../../tools/parts/free-port.ts";
 import { pythonWith } from "../../tools/parts/python.ts";
@@ -42,6 +43,11 @@ const python = await pythonWith(join(root, "test/clients/python/requirements.txt
 
 /** Pulumi's CLI, which npm's package downloads elsewhere; undefined where it is not built. */
 const engine = unbuilt(["pulumi"]).length > 0 ? undefined : await goPart("pulumi", report.log);
+
+const hasAws = await promisify(execFile)("aws", ["--version"]).then(
+  () => true,
+  () => false,
+);
 
 /** The reader's own programs come first, not those of `npm run`. */
 const pathWith = (folders: readonly string[]): string =>
@@ -132,6 +138,11 @@ const runPage = async (page: string): Promise<void> => {
     if (engine === undefined && step.kind === "run" && step.code.includes("npx pulumi")) {
       printed = undefined;
       report.skip(title, "Pulumi's engine is not built: run npm run build:e2e");
+      return true;
+    }
+    if (!hasAws && /^ *aws /m.test(step.kind === "run" ? step.code : step.kind === "save" ? (step.run ?? "") : "")) {
+      printed = undefined;
+      report.skip(title, "AWS's CLI is not on PATH");
       return true;
     }
     if (needsPython(step)) {

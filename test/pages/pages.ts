@@ -1,4 +1,4 @@
-/** Pages of those who use the service, which need npm alone. Blocks of Python need Python 3; the page of the catalog needs MinIO. */
+/** Pages of those who use the service, which need npm alone. Blocks of Python need Python 3; those of the catalog and of backups need MinIO. */
 export const servicePages: readonly string[] = [
   "README.md",
   "docs/api.md",
@@ -6,6 +6,7 @@ export const servicePages: readonly string[] = [
   "docs/plan-doctor.md",
   "docs/maintenance.md",
   "docs/catalog.md",
+  "docs/backups.md",
 ];
 
 /** Pages of those who deploy. Blocks of Pulumi's CLI need the engine that `npm run build:e2e` builds. */
