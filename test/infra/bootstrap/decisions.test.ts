@@ -196,6 +196,23 @@ describe("on AWS", () => {
     expect(resources("aws-prod")).toEqual(["arn:aws:s3:::state/aws-prod/*", "arn:key-of-aws-prod"]);
   });
 
+  test("lets the deployer ask all that preflight asks, by its page", () => {
+    const page = readFileSync(new URL("../../../docs/preflight.md", import.meta.url), "utf8");
+    const asked = [...(page.split("\n## Permissions\n")[1] ?? "").matchAll(/`(\w+:[A-Z]\w+)`/g)].map(
+      ([, name = ""]) => name,
+    );
+    const granted = new Set(deployerPolicy(account).Statement.flatMap(({ Action }) => Action));
+    // The caller's identity is no permission, and of EC2 the page names what is described.
+    const open = asked.filter(
+      (name) => !granted.has(name) && !["sts:GetCallerIdentity", "ec2:Describe"].includes(name),
+    );
+    expect(asked.length).toBeGreaterThan(10);
+    expect(open).toEqual([]);
+    const described = ["Addresses", "Instances", "InstanceTypeOfferings", "NatGateways", "RouteTables", "Subnets"];
+    for (const what of [...described, "VpcAttribute", "VpcEndpoints", "Vpcs"])
+      expect(granted, what).toContain(`ec2:Describe${what}`);
+  });
+
   test("has inline policies within a role's 10,240 characters", () => {
     const state = statePolicy(account, { bucket: "b".repeat(63), stack: "s".repeat(50), keyArn: "k".repeat(90) }, true);
     const length = [deployerPolicy(account), state].reduce((sum, one) => sum + JSON.stringify(one).length, 0);
