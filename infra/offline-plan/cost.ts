@@ -13,9 +13,10 @@ const rowSchema = z.strictObject({
   item: z.string().min(1),
   usd: z.number().nonnegative(),
   per: z.enum(["hour", "GiB-month"]),
-  /** The day of which the price is. */
+  /** The day on which the source had the price, or was read. */
   date: z.string().regex(/^\d{4}-\d{2}-\d{2}$/, { error: "a date such as 2026-11-24" }),
   source: z.url(),
+  note: z.string().optional(),
 });
 export type PriceRow = z.output<typeof rowSchema>;
 
