@@ -5,6 +5,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { quickstartTables } from "../../service/quickstart/dataset.ts";
 import { writeTables } from "../../tools/lance-tables.ts";
+import { Workplace } from "../acceptance/workplace.ts";
 import { testToken } from "../support/request.ts";
 import { type ServiceProcess, startReadyServiceProcess } from "../support/service-process.ts";
 import { expectAccessible, launch, openPage, signIn } from "./browser.ts";
@@ -57,6 +58,34 @@ test("one click leads from a table of the quick start to a finding, one to its f
   await page.getByRole("heading", { name: "Comparison" }).waitFor();
   await page.getByText("ScalarIndexQuery").first().waitFor();
   expect(problems).toEqual([]);
+});
+
+test("from npm start to the first finding it is three clicks; the output says how many seconds", async () => {
+  const workplace = new Workplace();
+  await workplace.open();
+  try {
+    const from = performance.now();
+    const seconds = (): string => ((performance.now() - from) / 1000).toFixed(1);
+    const [address] = await workplace.start().printed(/http:\S+\/console\/#token=\S+/);
+    const printed = seconds();
+    const { page, problems } = await openPage(browser);
+    await page.goto(address);
+    const clicks: string[] = [];
+    const click = async (role: "link" | "button", name: string): Promise<void> => {
+      await page.getByRole(role, { name, exact: true }).first().click();
+      clicks.push(name);
+    };
+    await click("link", "readings");
+    await click("link", "Query");
+    await click("button", "Find a value");
+    await finding(page, "A scalar index would answer the filter").waitFor();
+    process.stdout.write(
+      `first finding: ${clicks.length} clicks (${clicks.join(", ")}), ${seconds()} s after npm start, which printed its address after ${printed} s\n`,
+    );
+    expect([clicks.length, problems]).toEqual([3, []]);
+  } finally {
+    await workplace.close();
+  }
 });
 
 test("each example of the table has a finding", async () => {

@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { deflateSync } from "node:zlib";
 import { connect } from "@lancedb/lancedb";
 import { Binary, Field, FixedSizeList, Float16, Float32, Int64, Schema, Utf8 } from "apache-arrow";
 import type { Browser, Page } from "playwright-core";
@@ -9,37 +8,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { testToken } from "../support/request.ts";
 import { type ServiceProcess, startReadyServiceProcess } from "../support/service-process.ts";
 import { launch, openPage, signIn } from "./browser.ts";
-
-const crc = (bytes: Buffer): number =>
-  ~bytes.reduce((sum, byte) => {
-    let value = sum ^ byte;
-    for (let bit = 0; bit < 8; bit++) value = value & 1 ? (value >>> 1) ^ 0xedb88320 : value >>> 1;
-    return value;
-  }, ~0);
-
-const chunk = (name: string, data: Buffer): Buffer => {
-  const body = Buffer.concat([Buffer.from(name), data]);
-  const [length, check] = [Buffer.alloc(4), Buffer.alloc(4)];
-  length.writeUInt32BE(data.length);
-  check.writeInt32BE(crc(body));
-  return Buffer.concat([length, body, check]);
-};
-
-/** A picture of noise, which does not compress. */
-const png = (width: number, height: number): Buffer => {
-  const header = Buffer.alloc(13);
-  header.writeUInt32BE(width, 0);
-  header.writeUInt32BE(height, 4);
-  header.set([8, 2], 8);
-  const noise = Buffer.from(Array.from({ length: (width * 3 + 1) * height }, (_, at) => (at * 2_654_435_761) >>> 13));
-  for (let row = 0; row < height; row++) noise[row * (width * 3 + 1)] = 0;
-  return Buffer.concat([
-    Buffer.from("\x89PNG\r\n\x1a\n", "latin1"),
-    chunk("IHDR", header),
-    chunk("IDAT", deflateSync(noise, { level: 0 })),
-    chunk("IEND", Buffer.alloc(0)),
-  ]);
-};
+import { picture } from "./picture.ts";
 
 const svg = Buffer.from(
   `<svg xmlns="http://www.w3.org/2000/svg" onload="document.title='owned'"></svg>${" ".repeat(99)}`,
@@ -59,7 +28,7 @@ beforeAll(async () => {
     new Field("half", new FixedSizeList(4, new Field("item", new Float16(), true)), true),
     new Field("wide", new FixedSizeList(4096, new Field("item", new Float32(), true)), true),
   ]);
-  const photos = [png(800, 900), Buffer.concat([png(1, 1).subarray(0, 30), Buffer.alloc(200_000)]), svg, null];
+  const photos = [picture(800, 900), Buffer.concat([picture(1, 1).subarray(0, 30), Buffer.alloc(200_000)]), svg, null];
   const rows = photos.map((photo, id) => ({
     id: 2n ** 53n + 1n + BigInt(id),
     name: `row ${id}`,
