@@ -5,14 +5,28 @@ const maxFileBytes = 256 * 2 ** 20;
 
 type Reader = (file: File) => Promise<Source>;
 
+/** An Arrow IPC file or stream. @throws Error for a compressed one. */
+const readArrow: Reader = async (file) => {
+  const { tableFromIPC } = await import("apache-arrow");
+  try {
+    return { kind: "arrow", table: tableFromIPC(new Uint8Array(await file.arrayBuffer())) };
+  } catch (error) {
+    const { message } = error as Error;
+    if (!/compress/i.test(message)) throw error;
+    throw new Error('its rows are compressed: write it without, in pyarrow with compression="uncompressed"', {
+      cause: error,
+    });
+  }
+};
+
 /** By the end of a file's name. The programs that read them are loaded when they are used. */
 const readers: Readonly<Record<string, Reader>> = {
   csv: async (file) => (await import("./csv.ts")).readCsv(file),
   tsv: async (file) => (await import("./csv.ts")).readCsv(file),
   parquet: async (file) => (await import("./parquet.ts")).readParquet(file),
-  arrow: async (file) => (await import("./arrow.ts")).readArrow(file),
-  arrows: async (file) => (await import("./arrow.ts")).readArrow(file),
-  feather: async (file) => (await import("./arrow.ts")).readArrow(file),
+  arrow: readArrow,
+  arrows: readArrow,
+  feather: readArrow,
 };
 
 export const fileEndings = Object.keys(readers);
