@@ -80,7 +80,7 @@ export const PlanDrawingView = ({ tree, selected, select, marked, whole = false 
   const drawing = useMemo(() => drawPlan(tree, whole ? undefined : folding), [tree, folding]);
   const paths = useMemo(() => pathsOf(drawing.links), [drawing]);
   const box = useRef<HTMLDivElement>(null);
-  const { scale, zoomBy, fit, handlers } = useZoom(box, drawing);
+  const { scale, isPlaced, zoomBy, fit, handlers } = useZoom(box, drawing);
   const area = useVisibleArea(box, scale);
   const focusable = selected ?? drawing.cards[0]?.node.id;
   const cardOf = (id: number): HTMLElement | null => box.current?.querySelector(`[data-node="${id}"]`) ?? null;
@@ -95,7 +95,7 @@ export const PlanDrawingView = ({ tree, selected, select, marked, whole = false 
     else card.scrollIntoView({ block: "nearest", inline: "nearest" });
     revealed.current = selected;
     if (focused.current === selected) card.focus();
-  }, [selected, drawing]);
+  }, [selected, drawing, isPlaced]);
   const onKeyDown = (event: KeyboardEvent): void => {
     const target = event.target as HTMLElement;
     if (target instanceof HTMLButtonElement || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -134,21 +134,24 @@ export const PlanDrawingView = ({ tree, selected, select, marked, whole = false 
       ${folded ? `+${formatCount(listNodes({ ...tree, roots: node.children }).length)}` : "−"}
     </button>`;
   };
-  const card = ({ node, x, y }: Card, drawn: boolean) => html`<div
-    key=${node.id}
-    role="treeitem"
-    aria-level=${(listed.get(node.id)?.depth ?? 0) + 1}
-    aria-selected=${node.id === selected}
-    aria-expanded=${node.children.length === 0 ? undefined : !isFolded(node.id)}
-    aria-label=${drawn ? undefined : node.name}
-    tabindex=${node.id === focusable ? 0 : -1}
-    data-node=${node.id}
-    class=${`card ${heatOf(node.share)}${marked.has(node.id) ? " marked" : ""}${scale < minReadable ? " far" : ""}`}
-    style=${{ left: `${x}px`, top: `${y}px` }}
-    onClick=${() => select(node.id)}
-  >
-    ${drawn && content(node)} ${drawn && !whole && node.children.length > 0 && fold(node)}
-  </div>`;
+  const card = ({ node, x, y }: Card, drawn: boolean) => {
+    const folds = drawn && !whole && node.children.length > 0;
+    return html`<div
+      key=${node.id}
+      role="treeitem"
+      aria-level=${(listed.get(node.id)?.depth ?? 0) + 1}
+      aria-selected=${node.id === selected}
+      aria-expanded=${node.children.length === 0 ? undefined : !isFolded(node.id)}
+      aria-label=${drawn ? undefined : node.name}
+      tabindex=${node.id === focusable ? 0 : -1}
+      data-node=${node.id}
+      class=${["card", heatOf(node.share), marked.has(node.id) && "marked", folds && "inner", scale < minReadable && "far"].filter(Boolean).join(" ")}
+      style=${{ left: `${x}px`, top: `${y}px` }}
+      onClick=${() => select(node.id)}
+    >
+      ${drawn && content(node)} ${folds && fold(node)}
+    </div>`;
+  };
   const rest = ({ parent, nodes, x, y }: RestCard) => {
     const most = nodes.reduce((time, node) => Math.max(time, node.elapsed_ns ?? 0), 0);
     return html`<div
@@ -172,6 +175,7 @@ export const PlanDrawingView = ({ tree, selected, select, marked, whole = false 
     "--card-width": `${cardSize.width}px`,
     "--card-height": `${cardSize.height}px`,
   };
+  const isDrawn = whole || isPlaced;
   const isAllShown = drawing.cards.length === listed.size;
   const bar = html`<div class="plan-bar" role="group" aria-label="Drawing">
     <button type="button" aria-label="Zoom out" onClick=${() => zoomBy(1 / zoomStep)}>−</button>
@@ -187,8 +191,8 @@ export const PlanDrawingView = ({ tree, selected, select, marked, whole = false 
           <svg width=${drawing.width} height=${drawing.height} aria-hidden="true">
             ${paths.map(([width, path]) => html`<path key=${width} d=${path} stroke-width=${width} />`)}
           </svg>
-          ${drawing.cards.map((each) => card(each, whole || (scale >= minReadable && isIn(area, each))))}
-          ${drawing.rests.map(rest)}
+          ${isDrawn && drawing.cards.map((each) => card(each, whole || (scale >= minReadable && isIn(area, each))))}
+          ${isDrawn && drawing.rests.map(rest)}
         </div>
       </div>
     </div>`;

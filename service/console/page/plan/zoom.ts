@@ -141,5 +141,6 @@ export const useZoom = (box: RefObject<HTMLElement | null>, drawing: PlanDrawing
       if (drag.current?.moved === true) event.stopPropagation();
     },
   };
-  return { scale, zoomBy, fit, handlers };
+  // Before the box is measured, cards would be drawn twice.
+  return { scale, isPlaced: round > 0, zoomBy, fit, handlers };
 };

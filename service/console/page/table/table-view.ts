@@ -28,7 +28,7 @@ const Numbers = ({ statistics, version }: { statistics: Statistics; version: num
   </dl>`;
 
 const Schema = ({ description }: { description: Description }) =>
-  html`<div class="scroll tall" tabindex="0" role="region" aria-label="Columns"><table>
+  html`<div class="scroll tall" tabindex="0" role="region" aria-label="Columns"><table class="columns">
     <thead><tr><th>Column</th><th>Type</th><th>Nullable</th></tr></thead>
     <tbody>
       ${description.schema.fields.map(

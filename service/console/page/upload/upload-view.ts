@@ -75,7 +75,7 @@ interface TypesProps {
 /** The columns with their types. Those of a new table can be chosen where the values allow several. */
 const Types = ({ source, prepared, isNew, choose }: TypesProps) => {
   const raw = source.kind === "values" ? source.columns : [];
-  return html`<div class="scroll tall" tabindex="0" role="region" aria-label="Columns of the file"><table>
+  return html`<div class="scroll tall" tabindex="0" role="region" aria-label="Columns of the file"><table class="columns">
     <thead><tr><th>Column</th><th>Type</th></tr></thead>
     <tbody>
       ${prepared.fields.map(({ name, type }) => {
