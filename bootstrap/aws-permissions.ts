@@ -250,6 +250,23 @@ const grants: readonly Grant[] = [
       ...["UpdateSecret", "UpdateSecretVersionStage"],
     ],
   },
+  {
+    sid: "Metrics",
+    service: "aps",
+    resources: all,
+    read: ["DescribeRuleGroupsNamespace", "DescribeWorkspace", "ListTagsForResource"],
+    write: [
+      ...["CreateRuleGroupsNamespace", "CreateWorkspace", "DeleteRuleGroupsNamespace", "DeleteWorkspace"],
+      ...["PutRuleGroupsNamespace", "TagResource", "UntagResource", "UpdateWorkspaceAlias"],
+    ],
+  },
+  {
+    sid: "Budgets",
+    service: "budgets",
+    resources: global("budget/*"),
+    read: ["ListTagsForResource", "ViewBudget"],
+    write: ["ModifyBudget", "TagResource", "UntagResource"],
+  },
   { sid: "RequestCertificates", service: "acm", resources: all, write: ["RequestCertificate"] },
   {
     sid: "Certificates",
@@ -323,6 +340,10 @@ export const readerPolicy = (account: Account, refreshes: boolean): PolicyDocume
  */
 export const deployerPolicy = (account: Account): PolicyDocument =>
   policy(...statements(account, ({ read = [], write = [] }) => [...read, ...write]));
+
+/** As a role's own policy. Without the statements' names, for which the 10,240 characters of all of a role's policies have no room. */
+export const inline = ({ Statement, ...document }: PolicyDocument): string =>
+  JSON.stringify({ ...document, Statement: Statement.map(({ Sid: _, ...statement }) => statement) });
 
 export interface State {
   readonly bucket: string;

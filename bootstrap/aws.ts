@@ -3,7 +3,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { partitionOf } from "../infra/clouds/aws/identity/arn.ts";
 import { policy } from "../infra/clouds/aws/identity/policy.ts";
 import { tlsOnly } from "../infra/clouds/aws/identity/storage-policies.ts";
-import { type Account, deployerPolicy, readerPolicy, statePolicy, trust } from "./aws-permissions.ts";
+import { type Account, deployerPolicy, inline, readerPolicy, statePolicy, trust } from "./aws-permissions.ts";
 import { type AwsBootstrap, identityName } from "./config.ts";
 import { environmentsOf, issuer, type Made, type SetUp } from "./github.ts";
 
@@ -56,7 +56,7 @@ export function bootstrapAws(config: AwsBootstrap): pulumi.Output<Made> {
         {
           role: role.name,
           name: "account",
-          policy: JSON.stringify(deploys ? deployerPolicy(place) : readerPolicy(place, purpose === "drift")),
+          policy: inline(deploys ? deployerPolicy(place) : readerPolicy(place, purpose === "drift")),
         },
         opts,
       );

@@ -89,6 +89,41 @@ export const nvidiaDevicePlugin = {
   source: "github.com/NVIDIA/k8s-device-plugin/releases, v0.20.1 of 2026-09-22",
 } as const;
 
+/** github.com/prometheus-community/helm-charts, 88.5.3 of 2026-08-22, and the operator that the chart has. */
+export const prometheusStack = {
+  version: "88.5.3",
+  operatorVersion: "0.93.1",
+  chart: { repository: "https://prometheus-community.github.io/helm-charts", name: "kube-prometheus-stack" },
+  crds: "https://raw.githubusercontent.com/prometheus-operator/prometheus-operator",
+} as const;
+
+/** The version that kube-prometheus-stack has, too. */
+export const kubeStateMetrics = {
+  version: "8.4.0",
+  chart: { repository: "https://prometheus-community.github.io/helm-charts", name: "kube-state-metrics" },
+  registry: "registry.k8s.io",
+} as const;
+
+/** github.com/opencost/opencost-helm-chart, as of 2026-04. */
+export const openCost = {
+  version: "2.5.17",
+  chart: { repository: "https://opencost.github.io/opencost-helm-chart", name: "opencost" },
+} as const;
+
+/** github.com/aws/eks-charts, as of 2026-08; the chart pins the image's tag. */
+export const fluentBit = {
+  version: "0.2.0",
+  chart: { repository: "https://aws.github.io/eks-charts", name: "aws-for-fluent-bit" },
+  image: "public.ecr.aws/aws-observability/aws-for-fluent-bit",
+} as const;
+
+/** github.com/NVIDIA/dcgm-exporter, chart 4.8.2 of 2026-05. */
+export const dcgmExporter = {
+  version: "4.8.2",
+  chart: { repository: "https://nvidia.github.io/dcgm-exporter/helm-charts", name: "dcgm-exporter" },
+  image: "nvcr.io/nvidia/k8s/dcgm-exporter",
+} as const;
+
 export interface EksAddons {
   readonly vpcCni: string;
   readonly kubeProxy: string;

@@ -61,6 +61,8 @@ export interface Cloud {
   readonly maintenanceAccountAnnotations: Annotations;
   readonly functions: FunctionsPlace;
   readonly database: Database;
+  /** With `monitoring.mode: managed`: where metrics go. */
+  readonly managedMetrics?: ManagedMetrics | undefined;
   readonly client: ClientIdentity;
   /** What a user writes or runs so that the client has access to the cluster and the tables. Comments begin with `#`. */
   readonly clientCredentials: string;
@@ -103,6 +105,17 @@ export interface VendingIdentity {
 }
 
 export type Annotations = Readonly<Record<string, pulumi.Input<string>>>;
+
+/** A cloud's store of metrics: one that an agent in the cluster writes to, or one with collectors of its own. */
+export type ManagedMetrics = RemoteWrite | { readonly kinds: "google" };
+
+export interface RemoteWrite {
+  readonly kinds: "prometheus-operator";
+  readonly url: pulumi.Input<string>;
+  readonly region: string;
+  /** Of the agent's service account. */
+  readonly accountAnnotations: Annotations;
+}
 
 export interface Database {
   /** `s3://bucket/prefix`, `gs://bucket/prefix` or a path in the pod. */

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { sharedChecks } from "../config/checks.ts";
 import type { SecretValues } from "../config/load.ts";
+import { whatIsOff } from "../config/off.ts";
 import type { StackDefinition } from "../config/parse.ts";
 import type { ClusterModel } from "../model/cluster.ts";
 import { awsDecisions } from "./aws/decisions.ts";
@@ -52,6 +53,7 @@ export const stackDefinition: StackDefinition<Config, SecretKey> = {
   schema: configSchema,
   secrets: secretKeys,
   placeholders: (cloud) => Object.entries(decisions).find(([name]) => name === cloud)?.[1].placeholders ?? {},
+  off: whatIsOff,
   check: (config, context) => [
     ...sharedChecks(config, clusterModel(config), context),
     ...decisions[config.cloud].check(config, context),

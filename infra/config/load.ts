@@ -34,6 +34,8 @@ export function loadConfig<Config, SecretKey extends string>(
     pulumi.log.warn(placeholderWarning(placeholders.map(({ key }) => key))).catch(() => {});
   for (const warning of warnings)
     pulumi.log.warn(describeFinding(warning, definition.namespace).trim()).catch(() => {});
+  const off = isOfflinePlan() ? (definition.off?.(config) ?? []) : [];
+  if (off.length > 0) pulumi.log.info(`off: ${off.join(", ")}`).catch(() => {});
   return { config, secrets };
 }
 

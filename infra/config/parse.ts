@@ -49,6 +49,8 @@ export interface StackDefinition<Config, SecretKey extends string> {
   readonly secrets: Readonly<Record<SecretKey, string>>;
   /** A valid value for each required key of a cloud. */
   readonly placeholders: (cloud: unknown) => Readonly<Record<string, unknown>>;
+  /** What a configuration leaves off, each with its key: for the offline plan. */
+  readonly off?: (config: Config) => readonly string[];
   /** Finds what no single key shows. */
   readonly check: (config: Config, context: CheckContext) => Finding[];
 }

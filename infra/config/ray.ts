@@ -98,6 +98,12 @@ export const raySchema = z
       .describe(
         "`token`: Ray requires a bearer token (Ray 2.52, KubeRay 1.5.1 or later); `none`: only the network policies protect Ray",
       ),
+    logsToStderr: z
+      .boolean()
+      .default(false)
+      .describe(
+        "Ray's processes write to the output of their pods, which outlives them where the cluster collects it, and not to `/tmp/ray`: the dashboard then shows no logs",
+      ),
     ...rayPods({ cpus: 4, memory: "8Gi", ephemeralStorage: "20Gi" }),
   })
   .prefault({})

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { defaultRoleOptions } from "../model/roles.ts";
 import { count, cpus, image, kubernetesName, labelPrefix, memory } from "./fields.ts";
 import { maintenanceSchema, schedule } from "./maintenance.ts";
+import type { MonitoringSettings } from "./monitoring.ts";
 import { type operatorSchema, raySchema } from "./ray.ts";
 import type { exposureSchema, tableServiceSchema } from "./table-service.ts";
 
@@ -111,6 +112,7 @@ export const clientShape = {
 export type SharedConfig = z.output<z.ZodObject<typeof sharedShape>> & {
   readonly operator: z.output<ReturnType<typeof operatorSchema>>;
   readonly client: z.output<z.ZodObject<typeof clientShape>>;
+  readonly monitoring: MonitoringSettings;
   readonly tableService: z.output<
     ReturnType<typeof tableServiceSchema<ReturnType<typeof exposureSchema<Record<never, z.ZodType>>>>>
   >;

@@ -24,6 +24,7 @@ export const scrapeJobs = {
   operator: "kuberay-operator",
   head: "ray-head",
   workers: "ray-workers",
+  gpu: "dcgm-exporter",
 } as const;
 
 /** @param namespace the stack's: cluster-wide series are read for it alone */
@@ -261,22 +262,33 @@ export const alertAnchor = ({ name }: Pick<Alert, "name">): string => name.toLow
 
 const plain = (markdown: string): string => markdown.replaceAll(/\[([^\]]+)\]\([^)]+\)/g, "$1");
 
+/** Whether something exports the series of an alert. Without it, an alert on absent series would fire for ever. */
+const hasSeries = ({ expr, needs }: Alert, sources: ReadonlySet<string>): boolean =>
+  (needs === undefined || sources.has(needs)) &&
+  [...expr.matchAll(/\bjob="([^"]+)"/g)].every(([, job = ""]) => sources.has(job));
+
+const everySource: readonly string[] = [...Object.values(scrapeJobs), "kube-state-metrics"];
+
 /**
  * The groups as a Prometheus rule file has them, and the `spec` of a PrometheusRule.
  * @param runbooks where `operations.md` can be read, such as `https://git.example.com/lakehead/blob/main/docs`
+ * @param sources the jobs that are scraped; alerts on series of others are left out
  */
-export function ruleGroups(namespace: string, runbooks = "docs") {
+export function ruleGroups(namespace: string, runbooks = "docs", sources = everySource) {
+  const scraped = new Set(sources);
   return alertGroups(namespace).map(({ name, alerts }) => ({
     name: `lakehead-${name}`,
-    rules: alerts.map((alert) => ({
-      alert: alert.name,
-      expr: alert.expr,
-      ...(alert.for === undefined ? {} : { for: alert.for }),
-      labels: { severity: alert.severity },
-      annotations: {
-        summary: plain(alert.meaning),
-        runbook_url: `${runbooks.replace(/\/+$/, "")}/operations.md#${alertAnchor(alert)}`,
-      },
-    })),
+    rules: alerts
+      .filter((alert) => hasSeries(alert, scraped))
+      .map((alert) => ({
+        alert: alert.name,
+        expr: alert.expr,
+        ...(alert.for === undefined ? {} : { for: alert.for }),
+        labels: { severity: alert.severity },
+        annotations: {
+          summary: plain(alert.meaning),
+          runbook_url: `${runbooks.replace(/\/+$/, "")}/operations.md#${alertAnchor(alert)}`,
+        },
+      })),
   }));
 }

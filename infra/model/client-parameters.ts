@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { ClusterModel } from "./cluster.ts";
-import { type RayGroup, type RaySettings, rayGroups } from "./ray-groups.ts";
+import { jobLabels } from "./names.ts";
+import { type RayGroup, type RaySettings, rayEnvironment, rayGroups } from "./ray-groups.ts";
 import { nodeSelector, tolerations } from "./roles.ts";
 
 /** How the runtime's client authenticates. Plain values, so that an offline plan shows the parameters. */
@@ -57,6 +58,8 @@ const groupShape = {
   num_gpus: z.int().positive().optional(),
   image: z.string().optional(),
   tolerations: z.array(toleration).optional(),
+  labels: z.record(z.string(), z.string()).optional(),
+  env_vars: z.record(z.string(), z.string()).optional(),
 };
 
 /** The client's cluster creation parameters, names exact. `memory` is in bytes. */
@@ -97,14 +100,19 @@ export function clientClusterName({ ray }: Pick<ClientConfig, "ray">): string {
   return ray.create ? `${ray.name}-client` : ray.name;
 }
 
-/** The client's parameters for clusters on this stack's nodes, under its identities. */
+/**
+ * The client's parameters for clusters on this stack's nodes, under its identities.
+ * @param stack its name, which the pods carry as a label
+ */
 export function clientParameters(
   config: ClientConfig,
   cluster: ClusterModel,
   identity: ClientIdentity,
+  stack: string,
 ): ClientParameters {
   const { head, workers } = rayGroups(config, cluster);
   const { roles } = cluster;
+  const environment = rayEnvironment(config.ray);
   const group = ({ role, cpus, memoryBytes, gpus, image }: RayGroup) => ({
     service_account: config.serviceAccount,
     num_cpus: cpus,
@@ -116,6 +124,8 @@ export function clientParameters(
     ...(role === "ray-head" && roles.headTaint === "NoSchedule"
       ? { tolerations: tolerations(role, roles).map((entry) => ({ ...entry })) }
       : {}),
+    labels: { [jobLabels.stack]: stack },
+    ...(Object.keys(environment).length === 0 ? {} : { env_vars: environment }),
   });
   return clientParametersSchema.parse({
     name: clientClusterName(config),

@@ -1,6 +1,7 @@
 import { environment } from "../../service/contract.ts";
 import type { ClientIdentity, ClientParameters } from "./client-parameters.ts";
 import { podPackages } from "./client-requirements.ts";
+import { jobLabels } from "./names.ts";
 
 /**
  * A complete Python program for the runtime's client: it connects to the stack's database, creates a cluster, fills one
@@ -24,7 +25,8 @@ export function clientSnippet(parameters: ClientParameters, { database }: Pick<C
     ...(scalars.role_name === undefined ? [] : [["role_name", literal(scalars.role_name)] as const]),
     ["manifest", "packages"],
   ];
-  return `${database.secretStorageOptions ? "import json\n" : ""}import os
+  return `import getpass
+${database.secretStorageOptions ? "import json\n" : ""}import os
 
 # Ray reads this when it is imported. With it unset, Ray Client cannot send its environment to the pods.
 os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
@@ -49,6 +51,12 @@ def doubled(n: int) -> int:
 table = database.create_table("geneva_sample", pa.table({"n": range(100)}), mode="overwrite")
 table.add_columns({"doubled": doubled})
 
+# Labels of every pod of the job, by which its costs and logs are found.
+job = {
+    ${literal(jobLabels.owner)}: getpass.getuser(),
+    ${literal(jobLabels.job)}: "sample",
+    ${literal(jobLabels.table)}: "geneva_sample",
+}
 # One name for each user: leaving the block deletes the cluster.
 with ray_cluster(
 ${keywords.map(([name, value]) => `    ${name}=${value},`).join("\n")}
@@ -80,7 +88,9 @@ ${open}`;
 
 function call(name: string, fields: Readonly<Record<string, unknown>>, depth: number): string {
   const indent = "    ".repeat(depth + 1);
-  const lines = Object.entries(fields).map(([key, value]) => `${indent}${key}=${literal(value)},\n`);
+  const lines = Object.entries(fields).map(
+    ([key, value]) => `${indent}${key}=${key === "labels" ? `{**${literal(value)}, **job}` : literal(value)},\n`,
+  );
   return `${name}(\n${lines.join("")}${"    ".repeat(depth)})`;
 }
 

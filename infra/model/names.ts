@@ -1,3 +1,6 @@
+/** Name of the table service's Deployment and its objects, and the label by which policies and monitors select its pods. */
+export const tableServiceName = "table-service";
+export const tableServiceSelector = { "app.kubernetes.io/name": tableServiceName } as const;
 /** The table service's Kubernetes service account. Each cloud binds an identity to it. */
 export const tableServiceAccount = "table-service";
 /** The service account of the maintenance of the tables. Each cloud binds an identity to it. */
@@ -13,3 +16,14 @@ export const orphanCleanupAccount = "orphan-cleanup";
 export const functionsCluster = "functions";
 /** The service account of that RayCluster's head, which reaches no table. */
 export const functionsHeadAccount = "functions-head";
+/** The service account of the Prometheus that a stack runs. A cloud with a store of metrics binds an identity to it. */
+export const prometheusAccount = "prometheus";
+/** Labels of the pods of a job, by which its costs are found. */
+export const jobLabels = {
+  stack: "lakehead/stack",
+  owner: "lakehead/owner",
+  job: "lakehead/job",
+  table: "lakehead/table",
+} as const;
+/** Labels of pods that the metrics of Kubernetes carry. */
+export const jobPodLabels: readonly string[] = [...Object.values(jobLabels), "ray.io/cluster"];

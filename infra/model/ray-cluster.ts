@@ -1,7 +1,7 @@
 import type { ClusterModel } from "./cluster.ts";
 import { operatorFeatures } from "./operator.ts";
 import { formatMemory } from "./quantity.ts";
-import { autoscalerSidecar, type RayGroup, type RaySettings, rayGroups } from "./ray-groups.ts";
+import { autoscalerSidecar, type RayGroup, type RaySettings, rayEnvironment, rayGroups } from "./ray-groups.ts";
 import { gpuResource, nodeSelector, type RoleOptions, type Toleration, tolerations } from "./roles.ts";
 
 /** The part of `ray.io/v1` RayCluster that this project writes. */
@@ -177,7 +177,10 @@ function podTemplate(config: RayClusterConfig, group: RayGroup, roles: RoleOptio
   const { serviceAccount, headServiceAccount = serviceAccount } = config;
   const { workerFiles, workerEnvironment = {} } = isHead ? {} : config;
   const volumes = [...(isHead ? [apiToken] : []), ...(workerFiles === undefined ? [] : [filesOf(workerFiles)])];
-  const env = Object.entries(workerEnvironment).map(([name, value]) => ({ name, value }));
+  const env = Object.entries({ ...rayEnvironment(config.ray), ...workerEnvironment }).map(([name, value]) => ({
+    name,
+    value,
+  }));
   const amounts: Amounts = {
     cpu: String(group.cpus),
     memory: formatMemory(group.memoryBytes),

@@ -9,6 +9,7 @@ export const autoscalerSidecar = { cpus: 1, memoryBytes: 2 ** 30, diskBytes: 2 *
 /** What a configuration says about Ray pods. */
 export interface RaySettings {
   readonly version: string;
+  readonly logsToStderr: boolean;
   readonly image: {
     readonly repository: string;
     readonly python: string;
@@ -48,6 +49,10 @@ export interface RayGroups {
   readonly head: RayGroup;
   readonly workers: readonly RayGroup[];
 }
+
+/** The environment of every Ray container. */
+export const rayEnvironment = ({ logsToStderr }: Pick<RaySettings, "logsToStderr">): Record<string, string> =>
+  logsToStderr ? { RAY_LOG_TO_STDERR: "1" } : {};
 
 /** The groups of a configuration; the GPU group exists only with GPU nodes. */
 export function rayGroups({ ray }: { readonly ray: RaySettings }, cluster: ClusterModel): RayGroups {

@@ -15,6 +15,8 @@ import { replacementSource } from "./replacements.ts";
 export const inheriting: Readonly<Record<"tagsAll" | "effectiveLabels", readonly string[]>> = {
   tagsAll: [
     "aws:acm/certificate:Certificate",
+    "aws:amp/ruleGroupNamespace:RuleGroupNamespace",
+    "aws:amp/workspace:Workspace",
     "aws:cloudwatch/logGroup:LogGroup",
     "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup",
     "aws:ec2/eip:Eip",

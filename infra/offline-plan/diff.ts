@@ -18,6 +18,7 @@ export const emptyPlan = (stack: string): Plan => ({
   entries: [],
   outputs: {},
   madeUp: [],
+  notes: [],
   warnings: [],
 });
 

@@ -31,6 +31,8 @@ export interface Plan {
   /** Provider functions that got sample results. */
   readonly madeUp: readonly string[];
   readonly warnings: readonly string[];
+  /** What the program says of the configuration beside its warnings. */
+  readonly notes: readonly string[];
 }
 
 const idOf = (urn: string): string => urn.split("::").slice(2).join("::");
@@ -65,12 +67,13 @@ export function planOf(capture: Capture, warnings: readonly string[] = []): Plan
     entries: entries.sort((a, b) => byText(a.id, b.id)),
     outputs: readable(stack?.outputs ?? {}),
     madeUp: [...new Set(capture.invocations.map(({ token }) => token))].sort(byText),
-    warnings: [
-      ...warnings,
-      ...capture.diagnostics.filter(({ severity }) => severity === "warning").map(({ message }) => message.trim()),
-    ],
+    warnings: [...warnings, ...messages(capture, "warning")],
+    notes: messages(capture, "info"),
   };
 }
+
+const messages = ({ diagnostics }: Capture, wanted: "warning" | "info"): string[] =>
+  diagnostics.filter(({ severity }) => severity === wanted).map(({ message }) => message.trim());
 
 function readable(properties: Readonly<Record<string, Value>>): { [key: string]: Plain } {
   const shown: { [key: string]: Plain } = {};

@@ -22,6 +22,8 @@ const aws: Readonly<Record<string, readonly string[]>> = {
     "validationOptions",
   ],
   "aws:acm/certificateValidation:CertificateValidation": ["certificateArn", "validationRecordFqdns"],
+  "aws:amp/ruleGroupNamespace:RuleGroupNamespace": ["name", "workspaceId"],
+  "aws:amp/workspace:Workspace": ["kmsKeyArn"],
   "aws:autoscaling/tag:Tag": ["autoscalingGroupName", "tag.key"],
   "aws:cloudwatch/logGroup:LogGroup": ["name", "namePrefix", "logGroupClass"],
   "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup": ["vpcId"],

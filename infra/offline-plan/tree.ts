@@ -116,13 +116,14 @@ function headline({ project, stack, entries }: Plan): string {
   }`;
 }
 
-function footer({ outputs, madeUp, warnings }: Plan): string[] {
+function footer({ outputs, madeUp, warnings, notes }: Plan): string[] {
   const names = Object.keys(outputs);
   return [
     ...(names.length === 0 ? [] : ["", `Outputs: ${names.join(", ")}`]),
     ...(madeUp.length === 0 ? [] : ["", `Sample results instead of a cloud's: ${madeUp.join(", ")}`]),
     ...warnings.map((warning) => `Warning: ${warning}`),
-    ...(names.length + madeUp.length + warnings.length === 0 ? [] : [""]),
+    ...notes.map((note) => `Note: ${note}`),
+    ...(names.length + madeUp.length + warnings.length + notes.length === 0 ? [] : [""]),
     "These are the program's requests. State, drift and provider defaults are unknown.",
   ];
 }

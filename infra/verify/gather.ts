@@ -2,8 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { environment, paths, ports } from "../../service/contract.ts";
-import { tableServiceAccount } from "../model/names.ts";
-import { tableServiceName } from "../workloads/table-service/table-service.ts";
+import { tableServiceAccount, tableServiceName } from "../model/names.ts";
 import { expectations } from "./checks/access.ts";
 import type { Reach as BucketFacts } from "./checks/bucket.ts";
 import { isOperator } from "./checks/operator.ts";

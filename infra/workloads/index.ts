@@ -14,6 +14,7 @@ import {
   maintenanceAccount,
   orphanCleanupAccount,
   tableServiceAccount,
+  tableServiceSelector,
 } from "../model/names.ts";
 import { rayClusterSpec } from "../model/ray-cluster.ts";
 import { rayClientImage } from "../model/ray-groups.ts";
@@ -23,14 +24,15 @@ import { FunctionsRunner } from "./functions-runner.ts";
 import { GpuPlugin } from "./gpu-plugin.ts";
 import { createOperator } from "./kuberay.ts";
 import { Maintenance } from "./maintenance.ts";
+import { createMonitoring } from "./monitoring/monitoring.ts";
 import { Namespace } from "./namespace.ts";
 import { NetworkPolicies } from "./network-policies.ts";
-import { type NetworkPolicyRequest, networkPolicySpecs } from "./network-policy-specs.ts";
+import { type NetworkPolicyRequest, networkPolicySpecs, type Scraper } from "./network-policy-specs.ts";
 import { OrphanCleanup } from "./orphan-cleanup/orphan-cleanup.ts";
 import { Quota, RayClusterQuota } from "./quota.ts";
 import { RayCluster } from "./ray-cluster.ts";
 import { RuntimeAccount } from "./runtime-account.ts";
-import { TableService, tableServiceSelector } from "./table-service/table-service.ts";
+import { TableService } from "./table-service/table-service.ts";
 
 export interface Workloads {
   readonly namespace: pulumi.Output<string>;
@@ -97,7 +99,13 @@ export function createWorkloads(config: Config, secrets: Secrets, cloud: Cloud):
   const plugin =
     devicePlugin === undefined ? [] : [new GpuPlugin("gpu-plugin", devicePlugin, within(cloud.ready.system))];
   const { networkPolicies } = config;
-  const operator = createOperator(config.operator, cloud, { policyVersion, networkPolicies, after: home }, root);
+  const scraper = scraperOf(config.monitoring, cloud);
+  const operator = createOperator(
+    config.operator,
+    cloud,
+    { policyVersion, networkPolicies, scraper, after: home },
+    root,
+  );
   const rayCluster = config.ray.create
     ? new RayCluster(
         "ray-cluster",
@@ -196,7 +204,9 @@ export function createWorkloads(config: Config, secrets: Secrets, cloud: Cloud):
     );
   }
 
-  const parameters = clientParameters(config, cloud.cluster, cloud.client);
+  createMonitoring(config, cloud, { policyVersion, after: [home, ...operator] }, root);
+
+  const parameters = clientParameters(config, cloud.cluster, cloud.client, pulumi.getStack());
   return {
     namespace,
     clientParameters: parameters,
@@ -267,5 +277,18 @@ function policyRequest(config: Config, cloud: Cloud): NetworkPolicyRequest {
             : undefined,
         }
       : undefined,
+    scraper: scraperOf(config.monitoring, cloud),
+  };
+}
+
+/** The pods that read metrics; undefined where the user names them by the label of their namespace. */
+function scraperOf(monitoring: Config["monitoring"], { managedMetrics }: Cloud): Scraper | undefined {
+  if (monitoring.mode === "none") return undefined;
+  if (managedMetrics?.kinds === "google")
+    return { namespace: "gmp-system", labels: { "app.kubernetes.io/name": "collector" } };
+  const name = managedMetrics === undefined ? "prometheus" : "prometheus-agent";
+  return {
+    namespace: monitoring.namespace,
+    labels: monitoring.mode === "existing" ? monitoring.prometheusLabels : { "app.kubernetes.io/name": name },
   };
 }

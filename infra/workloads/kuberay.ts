@@ -5,13 +5,15 @@ import { KubeRayCrds } from "./kuberay-crds.ts";
 import { KubeRayOperator } from "./kuberay-operator.ts";
 import { Namespace } from "./namespace.ts";
 import { NetworkPolicies } from "./network-policies.ts";
-import { operatorPolicySpecs } from "./network-policy-specs.ts";
+import { operatorPolicySpecs, type Scraper } from "./network-policy-specs.ts";
 
 export interface OperatorPlacement {
   /** Version of the Pod Security Standards for its namespace. */
   readonly policyVersion: string;
   /** Whether its namespace admits only the connections that it needs. */
   readonly networkPolicies: boolean;
+  /** The pods that read its metrics. */
+  readonly scraper: Scraper | undefined;
   /** The runtime's namespace, which must outlive the operator. */
   readonly after: pulumi.Resource;
 }
@@ -24,7 +26,7 @@ export interface OperatorPlacement {
 export function createOperator(
   { mode, chart, image, crds: base, namespace }: Config["operator"],
   { crdProvider, cluster: { operatorVersion: version, systemNodeSelector: nodeSelector } }: Cloud,
-  { policyVersion, networkPolicies, after }: OperatorPlacement,
+  { policyVersion, networkPolicies, scraper, after }: OperatorPlacement,
   parent: pulumi.Resource,
 ): pulumi.Resource[] {
   if (mode !== "helm" || version === undefined) return [];
@@ -39,7 +41,7 @@ export function createOperator(
     ? [
         new NetworkPolicies(
           "operator-network-policies",
-          { namespace: home.namespaceName, specs: operatorPolicySpecs() },
+          { namespace: home.namespaceName, specs: operatorPolicySpecs(scraper) },
           { parent, dependsOn: [after] },
         ),
       ]

@@ -8,10 +8,9 @@ import { componentLabels } from "../kubernetes/labels.ts";
 import { restrictedContainer, restrictedPod } from "../kubernetes/security-context.ts";
 import { maintenancePackages } from "../model/client-requirements.ts";
 import { maintenanceDisk } from "../model/fit.ts";
-import { maintenanceAccount } from "../model/names.ts";
+import { maintenanceAccount, tableServiceSelector } from "../model/names.ts";
 import { rayPorts } from "../model/ray-cluster.ts";
 import { databaseSettings } from "./database-settings.ts";
-import { tableServiceSelector } from "./table-service/table-service.ts";
 
 export interface MaintenanceArgs {
   readonly namespace: pulumi.Input<string>;

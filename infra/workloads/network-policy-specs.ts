@@ -1,6 +1,7 @@
 import type * as kubernetes from "@pulumi/kubernetes";
 import { ports } from "../../service/contract.ts";
 import { rayPorts } from "../model/ray-cluster.ts";
+import { rayMetricsPorts } from "../model/scrape-targets.ts";
 
 type Spec = kubernetes.types.input.networking.v1.NetworkPolicySpec;
 type Peer = kubernetes.types.input.networking.v1.NetworkPolicyPeer;
@@ -30,6 +31,14 @@ export interface NetworkPolicyRequest {
   readonly maintenance: { readonly name: string; readonly calls: readonly string[]; readonly ray: boolean } | undefined;
   /** The runners of Functions; undefined when the stack has none. */
   readonly functions: FunctionsRequest | undefined;
+  /** The pods that read metrics; undefined: those of each namespace with the label, and not of Ray. */
+  readonly scraper?: Scraper | undefined;
+}
+
+/** Pods of one namespace. */
+export interface Scraper {
+  readonly namespace: string;
+  readonly labels: Readonly<Record<string, string>>;
 }
 
 export interface FunctionsRequest {
@@ -52,10 +61,13 @@ export interface FunctionsRequest {
 /** Policies by name. */
 export type PolicySpecs = Readonly<Record<string, Spec>>;
 
-/** Pods of a namespace with this label can read the metrics of the table service and of the KubeRay operator. */
+/** Without `monitoring`, pods of a namespace with this label can read the metrics of the table service and of the KubeRay operator. */
 export const metricsReaderLabel = { "lakehead/metrics-reader": "true" } as const;
 
-const metricsReaders: Peer = { namespaceSelector: { matchLabels: { ...metricsReaderLabel } } };
+const metricsReaders = (scraper: Scraper | undefined): Peer =>
+  scraper === undefined
+    ? { namespaceSelector: { matchLabels: { ...metricsReaderLabel } } }
+    : { ...inNamespace(scraper.namespace), podSelector: { matchLabels: { ...scraper.labels } } };
 
 /** KubeRay's label on the pods of every RayCluster. */
 const rayPods = { "ray.io/is-ray-node": "yes" } as const;
@@ -70,7 +82,7 @@ const dns: Port[] = [
   { protocol: "UDP", port: 53 },
   { protocol: "TCP", port: 53 },
 ];
-const inNamespace = (name: string): Peer => ({
+const inNamespace = (name: string) => ({
   namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": name } },
 });
 /** Egress to DNS at any address: no selector matches a node-local cache. */
@@ -97,7 +109,7 @@ export function networkPolicySpecs(request: NetworkPolicyRequest): PolicySpecs {
   return {
     "default-deny-ingress": { podSelector: {}, policyTypes: ["Ingress"] },
     ray: rayPolicy(request),
-    ...(tableService === undefined ? {} : { "table-service": tableServicePolicy(tableService) }),
+    ...(tableService === undefined ? {} : { "table-service": tableServicePolicy(tableService, request.scraper) }),
     ...(cleanup === undefined
       ? {}
       : {
@@ -123,7 +135,7 @@ export function networkPolicySpecs(request: NetworkPolicyRequest): PolicySpecs {
             ],
           },
         }),
-    ...(functions === undefined ? {} : functionsPolicies(functions, request.operatorNamespace)),
+    ...(functions === undefined ? {} : functionsPolicies(functions, request)),
   };
 }
 
@@ -131,13 +143,13 @@ export function networkPolicySpecs(request: NetworkPolicyRequest): PolicySpecs {
  * The policies of the KubeRay operator's namespace: nothing in or out, except what the operator needs. It has no webhook. Probes
  * come from the node, which policies do not restrict.
  */
-export function operatorPolicySpecs(): PolicySpecs {
+export function operatorPolicySpecs(scraper?: Scraper): PolicySpecs {
   return {
     "default-deny": { podSelector: {}, policyTypes: ["Ingress", "Egress"] },
     "kuberay-operator": {
       podSelector: { matchLabels: { "app.kubernetes.io/name": "kuberay-operator" } },
       policyTypes: ["Ingress", "Egress"],
-      ingress: [{ from: [metricsReaders], ports: [tcp(operatorMetricsPort)] }],
+      ingress: [{ from: [metricsReaders(scraper)], ports: [tcp(operatorMetricsPort)] }],
       egress: [
         toDns,
         toApiServer,
@@ -155,7 +167,10 @@ export function operatorPolicySpecs(): PolicySpecs {
  * the stores: the API server, other pods and the metadata server have private ones. The autoscaler in the head's pod needs the API
  * server, and the head no store.
  */
-function functionsPolicies({ name, calls, own }: FunctionsRequest, operatorNamespace: string | undefined): PolicySpecs {
+function functionsPolicies(
+  { name, calls, own }: FunctionsRequest,
+  { operatorNamespace, scraper }: NetworkPolicyRequest,
+): PolicySpecs {
   const runner: Peer = { podSelector: { matchLabels: { "app.kubernetes.io/name": name } } };
   const reach = (egress: readonly EgressRule[], labels: Record<string, string>): Spec => ({
     podSelector: { matchLabels: labels },
@@ -186,6 +201,7 @@ function functionsPolicies({ name, calls, own }: FunctionsRequest, operatorNames
         { from: [each] },
         { from: [runner], ports: [tcp(rayPorts.client)] },
         ...fromOperator(operatorNamespace),
+        ...fromScraper(scraper),
       ],
     },
     [`${own.cluster}-head`]: reach([{ to: [each] }, toApiServer], heads),
@@ -219,7 +235,11 @@ const fromOperator = (namespace: string | undefined) =>
     ? []
     : [{ from: [inNamespace(namespace)], ports: [tcp(rayPorts.dashboard), tcp(rayAgentPort)] }];
 
-function rayPolicy({ tableService, operatorNamespace, functions }: NetworkPolicyRequest): Spec {
+/** Prometheus reads the metrics of each node. */
+const fromScraper = (scraper: Scraper | undefined) =>
+  scraper === undefined ? [] : [{ from: [metricsReaders(scraper)], ports: Object.values(rayMetricsPorts).map(tcp) }];
+
+function rayPolicy({ tableService, operatorNamespace, functions, scraper }: NetworkPolicyRequest): Spec {
   const except = (key: string, value: string | undefined) =>
     value === undefined ? [] : [{ key, operator: "NotIn", values: [value] }];
   const own = functions?.own;
@@ -229,16 +249,14 @@ function rayPolicy({ tableService, operatorNamespace, functions }: NetworkPolicy
   return {
     podSelector: { matchLabels: { ...rayPods }, ...(others.length === 0 ? {} : { matchExpressions: others }) },
     policyTypes: ["Ingress"],
-    ingress: [{ from: [neighbours] }, ...fromOperator(operatorNamespace)],
+    ingress: [{ from: [neighbours] }, ...fromOperator(operatorNamespace), ...fromScraper(scraper)],
   };
 }
 
-function tableServicePolicy({
-  selector,
-  exposure,
-  probeSources,
-  calls,
-}: NonNullable<NetworkPolicyRequest["tableService"]>): Spec {
+function tableServicePolicy(
+  { selector, exposure, probeSources, calls }: NonNullable<NetworkPolicyRequest["tableService"]>,
+  scraper: Scraper | undefined,
+): Spec {
   // The source address (the load balancer's or the caller's) differs by cloud; every request needs a token anyway.
   const anyone = exposure === "cluster" ? { from: [{ namespaceSelector: {} }] } : {};
   const probes: Peer[] = exposure === "cluster" ? [] : probeSources.map((network) => ({ ipBlock: { cidr: network } }));
@@ -248,7 +266,7 @@ function tableServicePolicy({
     ingress: [
       { ...anyone, ports: [tcp(ports.api)] },
       {
-        from: [metricsReaders, ...probes],
+        from: [metricsReaders(scraper), ...probes],
         ports: [tcp(ports.operations)],
       },
     ],

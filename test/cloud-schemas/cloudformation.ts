@@ -38,6 +38,16 @@ const aliasTarget = (alias: Plain): Plain => {
 
 const rows: Readonly<Record<string, Row>> = {
   "aws:acm/certificate:Certificate": { type: "AWS::CertificateManager::Certificate" },
+  "aws:amp/ruleGroupNamespace:RuleGroupNamespace": {
+    type: "AWS::APS::RuleGroupsNamespace",
+    names: { workspaceId: null },
+    // CloudFormation names the workspace by its ARN.
+    change: ({ workspaceId = null, ...properties }) => ({
+      ...properties,
+      workspace: `arn:aws:aps:eu-central-1:123456789012:workspace/${String(workspaceId)}`,
+    }),
+  },
+  "aws:amp/workspace:Workspace": { type: "AWS::APS::Workspace" },
   "aws:cloudwatch/logGroup:LogGroup": { type: "AWS::Logs::LogGroup", names: { name: "LogGroupName" } },
   "aws:ec2/eip:Eip": { type: "AWS::EC2::EIP" },
   "aws:ec2/flowLog:FlowLog": {

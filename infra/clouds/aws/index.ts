@@ -8,6 +8,7 @@ import { buildsServiceImage, servicePlatform } from "../../model/service-image.t
 import { eksAddons } from "../../versions.ts";
 import type { Cloud } from "../cloud.ts";
 import { imageBuilder } from "../service-image.ts";
+import { Budget } from "./budget.ts";
 import { Addon } from "./cluster/addon.ts";
 import { Autoscaler } from "./cluster/autoscaler.ts";
 import { BlockStorage } from "./cluster/block-storage.ts";
@@ -25,9 +26,11 @@ import { governed } from "./identity/role.ts";
 import { DockerHubCache } from "./images/docker-hub-cache.ts";
 import { cachedRepositories } from "./images/docker-hub-names.ts";
 import { ServiceImage } from "./images/service-image.ts";
+import { ManagedPrometheus } from "./managed-prometheus.ts";
 import { FlowLogs } from "./network/flow-logs.ts";
 import { AdoptedNetwork, type ClusterNetwork, Network } from "./network/network.ts";
 import { Nodes } from "./nodes/nodes.ts";
+import { PodLogs } from "./pod-logs.ts";
 import type { AwsConfig } from "./schema.ts";
 import { Bucket } from "./storage/bucket.ts";
 import { clientGroup } from "./verify.ts";
@@ -46,7 +49,17 @@ export function createAws(config: AwsConfig, secrets: SecretValues<"dockerHubTok
 
   const network: ClusterNetwork =
     config.network.mode === "create"
-      ? new Network("network", { region, clusterName: cluster, network: config.network, protect }, inAws)
+      ? new Network(
+          "network",
+          {
+            region,
+            clusterName: cluster,
+            network: config.network,
+            services: config.monitoring.mode === "managed" ? ["aps-workspaces"] : [],
+            protect,
+          },
+          inAws,
+        )
       : new AdoptedNetwork("network", { region, network: config.network }, inAws);
   if (config.network.mode === "create" && config.network.flowLogs) {
     new FlowLogs(
@@ -132,7 +145,25 @@ export function createAws(config: AwsConfig, secrets: SecretValues<"dockerHubTok
         { providers: [awsProvider, imageBuilder()], transforms },
       )
     : undefined;
-  const { dockerHub, tableService } = config;
+  if (config.budget !== undefined) new Budget("budget", { clusterName: cluster, settings: config.budget, tags }, inAws);
+  const podLogs = config.podLogs.enabled
+    ? new PodLogs("pod-logs", { place, config, oidcProviderArn }, onSystem)
+    : undefined;
+  const { dockerHub, tableService, monitoring } = config;
+  const managed =
+    monitoring.mode === "managed"
+      ? new ManagedPrometheus(
+          "metrics",
+          {
+            place,
+            config,
+            settings: monitoring,
+            oidcProviderArn,
+            gpu: model.devicePlugin !== undefined && monitoring.gpuMetrics.enabled,
+          },
+          inAws,
+        )
+      : undefined;
   const cache =
     dockerHub.cache && dockerHub.username !== undefined && secrets.dockerHubToken !== undefined
       ? new DockerHubCache(
@@ -213,6 +244,7 @@ export function createAws(config: AwsConfig, secrets: SecretValues<"dockerHubTok
       uri: pulumi.interpolate`s3://${bucket.bucketName}${prefix === "" ? "" : `/${prefix}`}`,
       storageOptions: { region },
     },
+    managedMetrics: managed?.metrics,
     client: {
       configMethod: "EKS_AUTH",
       region,
@@ -245,6 +277,8 @@ export function createAws(config: AwsConfig, secrets: SecretValues<"dockerHubTok
       oidcProviderArn,
       clientRoleArn: identities.client.arn,
       runtimeRoleArn: identities.runtime.arn,
+      ...(managed === undefined ? {} : { prometheusEndpoint: managed.endpoint }),
+      ...(podLogs === undefined ? {} : { podLogGroup: podLogs.logGroup }),
     },
   };
 

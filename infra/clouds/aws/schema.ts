@@ -1,16 +1,19 @@
 import { z } from "zod";
+import { amazonBudget } from "../../config/budget.ts";
 import { dockerHubSchema } from "../../config/docker-hub.ts";
 import { bucketPlace, bucketRetention, cidr, count, hostname, minorVersion } from "../../config/fields.ts";
+import { amazonMonitoringSchema } from "../../config/monitoring.ts";
 import { gpuEnabled, headTaint, machineSize, onDemand, spotAllowed } from "../../config/node-fields.ts";
 import { chart, devicePluginSchema, operatorSchema } from "../../config/ray.ts";
 import { clientShape, sharedShape } from "../../config/shared.ts";
 import { exposureSchema, tableServiceSchema, vending } from "../../config/table-service.ts";
-import { clusterAutoscaler, eks, loadBalancerController } from "../../versions.ts";
+import { clusterAutoscaler, eks, fluentBit, loadBalancerController } from "../../versions.ts";
 
 const arn = (service: string, example: string) =>
   z
     .string({ error: `an ARN such as ${example}` })
     .regex(new RegExp(`^arn:aws[a-z-]*:${service}:`), { error: `an ARN such as ${example}` });
+const retentionDays = z.literal([1, 3, 5, 7, 14, 30, 60, 90, 120, 180, 365, 400, 545, 731]);
 const principal = z
   .string({ error: "an ARN such as arn:aws:iam::111122223333:role/team/deployer" })
   .regex(/^arn:aws[a-z-]*:iam::\d{12}:(role|user)\/[^*]+$/, {
@@ -194,8 +197,7 @@ export const awsSchema = z.strictObject({
     .describe("What an organization demands of the stack's roles"),
   kubernetesVersion: minorVersion.default(eks.default).describe("Kubernetes minor version"),
   endpoint,
-  logRetentionDays: z
-    .literal([1, 3, 5, 7, 14, 30, 60, 90, 120, 180, 365, 400, 545, 731])
+  logRetentionDays: retentionDays
     .default(90)
     .describe("Days that logs are kept: the control plane's, flow logs and access logs"),
   logKmsKeyArn: arn("kms", "arn:aws:kms:eu-central-1:111122223333:key/…")
@@ -203,6 +205,20 @@ export const awsSchema = z.strictObject({
     .describe(
       "Key that encrypts the log groups; its policy must let `logs.<region>.amazonaws.com` use it. Default: CloudWatch's own key",
     ),
+  podLogs: z
+    .strictObject({
+      enabled: z
+        .boolean()
+        .default(false)
+        .describe(
+          "Send the output of every pod to the log group `/aws/eks/<clusterName>/pods`; without it the output goes with the pod",
+        ),
+      retentionDays: retentionDays.optional().describe("Days that the output is kept; default: `logRetentionDays`"),
+      chart: chart(fluentBit.chart).describe("Chart location, for mirrors"),
+      image: z.string().default(fluentBit.image).describe("Image repository without tag, for mirrors"),
+    })
+    .prefault({})
+    .describe("Logs of pods that outlive them, by Fluent Bit"),
   addons: z
     .strictObject({
       vpcCni: addonVersion.describe("Version of vpc-cni"),
@@ -299,6 +315,8 @@ export const awsSchema = z.strictObject({
     .extend({ vending })
     .describe("The HTTP API over the Lance tables")
     .prefault({}),
+  monitoring: amazonMonitoringSchema,
+  budget: amazonBudget,
   ...sharedShape,
 });
 export type AwsConfig = z.output<typeof awsSchema>;

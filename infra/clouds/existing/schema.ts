@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { count, cpus, memory } from "../../config/fields.ts";
+import { monitoringSchema } from "../../config/monitoring.ts";
 import { headTaint } from "../../config/node-fields.ts";
 import { devicePluginSchema, operatorSchema } from "../../config/ray.ts";
 import { clientShape, sharedShape } from "../../config/shared.ts";
@@ -59,6 +60,7 @@ export const existingSchema = z.strictObject({
       tlsSecret: z.string().min(1).describe("Name of the TLS secret for `host`"),
     }),
   ).prefault({}),
+  monitoring: monitoringSchema,
   ...sharedShape,
 });
 export type ExistingConfig = z.output<typeof existingSchema>;

@@ -12,6 +12,7 @@ import type { PoolRole } from "../../model/roles.ts";
 import { buildsServiceImage, servicePlatform } from "../../model/service-image.ts";
 import type { Cloud, Exposure } from "../cloud.ts";
 import { imageBuilder } from "../service-image.ts";
+import { Budget } from "./budget.ts";
 import { Cluster } from "./cluster/cluster.ts";
 import { gkeKubeconfig } from "./cluster/kubeconfig.ts";
 import { SecretsKey } from "./cluster/secrets-key.ts";
@@ -124,6 +125,8 @@ export function createGcp(config: GcpConfig, secrets: SecretValues<"dockerHubTok
     : undefined;
   if (cache !== undefined) for (const role of Object.values(ready)) role.push(cache);
   const image = config.tableService.image;
+  if (config.budget !== undefined)
+    new Budget("budget", { project, clusterName, settings: config.budget, labels }, within());
   const { exposure, address } = createExposure(config, network, within());
 
   const kubeconfig = pulumi.secret(
@@ -153,6 +156,7 @@ export function createGcp(config: GcpConfig, secrets: SecretValues<"dockerHubTok
       privateServices: [],
     },
     database: { uri: bucket.uri, storageOptions: {} },
+    managedMetrics: config.monitoring.mode === "managed" ? { kinds: "google" } : undefined,
     client: {
       configMethod: "LOCAL",
       region,

@@ -1,6 +1,8 @@
 import { z } from "zod";
+import { googleBudget } from "../../config/budget.ts";
 import { dockerHubSchema } from "../../config/docker-hub.ts";
 import { bucketPlace, bucketRetention, cidr, count, minorVersion } from "../../config/fields.ts";
+import { googleMonitoringSchema } from "../../config/monitoring.ts";
 import { gpuEnabled, headTaint, machineSize, onDemand, spotAllowed } from "../../config/node-fields.ts";
 import { operatorSchema } from "../../config/ray.ts";
 import { clientShape, sharedShape } from "../../config/shared.ts";
@@ -208,6 +210,8 @@ export const gcpSchema = z.strictObject({
     .extend({ vending })
     .describe("The HTTP API over the Lance tables")
     .prefault({}),
+  monitoring: googleMonitoringSchema,
+  budget: googleBudget,
   ...sharedShape,
 });
 export type GcpConfig = z.output<typeof gcpSchema>;

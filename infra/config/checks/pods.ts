@@ -16,6 +16,7 @@ import { type RayGroup, rayGroups, withSidecar } from "../../model/ray-groups.ts
 import { type PoolRole, systemPool } from "../../model/roles.ts";
 import { ownsFunctionsCluster, runsFunctions } from "../functions.ts";
 import { runsMaintenance } from "../maintenance.ts";
+import type { OwnPrometheus } from "../monitoring.ts";
 import { errorIf, type Finding, warningIf } from "../report.ts";
 import type { SharedConfig } from "../shared.ts";
 
@@ -46,6 +47,9 @@ export function checkPods(config: SharedConfig, cluster: ClusterModel): Finding[
     ...(runsMaintenance(config)
       ? checkFit(cluster, systemPool, "maintenance", maintenanceAmount(config), "a run of the maintenance")
       : []),
+    ...("crds" in config.monitoring
+      ? checkFit(cluster, systemPool, "monitoring", prometheusAmount(config.monitoring), "the pod of Prometheus")
+      : []),
     ...(runsFunctions(config)
       ? checkFit(cluster, systemPool, "tableService.functions", runnerAmount(config), "a runner of Functions")
       : []),
@@ -75,6 +79,12 @@ function checkRayPods(cluster: ClusterModel, settings: Parameters<typeof rayGrou
     }),
   ];
 }
+
+const prometheusAmount = ({ cpus, memory }: OwnPrometheus): Amount => ({
+  cpus,
+  memoryBytes: parseMemory(memory),
+  gpus: 0,
+});
 
 const runnerAmount = ({ tableService: { functions } }: SharedConfig): Amount => ({
   cpus: functions.cpus,

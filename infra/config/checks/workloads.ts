@@ -229,12 +229,22 @@ const reservedAccounts = [
 
 /** Names that are free and differ. */
 export function checkNames(config: SharedConfig, cluster: ClusterModel): Finding[] {
-  const { operator, namespace, serviceAccount } = config;
+  const { operator, namespace, serviceAccount, monitoring } = config;
+  const taken = [namespace, operator.namespace];
   const groups = [
     { key: "ray", settings: config },
     { key: "tableService.functions.ray", settings: functionsRay(config) },
   ];
   return [
+    ...(monitoring.mode === "none" || monitoring.mode === "existing"
+      ? []
+      : errorIf(
+          reservedNamespace.test(monitoring.namespace) || taken.includes(monitoring.namespace),
+          "monitoring.namespace",
+          monitoring.namespace,
+          "the namespace belongs to another part, and the stack creates and deletes its own",
+          "write a namespace of its own, such as monitoring",
+        )),
     ...errorIf(
       config.ray.name === functionsCluster,
       "ray.name",

@@ -4,6 +4,7 @@ import { environment } from "../../../service/contract.ts";
 import type { Annotations, Database, Exposure, VendingIdentity } from "../../clouds/cloud.ts";
 import { checksum } from "../../kubernetes/checksum.ts";
 import { componentLabels } from "../../kubernetes/labels.ts";
+import { tableServiceName, tableServiceSelector } from "../../model/names.ts";
 import { configMapData, mergeStorageOptions, type ServiceSettings } from "./environment.ts";
 import { type ExposureSettings, TableServiceExposure } from "./exposure.ts";
 import { podTemplate } from "./pod.ts";
@@ -29,10 +30,6 @@ export interface TableServiceArgs {
   /** Protect the volume that holds the tables, when the database is a path. */
   readonly protect: boolean;
 }
-
-/** Name of the Deployment and its objects, and the label by which network policies select its pods. */
-export const tableServiceName = "table-service";
-export const tableServiceSelector = { "app.kubernetes.io/name": tableServiceName } as const;
 
 /** The HTTP API over the Lance tables. */
 export class TableService extends pulumi.ComponentResource {

@@ -32,8 +32,10 @@ const probe: End = { ip: "35.191.3.4" };
 
 type Service = NonNullable<Parameters<typeof networkPolicySpecs>[0]["tableService"]>;
 type Functions = NonNullable<Parameters<typeof networkPolicySpecs>[0]["functions"]>;
-const specs = (service: Partial<Service> = {}, ray = false, own?: Functions["own"]) =>
+const scraper = { namespace: "monitoring", labels: { app: "prometheus" } };
+const specs = (service: Partial<Service> = {}, ray = false, own?: Functions["own"], scraped = false) =>
   networkPolicySpecs({
+    scraper: scraped ? scraper : undefined,
     tableService: { selector, exposure: "cluster", probeSources: ["35.191.0.0/16"], calls: [], ...service },
     operatorNamespace: "kuberay-system",
     cleanup: "orphan-cleanup",
@@ -144,6 +146,40 @@ describe("the table service", () => {
     expect(can(stranger, tableService, ports.operations)).toBe(false);
     expect(can(notebook, tableService, ports.operations)).toBe(false);
     expect(can(probe, tableService, ports.operations)).toBe(false);
+  });
+});
+
+describe("with monitoring", () => {
+  const policies = specs({}, false, undefined, true);
+  const grafana = pod({ app: "grafana" }, "monitoring", metricsReaderLabel);
+  const elsewhere = pod({ app: "prometheus" }, "default", metricsReaderLabel);
+  const metrics = [8080, 44_217, 44_227];
+
+  test("Prometheus reaches the metrics of the service and of Ray, and no other port", () => {
+    expect(can(prometheus, tableService, ports.operations, "TCP", policies)).toBe(true);
+    for (const port of metrics) {
+      expect(can(prometheus, head, port, "TCP", policies)).toBe(true);
+      expect(can(prometheus, worker, port, "TCP", policies)).toBe(true);
+    }
+    for (const port of [...Object.values(rayPorts), 52_365])
+      expect(can(prometheus, head, port, "TCP", policies)).toBe(false);
+    expect(can(prometheus, notebook, 8080, "TCP", policies)).toBe(false);
+  });
+
+  test.each([
+    ["another pod of its namespace", grafana],
+    ["a pod with its labels in another namespace", elsewhere],
+    ["another pod of the namespace's label", stranger],
+  ])("%s reaches none of them", (_, from) => {
+    for (const to of [head, worker])
+      for (const port of metrics) expect(can(from, to, port, "TCP", policies)).toBe(false);
+    expect(can(from, tableService, ports.operations, "TCP", policies)).toBe(false);
+  });
+
+  test("only Prometheus reaches the operator's metrics", () => {
+    const inOperator = (from: End) => reaches(operatorPolicySpecs(scraper), "kuberay-system", from, operator, 8080);
+    expect(inOperator(prometheus)).toBe(true);
+    for (const from of [grafana, elsewhere, stranger]) expect(inOperator(from)).toBe(false);
   });
 });
 

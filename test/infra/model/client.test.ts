@@ -30,7 +30,7 @@ const eks: ClientIdentity = {
 
 function parameters(overrides = {}) {
   const { config, cluster } = modelOf("aws", overrides);
-  return clientParameters(config, cluster, eks);
+  return clientParameters(config, cluster, eks, "dev");
 }
 const group = {
   service_account: "geneva-service-account",
@@ -75,10 +75,15 @@ describe("the client's parameters", () => {
 
   test("have no region and role on an existing cluster", () => {
     const { config, cluster } = modelOf("kubeconfig");
-    const found = clientParameters(config, cluster, {
-      configMethod: "LOCAL",
-      database: { uri: "/data", storageOptions: {}, secretStorageOptions: false },
-    });
+    const found = clientParameters(
+      config,
+      cluster,
+      {
+        configMethod: "LOCAL",
+        database: { uri: "/data", storageOptions: {}, secretStorageOptions: false },
+      },
+      "dev",
+    );
     expect(found).not.toHaveProperty("role_name");
     expect(found).not.toHaveProperty("region");
     expect(found.worker_groups.map(({ name }) => name)).toEqual(["cpu"]);
@@ -95,8 +100,17 @@ describe("the client's parameters", () => {
   test("have a toleration only when the head's taint needs one", () => {
     expect(parameters().head_group.tolerations).toBeUndefined();
     const { config, cluster } = modelOf("aws", { nodes: { head: { taint: "NoSchedule" } } });
-    const tolerated = clientParameters(config, cluster, eks).head_group.tolerations?.map(({ key }) => key);
+    const tolerated = clientParameters(config, cluster, eks, "dev").head_group.tolerations?.map(({ key }) => key);
     expect(tolerated).toEqual(nodeTaints("ray-head", cluster.roles).map(({ key }) => key));
+  });
+
+  test("give every pod of a job the stack's label, and Ray's logs to the pod's output where the stack asks for that", () => {
+    const { head_group, worker_groups } = parameters({ ray: { logsToStderr: true } });
+    for (const { labels, env_vars } of [head_group, ...worker_groups]) {
+      expect(labels).toEqual({ "lakehead/stack": "dev" });
+      expect(env_vars).toEqual({ RAY_LOG_TO_STDERR: "1" });
+    }
+    expect(parameters().head_group.env_vars).toBeUndefined();
   });
 
   test("reject unknown names", () => {
@@ -141,6 +155,7 @@ describe("the Python snippet", () => {
         memory=8589934592,
         node_selector={"geneva.lancedb.com/ray-head": "true"},
         image="rayproject/ray:2.56.0-py312",
+        labels={**{"lakehead/stack": "dev"}, **job},
     ),
     worker_groups=[
         _WorkerGroupSpec(
@@ -153,6 +168,7 @@ describe("the Python snippet", () => {
             memory=8589934592,
             node_selector={"geneva.lancedb.com/ray-worker-cpu": "true"},
             image="rayproject/ray:2.56.0-py312",
+            labels={**{"lakehead/stack": "dev"}, **job},
         ),
     ],
     role_name="geneva-client-role",
@@ -176,7 +192,7 @@ describe("the Python snippet", () => {
 database = geneva.connect("s3://tables", storage_options=keys)
 `);
     expect(open({ allow_http: "true" })).toContain('storage_options={**{"allow_http": "true"}, **keys})\n');
-    expect(open({}).split("\n").slice(0, 2)).toEqual(["import json", "import os"]);
+    expect(open({}).split("\n").slice(0, 3)).toEqual(["import getpass", "import json", "import os"]);
     expect(snippet).not.toContain("LAKEHEAD_STORAGE_OPTIONS");
   });
 

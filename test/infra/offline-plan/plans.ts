@@ -24,6 +24,7 @@ export const planWith = (...entries: PlanEntry[]): Plan => ({
   entries,
   outputs: {},
   madeUp: [],
+  notes: [],
   warnings: [],
 });
 

@@ -25,7 +25,7 @@ export const allowedWildcards: readonly {
     why: "the tags of the tables of one bucket below one prefix",
   },
   {
-    resource: /^arn:[^*]+:logs:[^*]+:log-group:\/aws\/vpc\/[^*]+:\*$/,
+    resource: /^arn:[^*]+:logs:[^*]+:log-group:\/aws\/(vpc|eks)\/[^*]+:\*$/,
     actions: /^logs:(CreateLogStream|PutLogEvents|DescribeLogStreams)$/,
     why: "the streams of one log group",
   },

@@ -73,6 +73,16 @@ const byType: Readonly<Record<string, Fabricate>> = {
     latestVersion: 1,
     defaultVersion: 1,
   })),
+  "aws:amp/workspace:Workspace": ({ urn }) => {
+    const id = `ws-${hex(urn, 8)}-0000-4000-8000-${hex(urn, 12)}`;
+    return {
+      id,
+      outputs: {
+        arn: `arn:aws:aps:eu-central-1:${account}:workspace/${id}`,
+        prometheusEndpoint: `https://aps-workspaces.eu-central-1.amazonaws.com/workspaces/${id}/`,
+      },
+    };
+  },
   "aws:acm/certificate:Certificate": ({ urn, inputs }) => {
     const arn = `arn:aws:acm:eu-central-1:${account}:certificate/${hex(urn, 8)}-0000-4000-8000-${hex(urn, 12)}`;
     return {

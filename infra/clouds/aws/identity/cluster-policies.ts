@@ -28,19 +28,33 @@ export function controlPlanePolicy({ partition, region, account, cluster }: Plac
   });
 }
 
-/** Permissions of VPC flow logs: write to this group. Not to create it, or it would return after its deletion. */
-export function flowLogsPolicy({ partition, region, account }: Place, group: string): PolicyDocument {
+/** Writes to one log group. Not to create it, or it would return after its deletion. */
+function writeLogs({ partition, region, account }: Place, group: string): Statement {
   const arn = `arn:${partition}:logs:${region}:${account}:log-group:${group}`;
-  return policy(
-    {
-      Sid: "WriteLogs",
-      Effect: "Allow",
-      Action: ["logs:CreateLogStream", "logs:PutLogEvents", "logs:DescribeLogStreams"],
-      Resource: [arn, `${arn}:*`],
-    },
-    { Sid: "FindGroup", Effect: "Allow", Action: ["logs:DescribeLogGroups"], Resource: ["*"] },
-  );
+  return {
+    Sid: "WriteLogs",
+    Effect: "Allow",
+    Action: ["logs:CreateLogStream", "logs:PutLogEvents", "logs:DescribeLogStreams"],
+    Resource: [arn, `${arn}:*`],
+  };
 }
+
+/** Permissions of the agent that sends the output of pods. */
+export const writeLogsPolicy = (place: Place, group: string): PolicyDocument => policy(writeLogs(place, group));
+
+/** Permissions of VPC flow logs. */
+export function flowLogsPolicy(place: Place, group: string): PolicyDocument {
+  return policy(writeLogs(place, group), {
+    Sid: "FindGroup",
+    Effect: "Allow",
+    Action: ["logs:DescribeLogGroups"],
+    Resource: ["*"],
+  });
+}
+
+/** Permissions of the agent of Prometheus: write series to one workspace. */
+export const metricsPolicy = (workspaceArn: string): PolicyDocument =>
+  policy({ Sid: "WriteMetrics", Effect: "Allow", Action: ["aps:RemoteWrite"], Resource: [workspaceArn] });
 
 /** Permissions of the Ray pods: describe the cluster, use the tables. */
 export function runtimePolicy(place: Place, scope: BucketScope): PolicyDocument {

@@ -20,6 +20,8 @@ export interface NetworkArgs {
   readonly region: string;
   readonly clusterName: string;
   readonly network: CreatedNetwork;
+  /** Services of AWS that only some stacks call, for a VPC without NAT. */
+  readonly services?: readonly string[];
   readonly protect: boolean;
 }
 
@@ -138,7 +140,10 @@ export class Network extends pulumi.ComponentResource implements ClusterNetwork 
     );
     if (network.nat === "none") {
       const subnetIds = this.privateSubnets.map(({ id }) => id);
-      egress.push(...interfaceEndpoints(name, { region, vpcId: vpc.id, cidr: network.cidr, subnetIds }, child));
+      const services = [...interfaceEndpointServices, ...(args.services ?? [])];
+      egress.push(
+        ...interfaceEndpoints(name, { region, vpcId: vpc.id, cidr: network.cidr, subnetIds, services }, child),
+      );
     }
 
     this.vpcId = vpc.id;
@@ -178,11 +183,12 @@ interface InterfaceEndpointArgs {
   readonly vpcId: pulumi.Input<string>;
   readonly cidr: string;
   readonly subnetIds: readonly pulumi.Input<string>[];
+  readonly services: readonly string[];
 }
 
 function interfaceEndpoints(
   name: string,
-  { region, vpcId, cidr, subnetIds }: InterfaceEndpointArgs,
+  { region, vpcId, cidr, subnetIds, services }: InterfaceEndpointArgs,
   opts: pulumi.CustomResourceOptions,
 ): pulumi.Resource[] {
   const group = new aws.ec2.SecurityGroup(
@@ -194,7 +200,7 @@ function interfaceEndpoints(
     },
     opts,
   );
-  return interfaceEndpointServices.map(
+  return services.map(
     (service) =>
       new aws.ec2.VpcEndpoint(
         `${name}-${service.replace(".", "-")}`,

@@ -110,7 +110,14 @@ function clusterInputs({ config, network, nodeEmail, secretsKeyName }: ClusterAr
       rayOperatorConfigs: [{ enabled: config.operator.mode === "addon" }],
     },
     loggingConfig: { enableComponents: ["SYSTEM_COMPONENTS", "WORKLOADS", "APISERVER"] },
-    monitoringConfig: { enableComponents: ["SYSTEM_COMPONENTS"], managedPrometheus: { enabled: true } },
+    monitoringConfig: {
+      enableComponents: ["SYSTEM_COMPONENTS", ...(exportsGpuMetrics(config) ? ["DCGM"] : [])],
+      managedPrometheus: { enabled: true },
+    },
     costManagementConfig: { enabled: true },
   };
 }
+
+/** GKE's own dcgm-exporter, whose metrics go to Google's store alone. */
+const exportsGpuMetrics = ({ monitoring, nodes }: GcpConfig): boolean =>
+  monitoring.mode === "managed" && monitoring.gpuMetrics.enabled && nodes.gpu.enabled;

@@ -5,6 +5,7 @@ import { describe, ofType } from "../../../support/infra/graph.ts";
 
 /** Holds data, or carries the whole platform: protected in a stack that is configured so. */
 export const meant = [
+  "aws:amp/workspace:Workspace",
   "aws:ec2/vpc:Vpc",
   "aws:eks/cluster:Cluster",
   "aws:iam/openIdConnectProvider:OpenIdConnectProvider",

@@ -62,6 +62,16 @@ const googleBucket = rule(/^[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]$/, 63, `${google}/
 
 /** By type and path of the input; "+" is the name that Pulumi makes where the program gives none, its own with eight characters more. */
 export const rules: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
+  "aws:amp/ruleGroupNamespace:RuleGroupNamespace": {
+    name: rule(
+      /^[0-9A-Za-z][-.0-9A-Z_a-z]*$/,
+      64,
+      `${api}/prometheus/latest/APIReference/API_CreateRuleGroupsNamespace.html`,
+    ),
+  },
+  "aws:amp/workspace:Workspace": {
+    alias: rule(/^[0-9A-Za-z][-.0-9A-Z_a-z]*$/, 100, `${api}/prometheus/latest/APIReference/API_CreateWorkspace.html`),
+  },
   "aws:cloudwatch/logGroup:LogGroup": {
     name: rule(/^[.\-_/#A-Za-z0-9]+$/, 512, `${api}/AmazonCloudWatchLogs/latest/APIReference/API_CreateLogGroup.html`),
   },
