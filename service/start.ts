@@ -1,19 +1,15 @@
 import { tmpdir } from "node:os";
+import { getRequestListener } from "@hono/node-server";
 import { createAuthenticator } from "./auth/index.ts";
 import { openVending } from "./catalog/open.ts";
-import type { Vending } from "./catalog/vending.ts";
 import type { Config } from "./config/config.ts";
 import { createConsole } from "./console/console.ts";
 import { consoleSettings } from "./console/settings.ts";
 import { Functions } from "./functions/index.ts";
-import { uncheckedExpression, verifyExpression } from "./guard/expression/index.ts";
+import { Guard, GuardOff } from "./guard/guard.ts";
 import { requestLimits } from "./guard/limits.ts";
-import { verifyBranchName, verifyNewBranchName, verifyNewTagName, verifyTagName } from "./guard/ref-name.ts";
-import { functionIdFromParts } from "./guard/table-id.ts";
-import { uncheckedQuery, verifyQueryOfTable } from "./guard/verify-query.ts";
 import { Jobs } from "./jobs/index.ts";
 import { StoreMonitor } from "./lance/connection/store-monitor.ts";
-import type { Database } from "./lance/database.ts";
 import { openInProcess } from "./lance/in-process-database.ts";
 import { DueTables } from "./lance/maintenance/due-tables.ts";
 import { LanceFunctionStore } from "./lance/records/function-store.ts";
@@ -24,15 +20,16 @@ import { createFunctionHandler } from "./operations/functions/create-function.ts
 import { refreshFunction } from "./operations/functions/function-columns.ts";
 import { functionOperations, readOperations, writeOperations } from "./operations/index.ts";
 import { refreshColumnHandler } from "./operations/jobs/refresh-column.ts";
-import { type AdmissionClass, admissionClasses, type Tools } from "./operations/operation.ts";
+import { type AdmissionClass, admissionClasses } from "./operations/operation.ts";
 import { AdmissionLimit } from "./server/admission.ts";
 import { createApiPage } from "./server/api-page.ts";
-import { createApp } from "./server/app.ts";
 import { ByteBudget } from "./server/byte-budget.ts";
+import { createEntry } from "./server/entry.ts";
 import { createHealthApp, isReady, type Readiness } from "./server/health.ts";
 import { type Listener, listen } from "./server/listener.ts";
 import { makeMemoryDirectory } from "./server/memory-file.ts";
 import { createOpenApi } from "./server/openapi.ts";
+import { createPages } from "./server/pages.ts";
 import { PrincipalLimit } from "./server/principal-limit.ts";
 import { Turns } from "./server/turns.ts";
 import { removeStale } from "./server/upload-directory.ts";
@@ -49,43 +46,6 @@ export interface Service {
   /** Fails readiness at once, accepts requests for `drainSeconds`, completes those in flight and closes everything. */
   stop(): Promise<void>;
 }
-
-const createTools = (
-  database: Database,
-  maintenance: Tools["maintenance"],
-  vending: Vending | undefined,
-  uploads: Tools["uploads"],
-  jobs: Tools["jobs"],
-  { functions, rowErrors }: Pick<Tools, "functions" | "rowErrors">,
-  { guard, deadlineSeconds, blobWindowBytes, ...config }: Config,
-): Tools => {
-  const limits = requestLimits(config.limits);
-  return {
-    database,
-    verifyQuery: async (table, query, executes) =>
-      guard === "on"
-        ? verifyQueryOfTable(query, executes, limits, async () => (await database.count(table, query, undefined)).rows)
-        : uncheckedQuery(query),
-    verifyPredicate: (predicate) =>
-      guard === "on" ? verifyExpression(predicate, limits.expression, "predicate") : uncheckedExpression(predicate),
-    verifyExpression: (expression, field) =>
-      guard === "on" ? verifyExpression(expression, limits.expression, field) : uncheckedExpression(expression),
-    verifyTag: (tag) => verifyTagName(tag, limits.maxTagLength),
-    verifyNewTag: (tag) => verifyNewTagName(tag, limits.maxTagLength),
-    verifyBranch: (branch) => verifyBranchName(branch, limits.maxTagLength),
-    verifyNewBranch: (branch) => verifyNewBranchName(branch, limits.maxTagLength),
-    deadlineSeconds,
-    blobWindowBytes,
-    maintenance,
-    showsLocations: config.database.showLocations,
-    vending,
-    uploads,
-    jobs,
-    functions,
-    rowErrors,
-    functionId: (name) => functionIdFromParts([name], config.limits),
-  };
-};
 
 /** Opens the database in this process or, if the configuration says so, with worker processes. */
 const openDatabase = (config: Config, log: Log, metrics: Metrics): Isolation => {
@@ -149,19 +109,26 @@ export const startService = async (config: Config, log: Log, version: string): P
   // The store may be unavailable when a pod starts: the pod is live but not ready, and retries.
   const store = new StoreMonitor(() => database.connect(), log, config.database.uri);
 
-  const app = createApp({
-    tools: createTools(
+  const pages = createPages({
+    log,
+    metrics,
+    openapi: createOpenApi(version, served),
+    pages: [apiPage, console].filter((page) => page !== undefined),
+  });
+  const entry = createEntry({
+    tools: {
       database,
+      guard: new (config.guard === "on" ? Guard : GuardOff)(requestLimits(config.limits)),
+      deadlineSeconds: config.deadlineSeconds,
+      blobWindowBytes: config.blobWindowBytes,
       maintenance,
+      showsLocations: config.database.showLocations,
       vending,
-      multipart,
+      uploads: multipart,
       jobs,
-      {
-        functions: config.functions.mode === "on" ? functions : undefined,
-        rowErrors: (table, query) => functionStore.rowErrors(table, query),
-      },
-      config,
-    ),
+      functions: config.functions.mode === "on" ? functions : undefined,
+      rowErrors: (table, query) => functionStore.rowErrors(table, query),
+    },
     operations: served,
     uploads,
     authenticator,
@@ -176,9 +143,8 @@ export const startService = async (config: Config, log: Log, version: string): P
     maxResponseBytes: config.database.maxResultBytes,
     log,
     metrics,
-    openapi: createOpenApi(version, served),
+    pages: getRequestListener(pages.fetch, { hostname: config.host }),
     onStoreFailure: () => store.reportFailure(),
-    pages: [apiPage, console].filter((page) => page !== undefined),
   });
   const readiness = (): Readiness => ({
     ...state,
@@ -198,16 +164,14 @@ export const startService = async (config: Config, log: Log, version: string): P
     due,
     loans: vending?.counts,
   }));
-  const healthApp = createHealthApp(metrics, readiness);
+  const healthApp = getRequestListener(createHealthApp(metrics, readiness).fetch, { hostname: config.host });
 
-  const api = await listen(app.fetch, config.port, config.host, app.direct, config.requestMs).catch(
-    async (error: unknown) => {
-      store.stop();
-      await database.close();
-      throw error;
-    },
-  );
-  const health = await listen(healthApp.fetch, config.healthPort, config.host).catch(async (error: unknown) => {
+  const api = await listen(entry, config.port, config.host, config.requestMs).catch(async (error: unknown) => {
+    store.stop();
+    await database.close();
+    throw error;
+  });
+  const health = await listen(healthApp, config.healthPort, config.host).catch(async (error: unknown) => {
     store.stop();
     await Promise.all([api.close(0), database.close()]);
     throw error;

@@ -3,30 +3,19 @@ import type { Principal, Scope } from "../auth/index.ts";
 import type { Loan, Vending } from "../catalog/vending.ts";
 import type { ErrorCode } from "../errors.ts";
 import type { Functions, RowError, RowErrorQuery } from "../functions/index.ts";
-import type { VerifiedExpression } from "../guard/expression/index.ts";
+import type { Guard } from "../guard/guard.ts";
 import type { NamespaceId, TableId } from "../guard/table-id.ts";
-import type { VerifiedQuery } from "../guard/verify-query.ts";
 import type { Jobs } from "../jobs/index.ts";
 import type { Database } from "../lance/database.ts";
 import type { MultipartUploads } from "../lance/uploads/multipart.ts";
 import type { Commit, CommitOfRows } from "../lance/writes/write-calls.ts";
 import type { MinimumState } from "../query/model.ts";
-import type { Query } from "../query/wire.ts";
 import type { Maintenance } from "./shared/maintenance.ts";
 
 /** What a handler may use. */
 export interface Tools {
   readonly database: Database;
-  /** The guard: the database takes no query that it has not verified. */
-  readonly verifyQuery: (table: TableId, query: Query, executes: boolean) => Promise<VerifiedQuery>;
-  readonly verifyPredicate: (predicate: string) => VerifiedExpression;
-  /** @param field the request field that holds the expression, for messages. */
-  readonly verifyExpression: (expression: string, field: string) => VerifiedExpression;
-  readonly verifyTag: (tag: string) => string;
-  readonly verifyNewTag: (tag: string) => string;
-  readonly verifyBranch: (branch: string | undefined) => string | undefined;
-  /** The name of a branch to create or delete. @throws ServiceError code 13 for main. */
-  readonly verifyNewBranch: (branch: string) => string;
+  readonly guard: Guard;
   /** Seconds after which an operation that calls the store repeatedly gives up. */
   readonly deadlineSeconds: number;
   /** Bytes of a blob that are read at once. */
@@ -41,8 +30,6 @@ export interface Tools {
   readonly functions: Pick<Functions, "list" | "find" | "keepSource" | "drop"> | undefined;
   /** Why rows of a table have no value of a Function. */
   readonly rowErrors: (table: string, query: RowErrorQuery) => Promise<readonly RowError[]>;
-  /** The id of a Function by its name alone, in the root namespace. */
-  readonly functionId: (name: string) => NamespaceId;
   /** Whether responses tell where tables lie. */
   readonly showsLocations: boolean;
   /** Absent: no credentials are lent. */

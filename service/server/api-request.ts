@@ -1,32 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Context } from "hono";
 import { getQueryParam, getQueryParams } from "hono/utils/url";
 import type { HeaderSource } from "../auth/index.ts";
-import { requestUrl } from "./request-url.ts";
-
-/** A request for an operation, as the pipeline reads it. */
-export interface ApiRequest {
-  readonly method: string;
-  readonly headers: HeaderSource;
-  /** Address or target; the segment of its id is as the client sent it. */
-  readonly url: string;
-  /** Parameters of the path and the query string, decoded. */
-  readonly parameters: Readonly<Record<string, string>>;
-  /** All values of a parameter of the query string, decoded; undefined if it is absent. */
-  listOf(name: string): readonly string[] | undefined;
-  readonly body: IncomingMessage | AsyncIterable<Uint8Array>;
-  /**
-   * Aborted when the client disconnects. Created when first read: most requests need none. A getter in an object literal would
-   * keep each request in V8's hidden classes until the next full garbage collection, so requests are objects of a class.
-   */
-  readonly signal: AbortSignal;
-  /** Calls back once a response of so many bytes is with the system, or its connection is closed. */
-  whenSent(bytes: number, done: () => void): void;
-  /** Calls back once the response is sent, or its connection is closed. */
-  whenClosed(done: () => void): void;
-  /** Ends the connection of a client that does not take its response. */
-  disconnect(): void;
-}
 
 /** A response must be taken at this rate, after some time to begin: until then, it occupies memory. */
 const bytesPerMs = 256;
@@ -34,19 +8,6 @@ const beginMs = 30_000;
 
 /** Milliseconds in which a client must take so many bytes. */
 export const takenWithinMs = (bytes: number): number => beginMs + bytes / bytesPerMs;
-
-const whenClosed = (outgoing: ServerResponse, done: () => void): void => {
-  if (outgoing.destroyed || outgoing.closed) done();
-  else outgoing.once("close", done);
-};
-
-const whenSent = (outgoing: ServerResponse, bytes: number, done: () => void): void => {
-  const late = setTimeout(() => outgoing.destroy(), takenWithinMs(bytes));
-  whenClosed(outgoing, () => {
-    clearTimeout(late);
-    done();
-  });
-};
 
 /** Headers by name in lower case. Values of a repeated header are joined, so that none is ignored. */
 export const readHeaders = ({ rawHeaders }: IncomingMessage): ReadonlyMap<string, string> => {
@@ -60,46 +21,71 @@ export const readHeaders = ({ rawHeaders }: IncomingMessage): ReadonlyMap<string
   return headers;
 };
 
-const none: Readonly<Record<string, string>> = Object.freeze({});
-
-/** A request that Node has read. */
-export class NodeRequest implements ApiRequest {
-  readonly body: IncomingMessage;
+/** What a request consists of. */
+export interface RequestParts {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
   readonly headers: ReadonlyMap<string, string>;
+  /** As the client sent it, but escaped as a URL has it. */
+  readonly path: string;
+  readonly query: string;
+  /** Parameters of the path, decoded. */
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/** A request for an operation, as the pipeline reads it. */
+export class ApiRequest {
+  readonly body: IncomingMessage;
+  readonly headers: HeaderSource;
   readonly method: string;
-  readonly url: string;
+  readonly path: string;
+  /** Parameters of the path and the query string, decoded. */
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly #address: string;
   readonly #outgoing: ServerResponse;
   #controller: AbortController | undefined;
 
-  constructor(incoming: IncomingMessage, outgoing: ServerResponse, headers: ReadonlyMap<string, string>) {
+  constructor({ incoming, outgoing, headers, path, query, parameters }: RequestParts) {
     this.body = incoming;
     this.headers = headers;
     this.method = incoming.method ?? "";
-    this.url = incoming.url ?? "";
+    this.path = path;
+    // Without a key, it returns all.
+    this.parameters =
+      query === "" ? parameters : { ...(getQueryParam(query) as Record<string, string>), ...parameters };
+    // The library looks for the query string behind what could be a scheme. Without a key, it returns all.
+    this.#address = path + query;
+    const sent = query === "" ? {} : (getQueryParam(this.#address) as Record<string, string>);
+    this.parameters = { ...sent, ...parameters };
     this.#outgoing = outgoing;
   }
 
-  get parameters(): Readonly<Record<string, string>> {
-    // Without a key, it returns all.
-    return this.url.includes("?") ? (getQueryParam(this.url) as Record<string, string>) : none;
-  }
-
+  /** All values of a parameter of the query string, decoded; undefined if it is absent. */
   listOf(name: string): readonly string[] | undefined {
-    return getQueryParams(this.url, name) as string[] | undefined;
+    return getQueryParams(this.#address, name) as string[] | undefined;
   }
 
+  /** Calls back once a response of so many bytes is with the system, or its connection is closed. */
   whenSent(bytes: number, done: () => void): void {
-    whenSent(this.#outgoing, bytes, done);
+    const late = setTimeout(() => this.disconnect(), takenWithinMs(bytes));
+    this.whenClosed(() => {
+      clearTimeout(late);
+      done();
+    });
   }
 
+  /** Calls back once the response is sent, or its connection is closed. */
   whenClosed(done: () => void): void {
-    whenClosed(this.#outgoing, done);
+    if (this.#outgoing.destroyed || this.#outgoing.closed) done();
+    else this.#outgoing.once("close", done);
   }
 
+  /** Ends the connection of a client that does not take its response. */
   disconnect(): void {
     this.#outgoing.destroy();
   }
 
+  /** Aborted when the client disconnects. Created when first read: most requests need none. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       const controller = new AbortController();
@@ -110,51 +96,5 @@ export class NodeRequest implements ApiRequest {
       this.#controller = controller;
     }
     return this.#controller.signal;
-  }
-}
-
-/** A request that Hono's router has matched. */
-export class RoutedRequest implements ApiRequest {
-  readonly method: string;
-  readonly headers: HeaderSource;
-  readonly url: string;
-  readonly parameters: Readonly<Record<string, string>>;
-  readonly body: IncomingMessage | AsyncIterable<Uint8Array>;
-  readonly #context: Context;
-
-  constructor(context: Context) {
-    const { incoming } = (context.env ?? {}) as { readonly incoming?: IncomingMessage };
-    const { req } = context;
-    this.method = req.method;
-    this.headers = incoming === undefined ? req.raw.headers : readHeaders(incoming);
-    this.url = requestUrl(context);
-    this.parameters = { ...req.query(), ...req.param() };
-    this.body = incoming ?? ((req.raw.body ?? []) as AsyncIterable<Uint8Array>);
-    this.#context = context;
-  }
-
-  listOf(name: string): readonly string[] | undefined {
-    return this.#context.req.queries(name);
-  }
-
-  get #outgoing(): ServerResponse | undefined {
-    return ((this.#context.env ?? {}) as { readonly outgoing?: ServerResponse }).outgoing;
-  }
-
-  whenSent(bytes: number, done: () => void): void {
-    if (this.#outgoing === undefined) done();
-    else whenSent(this.#outgoing, bytes, done);
-  }
-
-  whenClosed(done: () => void): void {
-    if (this.#outgoing !== undefined) whenClosed(this.#outgoing, done);
-  }
-
-  disconnect(): void {
-    this.#outgoing?.destroy();
-  }
-
-  get signal(): AbortSignal {
-    return this.#context.req.raw.signal;
   }
 }

@@ -1,4 +1,4 @@
-import { Readable } from "node:stream";
+import type { Readable } from "node:stream";
 import { ServiceError } from "../errors.ts";
 
 /** Bytes of a body that must arrive in each second, on average over the time of a stall. */
@@ -15,13 +15,13 @@ const stalled = (bytes: number, stallMs: number): ServiceError =>
   });
 
 /** A client that no longer sends may no longer read either: its connection does not wait for that. */
-const closeSoon = (body: AsyncIterable<Uint8Array>): void => {
-  if (body instanceof Readable) setTimeout(() => body.destroy(), closeMs).unref();
+const closeSoon = (body: Readable): void => {
+  setTimeout(() => body.destroy(), closeMs).unref();
 };
 
 /** Ends the wait for a body of which too little arrives. Time in which the service does not read is not counted. */
 export class Arrival {
-  readonly #body: AsyncIterable<Uint8Array>;
+  readonly #body: Readable;
   readonly #stallMs: number;
   readonly #minBytes: number;
   #timer: NodeJS.Timeout | undefined;
@@ -29,7 +29,7 @@ export class Arrival {
   #waitedMs = 0;
   #from = 0;
 
-  constructor(body: AsyncIterable<Uint8Array>, stallMs: number) {
+  constructor(body: Readable, stallMs: number) {
     this.#body = body;
     this.#stallMs = stallMs;
     this.#minBytes = Math.ceil((bytesPerSecond * stallMs) / 1000);
@@ -59,8 +59,8 @@ export class Arrival {
  * The chunks of a body as they arrive. The connection stays open when reading stops early: the response is sent on it.
  * @throws ServiceError 408 if the body stalls.
  */
-export async function* arriving(body: AsyncIterable<Uint8Array>, stallMs: number): AsyncGenerator<Uint8Array, void> {
-  const chunks = (body instanceof Readable ? body.iterator({ destroyOnReturn: false }) : body)[Symbol.asyncIterator]();
+export async function* arriving(body: Readable, stallMs: number): AsyncGenerator<Uint8Array, void> {
+  const chunks = body.iterator({ destroyOnReturn: false });
   const arrival = new Arrival(body, stallMs);
   let isWaiting = false;
   try {

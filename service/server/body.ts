@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { IncomingMessage } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { invalid, ServiceError } from "../errors.ts";
 import type { RequestLimits } from "../guard/limits.ts";
 import { parseJson } from "../query/key-order.ts";
@@ -64,10 +64,7 @@ const decode = (bytes: Uint8Array): string => {
 };
 
 /** Reads a body piece by piece: one whose length is not declared may have any. */
-const readCounted = async (
-  body: AsyncIterable<Uint8Array>,
-  { maxBodyBytes, stallMs }: BodyLimits,
-): Promise<Uint8Array> => {
+const readCounted = async (body: IncomingMessage, { maxBodyBytes, stallMs }: BodyLimits): Promise<Uint8Array> => {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of arriving(body, stallMs)) {
@@ -120,8 +117,7 @@ export const mostBytesOf = ({ headers }: ApiRequest, { maxBodyBytes }: BodyLimit
 const readBytes = ({ headers, body }: ApiRequest, limits: BodyLimits): Promise<Uint8Array> => {
   const declared = headers.get("content-length") ?? undefined;
   if (declared !== undefined && Number(declared) > limits.maxBodyBytes) throw tooLarge(limits.maxBodyBytes);
-  const isDeclared = declared !== undefined && body instanceof IncomingMessage;
-  return (isDeclared ? readDeclared(body, limits) : readCounted(body, limits)).catch(incomplete);
+  return (declared === undefined ? readCounted(body, limits) : readDeclared(body, limits)).catch(incomplete);
 };
 
 const parse = (text: string): unknown => {

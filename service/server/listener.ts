@@ -1,12 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
-import { getRequestListener } from "@hono/node-server";
 import { ServiceError, type transportStatuses } from "../errors.ts";
-import type { Direct } from "./direct.ts";
 import { errorBody } from "./request.ts";
-
-type Fetch = Parameters<typeof getRequestListener>[0];
 
 export interface Listener {
   readonly server: Server;
@@ -65,7 +61,7 @@ const maxPipelined = 100;
  * Begins a request of a connection when the response to the one before is with the system. A client that sends many and reads
  * no response would otherwise fill the memory with responses.
  */
-const inTurn = (serve: (request: IncomingMessage, response: ServerResponse) => void) => {
+const inTurn = (serve: RequestListener): RequestListener => {
   const busy = new WeakMap<Socket, (() => void)[]>();
   const begin = (request: IncomingMessage, response: ServerResponse): void => {
     const { socket } = request;
@@ -94,24 +90,22 @@ const inTurn = (serve: (request: IncomingMessage, response: ServerResponse) => v
   };
 };
 
-/** For a path or Host header that does not form a URL. */
-const refuseAddress = (error: unknown): Response => {
-  const id = randomUUID();
-  const failure = new ServiceError(13, { message: "the request's path or Host header is not valid", cause: error });
-  return Response.json(errorBody(failure, id), { status: failure.status, headers: { "x-request-id": id } });
-};
+const hostForm = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
+const targetForm = /^(?:https?:\/)?\/[^?\\]*(?:\?|$)/i;
 
-/** Two proxies may each read another one of several Host headers (RFC 9112, 3.2). Node keeps the first. */
-const hasOneHost = ({ rawHeaders }: IncomingMessage): boolean => {
+/** Why a request has no address that every proxy reads alike. Two may read another one of several Host headers (RFC 9112, 3.2). */
+const faultOf = ({ rawHeaders, headers, url = "" }: IncomingMessage): string | undefined => {
   let hosts = 0;
   for (let index = 0; index < rawHeaders.length; index += 2)
     if (rawHeaders[index]?.length === 4 && rawHeaders[index]?.toLowerCase() === "host") hosts++;
-  return hosts <= 1;
+  if (hosts > 1) return "the request has more than one Host header: send one";
+  const isAddress = targetForm.test(url) && (headers.host === undefined || hostForm.test(headers.host));
+  return isAddress ? undefined : "the request's path or Host header is not valid";
 };
 
-const refuseHosts = (response: ServerResponse): void => {
+const refuse = (response: ServerResponse, message: string): void => {
   const id = randomUUID();
-  const failure = new ServiceError(13, { message: "the request has more than one Host header: send one" });
+  const failure = new ServiceError(13, { message });
   const body = JSON.stringify(errorBody(failure, id));
   const headers = {
     "content-type": "application/json",
@@ -140,19 +134,16 @@ const listening = (server: Server, port: number, host: string): Promise<void> =>
   });
 
 /**
- * Serves an application on a port.
- * @param direct takes the requests that it can handle before `fetch`.
+ * Serves requests on a port.
  * @param requestMs time in which a request must arrive, in milliseconds.
  * @throws Error with a remedy when the port is in use.
  */
 export const listen = async (
-  fetch: Fetch,
+  serve: RequestListener,
   port: number,
   host: string,
-  direct: Direct = () => false,
   requestMs: number = defaultRequestMs,
 ): Promise<Listener> => {
-  const handle = getRequestListener(fetch, { hostname: host, errorHandler: refuseAddress });
   const server = createServer(
     // Node would refuse a request without a Host header with an empty body.
     {
@@ -163,8 +154,9 @@ export const listen = async (
       requireHostHeader: false,
     },
     inTurn((request, response) => {
-      if (!hasOneHost(request)) refuseHosts(response);
-      else if (!direct(request, response)) void handle(request, response);
+      const fault = faultOf(request);
+      if (fault === undefined) serve(request, response);
+      else refuse(response, fault);
     }),
   );
   server.keepAliveTimeout = keepAliveMs;

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Context } from "hono";
-import { accepts } from "hono/accepts";
+import { parseAccept } from "hono/utils/accept";
 import { z } from "zod";
 import {
   type Authenticator,
@@ -29,7 +28,6 @@ import {
   type Media,
   type Operation,
   OperationResponse,
-  prefixes,
   type Targets,
   type Tools,
 } from "../operations/operation.ts";
@@ -112,23 +110,11 @@ const readCommon = (raw: Readonly<Record<string, unknown>>, nestsQuery: boolean)
   return { id: id ?? query.id, context: context === undefined ? query.context : { ...query.context, ...context } };
 };
 
-/** The id's path segment as it was sent: the router decodes its parameter, and a decoded `+` is ambiguous. */
-const rawId = (url: string, before: string): string => {
-  const start = url.indexOf(before) + before.length;
-  return url.slice(start, url.indexOf("/", start));
-};
-
 /** Parameters of the path and the query string; those that may be repeated are lists. */
 const parametersOf = (request: ApiRequest, { repeatable }: Operation): Readonly<Record<string, unknown>> => {
   if (repeatable === undefined) return request.parameters;
   const lists = repeatable.map((name) => [name, request.listOf(name)] as const);
   return { ...request.parameters, ...Object.fromEntries(lists.filter(([, list]) => list !== undefined)) };
-};
-
-/** Whether the path as sent ends with a slash, which the router removes. */
-const endsWithSlash = (url: string): boolean => {
-  const query = url.indexOf("?");
-  return url.charAt((query === -1 ? url.length : query) - 1) === "/";
 };
 
 const readTarget: {
@@ -170,11 +156,9 @@ const encode: Readonly<Record<Media, (content: unknown) => Content>> = {
 const asksFor = (headers: HeaderSource, { alternative }: Operation): boolean => {
   const sent = alternative === undefined ? undefined : headers.get("accept");
   if (alternative === undefined || typeof sent !== "string") return false;
-  const usual = "application/json";
-  const supports = [usual, alternative.mediaType];
-  // It reads no more of a context than this header.
-  const context = { req: { header: () => sent } } as unknown as Context;
-  return accepts(context, { header: "Accept", supports, default: usual }) === alternative.mediaType;
+  const forms = ["application/json", alternative.mediaType];
+  const preferred = parseAccept(sent).find(({ type, q }) => q > 0 && forms.includes(type.toLowerCase()));
+  return preferred?.type.toLowerCase() === alternative.mediaType;
 };
 
 const bytesOf = (content: Content): number => {
@@ -267,7 +251,6 @@ export const pipeline = (operation: Operation, parts: PipelineParts): Serve => {
       : () => parts.admission[admission];
   const known = keysOf(operation);
   const knownParameters = [...Object.keys(operation.parameters?.shape ?? {}), "delimiter", "id"];
-  const before = prefixes[kind].slice(0, prefixes[kind].indexOf(":id"));
   const changes = isWrite(operation);
   const produced = { rows: maxResponseBytes, plan: Math.min(maxPlanLength, maxResponseBytes), little: 0 };
   const expected = produced[operation.produces ?? "little"];
@@ -283,13 +266,14 @@ export const pipeline = (operation: Operation, parts: PipelineParts): Serve => {
     caller: string,
     { raw, schema }: Body,
   ): Promise<Reply> => {
-    const { headers, url } = request;
+    const { headers, path } = request;
     record.body = raw;
     const common = readCommon(raw, operation.nestsQuery === true);
     record.context = contextEntries(headers, common.context);
     const { delimiter: sent } = request.parameters;
     const delimiter = readDelimiter(sent);
-    const rawPath = rawId(url, before);
+    // Not the parameter, which is decoded: a `+` would be ambiguous then.
+    const [, , , rawPath = ""] = path.split("/", 4);
     const target = readTarget[kind]({ rawPath, delimiter: sent, body: common.id }, limits);
     if (kind !== "function") record.table = target.key;
     authorizeTarget[kind](principal, operation.scope, target.parts);
@@ -298,7 +282,7 @@ export const pipeline = (operation: Operation, parts: PipelineParts): Serve => {
     refuseUnknown(request.parameters, knownParameters);
     const parameters =
       operation.parameters === undefined ? {} : parseInput(operation.parameters, parametersOf(request, operation));
-    const dialect = endsWithSlash(url) ? "lancedb" : "catalog";
+    const dialect = path.endsWith("/") ? "lancedb" : "catalog";
     const alternative = asksFor(headers, operation);
     const minimumState = readMinimumState(headers);
     const call = {

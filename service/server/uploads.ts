@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Readable } from "node:stream";
+import type { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { ServiceError } from "../errors.ts";
 import type { RowData } from "../lance/writes/write-calls.ts";
@@ -43,9 +43,14 @@ const mediaType = /^application\/(?:vnd\.apache\.arrow\.stream|octet-stream)\s*(
 const unsupported = (message: string): ServiceError =>
   new ServiceError(13, { transport: "mediaTypeNotSupported", message });
 
+/** What an upload reads of its request. */
+interface Sent extends Pick<ApiRequest, "headers"> {
+  readonly body: Readable;
+}
+
 /** Reads what a client is still sending: it would find its connection reset, and not the response that closes it. */
-const discardRest = async ({ body }: ApiRequest): Promise<void> => {
-  if (!(body instanceof Readable) || body.readableEnded || body.destroyed) return;
+const discardRest = async ({ body }: Sent): Promise<void> => {
+  if (body.readableEnded || body.destroyed) return;
   body.resume();
   await finished(body, { signal: AbortSignal.timeout(maxDiscardMs) }).catch(() => undefined);
 };
@@ -85,7 +90,7 @@ export class Uploads {
    * @param room of an upload in parts that is left; absent: the bytes of one write.
    * @throws ServiceError 408, 413, 415, or 503 if the bodies of the caller, or of all, are too large together.
    */
-  async receive(request: ApiRequest, caller: string, room?: number): Promise<Upload> {
+  async receive(request: Sent, caller: string, room?: number): Promise<Upload> {
     try {
       return await this.#receive(request, caller, room);
     } catch (error) {
@@ -95,7 +100,7 @@ export class Uploads {
     }
   }
 
-  async #receive(request: ApiRequest, caller: string, room: number | undefined): Promise<Upload> {
+  async #receive(request: Sent, caller: string, room: number | undefined): Promise<Upload> {
     const { headers } = request;
     const { maxWriteBytes } = this.#limits;
     const mostBytes = Math.min(maxWriteBytes, room ?? maxWriteBytes);

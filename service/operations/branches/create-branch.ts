@@ -21,7 +21,7 @@ export const createBranch = defineOperation({
   example: { name: "experiment" },
   answer: z.object({ transaction_id: z.string().optional() }),
   handle: async (tools, table, { name, from_branch: from, from_version: version }) => {
-    await tools.database.createBranch(table, tools.verifyNewBranch(name), {
+    await tools.database.createBranch(table, tools.guard.newBranch(name), {
       ...branchOf(tools, from),
       ...(version === undefined ? {} : { version }),
     });

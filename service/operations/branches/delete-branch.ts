@@ -15,7 +15,7 @@ export const deleteBranch = defineOperation({
   example: { name: "experiment" },
   answer: z.object({ transaction_id: z.string().optional() }),
   handle: async (tools, table, { name }) => {
-    await tools.database.deleteBranch(table, tools.verifyNewBranch(name));
+    await tools.database.deleteBranch(table, tools.guard.newBranch(name));
     return {};
   },
 });

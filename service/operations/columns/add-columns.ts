@@ -115,7 +115,7 @@ export const addColumns = defineOperation({
     const isComputed = wire.new_columns.some((each) => each.isComputed);
     const columns = wire.new_columns.map(
       ({ name, sql }) =>
-        [name, tools.verifyExpression(sql, `${isComputed ? "computed" : "expression"} of ${name}`)] as const,
+        [name, tools.guard.expression(sql, `${isComputed ? "computed" : "expression"} of ${name}`)] as const,
     );
     const commit = await (isComputed
       ? tools.database.addComputedColumns(target, columns)

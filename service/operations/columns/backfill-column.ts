@@ -46,7 +46,7 @@ export const backfillColumn = defineOperation({
           "column: the column is not computed: only a column that add_columns added with computed or a Function is refreshed",
       });
     // A program that writes files, or a table's creator, may have put it there.
-    const expression = tools.verifyExpression(sql, "the column's expression");
+    const expression = tools.guard.expression(sql, "the column's expression");
     const job = await tools.jobs.start(
       { type: "refresh_column", table: table.key, spec: { id: table.parts, column, ...target, expression } },
       callerOf(),

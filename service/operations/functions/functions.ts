@@ -101,7 +101,7 @@ export const createFunctionByName = defineOperation({
   body: z.object({ name, ...registrationShape }).superRefine(agree),
   example: { name: "double", ...example },
   handle: (tools, _, { name, ...sent }, { principal }) => {
-    const id = tools.functionId(name);
+    const id = tools.guard.functionId(name);
     authorize(principal, common.scope, id.parts);
     return create(tools, id, sent);
   },
@@ -131,7 +131,7 @@ export const describeFunctionByName = defineOperation({
   example: { name: "double", version: "1" },
   answer: functionAnswer,
   handle: async (tools, _, { name, version }, { principal }) => {
-    const id = tools.functionId(name);
+    const id = tools.guard.functionId(name);
     authorize(principal, common.scope, id.parts);
     return describeVersion(await find(tools, id, version));
   },

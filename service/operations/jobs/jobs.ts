@@ -182,7 +182,7 @@ export const queryJobEvents = defineOperation({
   answer: z.unknown(),
   handle: async (tools, _, { job_id: id, limit = eventLimits.usual, filter }, call) => {
     await find(tools, id, call);
-    const verified = filter === undefined ? {} : { filter: tools.verifyPredicate(filter) };
+    const verified = filter === undefined ? {} : { filter: tools.guard.predicate(filter) };
     const bytes = await tools.jobs.events(id, { limit, ...verified });
     const content = new ByteStream(bytes.byteLength, bytes.byteLength, async function* () {
       yield bytes;

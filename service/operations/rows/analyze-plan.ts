@@ -2,7 +2,7 @@ import { z } from "zod";
 import { defineOperation } from "../operation.ts";
 import { documentedQuery, flatQuery, planAnswer } from "../shared/plan-body.ts";
 import { planAlternative, presentPlan } from "../shared/plan-document.ts";
-import { consistencyOf } from "../shared/snapshot.ts";
+import { verifiedQuery } from "../shared/snapshot.ts";
 
 export const analyzePlan = defineOperation({
   name: "analyze_plan",
@@ -27,7 +27,7 @@ export const analyzePlan = defineOperation({
   answer: planAnswer,
   alternative: planAlternative,
   handle: async (tools, table, query, call) => {
-    const verified = await tools.verifyQuery(table, { ...query, ...consistencyOf(call) }, true);
+    const verified = await verifiedQuery(tools, table, query, call, true);
     return presentPlan(tools, table, verified, call, await tools.database.analyze(table, verified));
   },
 });

@@ -21,7 +21,7 @@ export const countRows = defineOperation({
   handle: async (tools, table, { predicate, ...snapshot }, call) => {
     // Repeated predicates can reveal the content of rows.
     if (predicate !== undefined) authorize(call.principal, "read", table.parts);
-    const verified = predicate === undefined ? undefined : tools.verifyPredicate(predicate);
+    const verified = predicate === undefined ? undefined : tools.guard.predicate(predicate);
     const { rows, version } = await tools.database.count(table, snapshotOf(tools, snapshot, call), verified);
     return new OperationResponse(rows, versionHeader(version));
   },

@@ -18,7 +18,7 @@ export const deleteRows = defineOperation({
   handle: async (tools, table, { predicate, branch }, call) => {
     authorizeSql(call, table);
     const target = { table, ...branchOf(tools, branch) };
-    const commit = await tools.database.deleteRows(target, tools.verifyPredicate(predicate));
+    const commit = await tools.database.deleteRows(target, tools.guard.predicate(predicate));
     return committed({ version: commit.version, num_deleted_rows: commit.rows.deleted }, commit);
   },
 });

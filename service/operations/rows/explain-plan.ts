@@ -4,7 +4,7 @@ import { defineOperation } from "../operation.ts";
 import { branchField } from "../shared/common-fields.ts";
 import { documentedNestedQuery, nestedQuery, planAnswer } from "../shared/plan-body.ts";
 import { planAlternative, presentPlan } from "../shared/plan-document.ts";
-import { consistencyOf } from "../shared/snapshot.ts";
+import { verifiedQuery } from "../shared/snapshot.ts";
 
 const verbose = z.object({ verbose: optional(z.boolean()) });
 
@@ -30,7 +30,7 @@ export const explainPlan = defineOperation({
   answer: planAnswer,
   alternative: planAlternative,
   handle: async (tools, table, { query, verbose }, call) => {
-    const verified = await tools.verifyQuery(table, { ...query, ...consistencyOf(call) }, false);
+    const verified = await verifiedQuery(tools, table, query, call, false);
     return presentPlan(tools, table, verified, call, await tools.database.explain(table, verified, verbose));
   },
 });

@@ -75,7 +75,7 @@ export const mergeInsert = defineOperation({
       const expression = parameters[key];
       if (expression === undefined || expression === "") return undefined;
       authorizeSql({ principal }, table);
-      return tools.verifyExpression(expression, key);
+      return tools.guard.expression(expression, key);
     };
     const commit = await tools.database.mergeRows({ table, ...branchOf(tools, parameters.branch) }, rows, {
       on: parameters.on,

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { defineOperation, OperationResponse } from "../operation.ts";
 import { versionHeader } from "../shared/headers.ts";
 import { documentedQuery, flatQuery } from "../shared/plan-body.ts";
-import { consistencyOf } from "../shared/snapshot.ts";
+import { verifiedQuery } from "../shared/snapshot.ts";
 
 export const query = defineOperation({
   name: "query",
@@ -20,9 +20,9 @@ export const query = defineOperation({
   media: "arrow",
   produces: "rows",
   answer: z.unknown(),
-  handle: async ({ database, verifyQuery }, table, wanted, call) => {
-    const verified = await verifyQuery(table, { ...wanted, ...consistencyOf(call) }, true);
-    const { file, version } = await database.query(table, verified);
+  handle: async (tools, table, wanted, call) => {
+    const verified = await verifiedQuery(tools, table, wanted, call, true);
+    const { file, version } = await tools.database.query(table, verified);
     return new OperationResponse(file, versionHeader(version));
   },
 });

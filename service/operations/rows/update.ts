@@ -34,8 +34,8 @@ export const update = defineOperation({
     authorizeSql(call, table);
     const commit = await tools.database.updateRows(
       { table, ...branchOf(tools, branch) },
-      predicate === undefined ? undefined : tools.verifyPredicate(predicate),
-      updates.map(([column, value]) => [column, tools.verifyExpression(value, `updates of ${column}`)] as const),
+      predicate === undefined ? undefined : tools.guard.predicate(predicate),
+      updates.map(([column, value]) => [column, tools.guard.expression(value, `updates of ${column}`)] as const),
     );
     const { updated } = commit.rows;
     return committed({ version: commit.version, updated_rows: updated, rows_updated: updated }, commit);

@@ -34,8 +34,8 @@ export const versionAnswer = z.object({ version: natural.describe("The version o
 export const count = z.int().min(0);
 
 /** A write's target. @throws ServiceError code 13 for an invalid branch name. */
-export const branchOf = ({ verifyBranch }: Tools, branch: string | undefined): { readonly branch?: string } => {
-  const name = verifyBranch(branch);
+export const branchOf = ({ guard }: Tools, branch: string | undefined): { readonly branch?: string } => {
+  const name = guard.branch(branch);
   return name === undefined ? {} : { branch: name };
 };
 

@@ -46,7 +46,7 @@ const wantedSnapshot = async (
   // The version of a tag requires the scope of `tags/version`.
   authorize(call.principal, "tags:read", table.parts);
   if (version !== undefined || branch !== undefined) throw invalid("tag excludes version and branch: send one of them");
-  return tools.database.tagVersion(table, tools.verifyTag(tag));
+  return tools.database.tagVersion(table, tools.guard.tag(tag));
 };
 
 const locationFields = (location: Location | undefined, withUri: boolean) =>

@@ -18,8 +18,8 @@ export const createTag = defineOperation({
   }),
   example: { tag: "v1", version: 1 },
   answer: z.object({ transaction_id: z.string().optional() }),
-  handle: async ({ database, verifyNewTag, verifyBranch }, table, { tag, version, branch }) => {
-    await database.createTag(table, verifyNewTag(tag), version, verifyBranch(branch));
+  handle: async ({ database, guard }, table, { tag, version, branch }) => {
+    await database.createTag(table, guard.newTag(tag), version, guard.branch(branch));
     return {};
   },
 });

@@ -14,8 +14,8 @@ export const deleteTag = defineOperation({
   body: z.object({ tag: tagField }),
   example: { tag: "v1" },
   answer: z.object({ transaction_id: z.string().optional() }),
-  handle: async ({ database, verifyTag }, table, { tag }) => {
-    await database.deleteTag(table, verifyTag(tag));
+  handle: async ({ database, guard }, table, { tag }) => {
+    await database.deleteTag(table, guard.tag(tag));
     return {};
   },
 });

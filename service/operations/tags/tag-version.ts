@@ -14,5 +14,5 @@ export const tagVersion = defineOperation({
   body: z.object({ tag: tagField }),
   example: { tag: "v1" },
   answer: z.object({ version: z.int().min(0), branch: z.string().optional().describe("Absent for main") }),
-  handle: ({ database, verifyTag }, table, { tag }) => database.tagVersion(table, verifyTag(tag)),
+  handle: ({ database, guard }, table, { tag }) => database.tagVersion(table, guard.tag(tag)),
 });

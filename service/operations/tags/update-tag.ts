@@ -18,8 +18,8 @@ export const updateTag = defineOperation({
   }),
   example: { tag: "v1", version: 1 },
   answer: z.object({ transaction_id: z.string().optional() }),
-  handle: async ({ database, verifyTag, verifyBranch }, table, { tag, version, branch }) => {
-    await database.updateTag(table, verifyTag(tag), version, verifyBranch(branch));
+  handle: async ({ database, guard }, table, { tag, version, branch }) => {
+    await database.updateTag(table, guard.tag(tag), version, guard.branch(branch));
     return {};
   },
 });

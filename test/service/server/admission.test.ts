@@ -1,13 +1,16 @@
 import fc from "fast-check";
-import { describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { type Authenticator, compileTablePatterns, scopes } from "../../../service/auth/index.ts";
 import { readConfig } from "../../../service/config/config.ts";
+import { Guard } from "../../../service/guard/guard.ts";
+import { requestLimits } from "../../../service/guard/limits.ts";
 import type { Database } from "../../../service/lance/database.ts";
 import { readOperations } from "../../../service/operations/index.ts";
 import type { Tools } from "../../../service/operations/operation.ts";
 import { AdmissionLimit } from "../../../service/server/admission.ts";
-import { createApp } from "../../../service/server/app.ts";
 import { ByteBudget } from "../../../service/server/byte-budget.ts";
+import { createEntry } from "../../../service/server/entry.ts";
+import { type Listener, listen } from "../../../service/server/listener.ts";
 import { PrincipalLimit } from "../../../service/server/principal-limit.ts";
 import { Turns } from "../../../service/server/turns.ts";
 import { createLog } from "../../../service/telemetry/log.ts";
@@ -380,14 +383,17 @@ describe("an operation", () => {
     close() {},
   };
 
-  const serve = (database: Partial<Database>, { max = 10, deadlineSeconds = 1 } = {}) => {
+  const listeners: Listener[] = [];
+  afterEach(() => Promise.all(listeners.splice(0).map((listener) => listener.close(0))));
+
+  const serve = async (database: Partial<Database>, { max = 10, deadlineSeconds = 1 } = {}) => {
     const open = () => new AdmissionLimit({ ...config, queue: 0 });
     const metadata = new AdmissionLimit({ ...config, concurrency: 10 });
     const admission = { analyze: open(), plan: open(), metadata, write: open(), append: open() };
     const budget = () => new ByteBudget({ totalBytes: 2 ** 20, callerBytes: 2 ** 20 }, 100, "bytes");
-    const { router } = createApp({
+    const entry = createEntry({
       operations: readOperations,
-      tools: { database, deadlineSeconds, verifyBranch: () => undefined } as unknown as Tools,
+      tools: { database, deadlineSeconds, guard: new Guard(requestLimits(limits)) } as unknown as Tools,
       authenticator,
       limits,
       admission,
@@ -397,22 +403,24 @@ describe("an operation", () => {
       maxResponseBytes: 2 ** 20,
       log: createLog("error", { write() {} }),
       metrics: createMetrics("0.0.0-test"),
-      openapi: { text: "{}", etag: "" },
       onStoreFailure() {},
-      pages: [],
+      pages() {},
     });
+    const listener = await listen(entry, 0, "127.0.0.1");
+    listeners.push(listener);
+    const base = `http://127.0.0.1:${listener.port}`;
     const post = async (path: string, body: object = {}, bearer = "jwt") => {
       const headers = { authorization: `Bearer ${bearer}`, "content-type": "application/json" };
-      return router.request(path, { method: "POST", headers, body: JSON.stringify(body) });
+      return fetch(base + path, { method: "POST", headers, body: JSON.stringify(body) });
     };
-    const get = async (path: string) => router.request(path, { headers: { authorization: "Bearer jwt" } });
+    const get = async (path: string) => fetch(base + path, { headers: { authorization: "Bearer jwt" } });
     return { admission, post, get };
   };
 
   const described = { version: 1, schema: { fields: [] } };
 
   test("is admitted in the class that its body and its parameters call for", async () => {
-    const { admission, post } = serve({ describe: async () => described, versions: async () => [] });
+    const { admission, post } = await serve({ describe: async () => described, versions: async () => [] });
     const first = deferred();
     const running = admission.analyze.run(() => first.promise);
     const describe = "/v1/table/docs/describe";
@@ -429,7 +437,7 @@ describe("an operation", () => {
   test("counts callers with the same subject but different authentication methods apart", async () => {
     const first = deferred();
     const describe = async () => first.promise.then(() => described);
-    const { post } = serve({ describe }, { max: 1 });
+    const { post } = await serve({ describe }, { max: 1 });
     const answers = ["jwt", "static-token", "jwt"].map((bearer) => post("/v1/table/docs/describe", {}, bearer));
     expect((await answers[2])?.status).toBe(429);
     first.settle();
@@ -439,7 +447,7 @@ describe("an operation", () => {
   test("that would never end fails at its deadline and stops counting", async () => {
     // Each namespace contains another one.
     const endless = { tables: async () => [], namespaces: async () => ["deeper"] };
-    const { admission, get } = serve(endless, { deadlineSeconds: 0.01 });
+    const { admission, get } = await serve(endless, { deadlineSeconds: 0.01 });
     const answer = await get("/v1/table");
     expect(await answer.json()).toMatchObject({ code: 17, error: expect.stringContaining("one namespace at a time") });
     expect(answer.headers.get("retry-after")).toBe("1");

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { NodeRequest, readHeaders } from "../../../service/server/api-request.ts";
+import { ApiRequest, readHeaders } from "../../../service/server/api-request.ts";
 import { readBody } from "../../../service/server/body.ts";
 import { openRaw } from "../../hostile/support/raw.ts";
 import { testToken } from "../../support/request.ts";
@@ -43,7 +43,8 @@ test("a client that disconnects before its body is read is a failure of the clie
     const closed = once(incoming, "close");
     socket.destroy();
     await closed.catch(() => undefined);
-    const request = new NodeRequest(incoming, outgoing, readHeaders(incoming));
+    const headers = readHeaders(incoming);
+    const request = new ApiRequest({ incoming, outgoing, headers, path: "/", query: "", parameters: {} });
     const limits = { maxBodyBytes: 1000, maxJsonDepth: 10, stallMs: 60_000 };
     const reading = readBody(request, limits);
     await expect(reading).rejects.toMatchObject({ status: 408 });

@@ -18,7 +18,7 @@ const accepted = async (listener: Awaited<ReturnType<typeof listen>>) => {
 };
 
 test("a connection accepted before close gets a response to its first request", async () => {
-  const listener = await listen(() => new Response("here"), 0, "127.0.0.1");
+  const listener = await listen((_, response) => response.end("here"), 0, "127.0.0.1");
   const { socket, ended, answer } = await accepted(listener);
   const closed = listener.close(60_000);
   socket.write(request);
@@ -28,7 +28,7 @@ test("a connection accepted before close gets a response to its first request", 
 });
 
 test("an idle connection does not delay close", async () => {
-  const listener = await listen(() => new Response("here"), 0, "127.0.0.1");
+  const listener = await listen((_, response) => response.end("here"), 0, "127.0.0.1");
   const { socket, ended, answer } = await accepted(listener);
   socket.write(request);
   await expect.poll(answer).toContain("here");

@@ -5,7 +5,6 @@ import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
-import type { ApiRequest } from "../../../service/server/api-request.ts";
 import { type Upload, type UploadLimits, Uploads } from "../../../service/server/uploads.ts";
 
 const kibibyte = 1024;
@@ -21,17 +20,9 @@ const open = (limits: Partial<UploadLimits> = {}, sharedMemory?: string): Upload
   return uploads;
 };
 
-const request = (body: AsyncIterable<Uint8Array>, headers: Readonly<Record<string, string>> = {}): ApiRequest => ({
-  method: "POST",
-  url: "/v1/table/t/insert",
+const request = (body: Readable | AsyncIterable<Uint8Array>, headers: Readonly<Record<string, string>> = {}) => ({
   headers: new Map(Object.entries(headers)),
-  parameters: {},
-  listOf: () => undefined,
-  body,
-  signal: new AbortController().signal,
-  whenSent: (_bytes, done) => done(),
-  whenClosed: (done) => done(),
-  disconnect: () => undefined,
+  body: body instanceof Readable ? body : Readable.from(body),
 });
 
 const chunks = (count: number, bytes = 64 * kibibyte): Readable =>
