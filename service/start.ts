@@ -1,5 +1,4 @@
 import { tmpdir } from "node:os";
-import { getRequestListener } from "@hono/node-server";
 import { createAuthenticator } from "./auth/index.ts";
 import { openVending } from "./catalog/open.ts";
 import type { Config } from "./config/config.ts";
@@ -26,7 +25,7 @@ import { createApiPage } from "./server/api-page.ts";
 import { ByteBudget } from "./server/byte-budget.ts";
 import { createEntry } from "./server/entry.ts";
 import { createHealthApp, isReady, type Readiness } from "./server/health.ts";
-import { type Listener, listen } from "./server/listener.ts";
+import { type Listener, listen, webListener } from "./server/listener.ts";
 import { makeMemoryDirectory } from "./server/memory-file.ts";
 import { createOpenApi } from "./server/openapi.ts";
 import { createPages } from "./server/pages.ts";
@@ -143,7 +142,7 @@ export const startService = async (config: Config, log: Log, version: string): P
     maxResponseBytes: config.database.maxResultBytes,
     log,
     metrics,
-    pages: getRequestListener(pages.fetch, { hostname: config.host }),
+    pages: webListener(pages.fetch, config.host),
     onStoreFailure: () => store.reportFailure(),
   });
   const readiness = (): Readiness => ({
@@ -164,7 +163,7 @@ export const startService = async (config: Config, log: Log, version: string): P
     due,
     loans: vending?.counts,
   }));
-  const healthApp = getRequestListener(createHealthApp(metrics, readiness).fetch, { hostname: config.host });
+  const healthApp = webListener(createHealthApp(metrics, readiness).fetch, config.host);
 
   const api = await listen(entry, config.port, config.host, config.requestMs).catch(async (error: unknown) => {
     store.stop();

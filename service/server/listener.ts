@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
+import { getRequestListener } from "@hono/node-server";
 import { ServiceError, type transportStatuses } from "../errors.ts";
 import { errorBody } from "./request.ts";
 
@@ -132,6 +133,12 @@ const listening = (server: Server, port: number, host: string): Promise<void> =>
     });
     server.listen(port, host, resolve);
   });
+
+/** Serves an application of web requests, such as one of hono. */
+export const webListener = (fetch: Parameters<typeof getRequestListener>[0], hostname: string): RequestListener => {
+  const handle = getRequestListener(fetch, { hostname });
+  return (request, response) => void handle(request, response);
+};
 
 /**
  * Serves requests on a port.

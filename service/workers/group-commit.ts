@@ -1,6 +1,4 @@
-import { createHash } from "node:crypto";
 import { ServiceError } from "../errors.ts";
-import { outlineOf } from "../lance/arrow/stream.ts";
 import {
   type CommitOfInserts,
   mayShareCommit,
@@ -12,18 +10,10 @@ import { currentCall } from "../operations/shared/current-call.ts";
 
 type Insert = WriteCalls["insertRows"];
 
-/** Appends that may share a commit. */
-interface Group {
-  readonly key: string;
-  /** Bytes of one's rows, as sent or, where they are in memory, decompressed, whichever are more. */
-  readonly bytes: number;
-}
-
 interface Append {
   readonly caller: string | undefined;
   readonly target: WriteTarget;
   readonly data: RowData;
-  readonly bytes: number;
   readonly settle: (outcome: CommitOfInserts | ServiceError) => void;
 }
 
@@ -31,19 +21,7 @@ interface Append {
 const maxAppends = 1000;
 const maxBytes = 16 * 2 ** 20;
 
-/**
- * Appends to the same branch may share a commit if they have the same schema and no dictionaries. Of rows in a file, only a
- * worker reads the schema, and refuses those that cannot be together.
- * @returns undefined for one that shares with no other.
- */
-const groupOf = ({ table, branch }: WriteTarget, data: RowData): Group | undefined => {
-  const keyOf = (kind: string): string => JSON.stringify([table.key, branch ?? null, kind]);
-  if (data.kind === "file") return { key: keyOf("file"), bytes: data.size };
-  const { schema, dictionaries, decodedBytes } = outlineOf(data.bytes);
-  if (dictionaries.length > 0) return undefined;
-  const key = keyOf(createHash("sha256").update(schema.bytes).digest("base64"));
-  return { key, bytes: Math.max(data.bytes.byteLength, decodedBytes) };
-};
+const bytesOf = (data: RowData): number => (data.kind === "file" ? data.size : data.bytes.byteLength);
 
 /** Whether an error may be caused by the rows of one append, so that the others may succeed without it. */
 const concernsOne = ({ status, transport }: ServiceError): boolean =>
@@ -51,7 +29,8 @@ const concernsOne = ({ status, transport }: ServiceError): boolean =>
 
 /**
  * Commits small appends to the same table together. While a commit runs, appends that arrive wait for the next one, so a
- * table that is idle adds no latency, and a busy one has one version and one fragment for many appends.
+ * table that is idle adds no latency, and a busy one has one version and one fragment for many appends. Only a worker reads
+ * the rows: it refuses those that cannot be together, as with different schemas, and then each is committed alone.
  */
 export const groupAppends = (insert: Insert): Insert => {
   const waiting = new Map<string, Append[]>();
@@ -77,7 +56,7 @@ export const groupAppends = (insert: Insert): Insert => {
   const take = (queue: Append[]): readonly Append[] => {
     let bytes = 0;
     const end = queue.findIndex((append, index) => {
-      bytes += append.bytes;
+      bytes += bytesOf(append.data);
       return index > 0 && (bytes > maxBytes || index >= maxAppends);
     });
     return queue.splice(0, end === -1 ? queue.length : end);
@@ -91,11 +70,10 @@ export const groupAppends = (insert: Insert): Insert => {
 
   return async (target, data, mode) => {
     const [only] = data;
-    const group = data.length > 1 || !mayShareCommit(only, mode) ? undefined : groupOf(target, only);
-    if (group === undefined) return insert(target, data, mode);
-    const { key, bytes } = group;
+    if (data.length > 1 || !mayShareCommit(only, mode)) return insert(target, data, mode);
+    const key = JSON.stringify([target.table.key, target.branch ?? null]);
     const outcome = await new Promise<CommitOfInserts | ServiceError>((settle) => {
-      const append: Append = { caller: currentCall.getStore()?.caller, target, data: only, bytes, settle };
+      const append: Append = { caller: currentCall.getStore()?.caller, target, data: only, settle };
       const queue = waiting.get(key);
       if (queue !== undefined) queue.push(append);
       else {

@@ -4,7 +4,6 @@ import { outlineOf } from "../../../service/lance/arrow/stream.ts";
 import { outcomeUnknown } from "../../../service/lance/errors/classify-write.ts";
 import type { CommitOfInserts, InsertMode, RowData, WriteTarget } from "../../../service/lance/writes/write-calls.ts";
 import { groupAppends } from "../../../service/workers/group-commit.ts";
-import { dictionary } from "../writes/streams.ts";
 import { plainSchema, plainStream, streamOf } from "../writes/support.ts";
 
 const target: WriteTarget = { table: { key: "t", name: "t", namespace: [], parts: ["t"] } };
@@ -64,30 +63,16 @@ describe("appends to one table", () => {
     expect(sizes(recording)).toEqual([1, 1, 1]);
   });
 
-  test("share no commit with other branches, other schemas, overwrites, files or dictionaries", async () => {
+  test("share no commit with other branches and overwrites", async () => {
     const recording = recorded();
-    const onBranch = { ...target, branch: "b" };
-    const otherSchema = streamOf([{ id: 1n, text: "a" }], plainSchema.select(["id", "text"]));
     await Promise.all([
       recording.append(target, rows(1), "append"),
-      recording.append(onBranch, rows(1), "append"),
-      recording.append(target, [{ kind: "bytes", bytes: otherSchema }], "append"),
+      recording.append({ ...target, branch: "b" }, rows(1), "append"),
       recording.append(target, rows(1), "overwrite"),
-      recording.append(target, [{ kind: "bytes", bytes: dictionary }], "append"),
-      recording.append(target, file(1), "append"),
     ]);
-    expect(sizes(recording)).toEqual([1, 1, 1, 1, 1, 1]);
+    expect(sizes(recording)).toEqual([1, 1, 1]);
     expect(recording.commits.filter(({ mode }) => mode === "overwrite")).toHaveLength(1);
     expect(recording.commits.filter((commit) => commit.target.branch === "b")).toHaveLength(1);
-  });
-
-  test("with more decompressed bytes than a commit takes are split", async () => {
-    const recording = recorded();
-    const large = streamOf([{ id: 1n, text: "x".repeat(6 * 2 ** 20), vector: [0, 0, 0, 0] }], plainSchema);
-    await Promise.all(
-      Array.from({ length: 6 }, () => recording.append(target, [{ kind: "bytes", bytes: large }], "append")),
-    );
-    expect(sizes(recording)).toEqual([1, 2, 2, 1]);
   });
 });
 
@@ -132,12 +117,5 @@ describe("when a shared commit fails", () => {
     await expect(append(target, rows(1), "append")).rejects.toMatchObject({ code: 18 });
     broken = false;
     await expect(append(target, rows(1), "append")).resolves.toMatchObject({ version: 2 });
-  });
-
-  test("malformed rows are refused before they wait for a commit", async () => {
-    const recording = recorded();
-    const malformed = { kind: "bytes", bytes: new Uint8Array(16) } as const;
-    await expect(recording.append(target, [malformed], "append")).rejects.toMatchObject({ code: 13 });
-    expect(recording.commits).toEqual([]);
   });
 });
