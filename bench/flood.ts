@@ -12,13 +12,46 @@ import { million, writeMillion } from "./flood/data.ts";
 import type { Flooded } from "./flood/load.ts";
 import { neighbourTable } from "./flood/neighbours.ts";
 import { median, percentile } from "./measure.ts";
-import { MemoryWatch } from "./memory.ts";
 import { readOptions } from "./options.ts";
 import { Probe } from "./probe.ts";
+import { family, residentBytesOf } from "./processes.ts";
 import { figureTable } from "./report.ts";
 import { type Server, startServer, token } from "./servers.ts";
 import { startWorker } from "./task-process.ts";
 import { vectorOf } from "./workloads.ts";
+
+const everyMs = 50;
+
+/** Watches the resident memory of a process and its children. */
+class MemoryWatch {
+  readonly #pid: number;
+  readonly #timer: NodeJS.Timeout;
+  #peak = 0;
+
+  constructor(pid: number) {
+    this.#pid = pid;
+    this.#timer = setInterval(() => this.now(), everyMs);
+  }
+
+  /** Resident bytes now. */
+  now(): number {
+    const bytes = residentBytesOf(family(this.#pid));
+    this.#peak = Math.max(this.#peak, bytes);
+    return bytes;
+  }
+
+  /** Maximum since the last call, in bytes. */
+  takePeak(): number {
+    this.now();
+    const peak = this.#peak;
+    this.#peak = 0;
+    return peak;
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+}
 
 const { seconds, neighbours, ...options } = readOptions("bench:flood", {
   seconds: { default: 30, help: "maximum time of a search in the queue; with --neighbours, length of each flood" },

@@ -4,10 +4,9 @@
  */
 import { availableParallelism, loadavg } from "node:os";
 import { writeData } from "./data.ts";
-import { judge } from "./goals.ts";
 import { openHome, placeOf } from "./home.ts";
 import { readOptions } from "./options.ts";
-import { goalTable, speedTable, storeTable } from "./report.ts";
+import { speedTable, storeTable } from "./report.ts";
 import { runRounds } from "./rounds.ts";
 
 const plan = readOptions("bench", {
@@ -31,7 +30,6 @@ try {
       `Node ${process.version}, ${availableParallelism()} CPUs shared by service, load, SDK and store, load average ${loadBefore.toFixed(1)} before the run; ${placeOf(plan.directory)}; median of ${plan.rounds} paired rounds of ${plan.seconds} s [minimum–maximum].`,
       speedTable(results),
       ...(plan.directory ? [] : ["Requests to the store of one warm request:", storeTable(costs)]),
-      goalTable(judge(results)),
     ].join("\n\n")}\n`,
   );
 } finally {

@@ -1,5 +1,4 @@
 import { markdownTable } from "../tools/markdown-table.ts";
-import type { Goal } from "./goals.ts";
 import type { Ratio, Result, StoreCost } from "./rounds.ts";
 
 /** A table of figures: the first column names them, the others are numbers. */
@@ -48,10 +47,4 @@ export const storeTable = (costs: readonly StoreCost[]): string =>
   figureTable(
     ["operation", "within the staleness bound", "with a bound of 0"],
     costs.map(({ workload, bounded, strong }) => [workload, bounded, strong]),
-  );
-
-export const goalTable = (goals: readonly Goal[]): string =>
-  figureTable(
-    ["goal", "target", "measured", "met"],
-    goals.map(({ name, wanted, measured, reached }) => [name, wanted, measured, reached ? "yes" : "**no**"]),
   );

@@ -10,7 +10,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "../tools/parts/free-port.ts";
 import { writeData } from "./data.ts";
 import { closeConnections } from "./ingest/rows.ts";
-import { Inspector, inspectable } from "./inspector.ts";
 import { readOptions } from "./options.ts";
 import { family, residentBytesOf } from "./processes.ts";
 import { figureTable } from "./report.ts";
@@ -19,6 +18,47 @@ import type { Sent, Stretch, Task } from "./soak/load.ts";
 import { growth, type Sample, slope } from "./soak/trend.ts";
 import { type Outcome, soakWrites } from "./soak/writes.ts";
 import { startWorker } from "./task-process.ts";
+
+/** Flags of a Node process that can be inspected on a port of loopback. */
+const inspectable = (port: number): readonly string[] => [`--inspect=127.0.0.1:${port}`, "--inspect-publish-uid=http"];
+
+/** A client of Node's inspector, by the DevTools protocol. */
+class Inspector {
+  readonly #socket: WebSocket;
+  #lastId = 0;
+
+  private constructor(socket: WebSocket) {
+    this.#socket = socket;
+  }
+
+  static async connect(port: number): Promise<Inspector> {
+    const targets = await (await fetch(`http://127.0.0.1:${port}/json/list`)).json();
+    const [{ webSocketDebuggerUrl }] = targets as [{ readonly webSocketDebuggerUrl: string }];
+    const socket = new WebSocket(webSocketDebuggerUrl);
+    await new Promise((resolve, reject) => {
+      socket.onopen = resolve;
+      socket.onerror = reject;
+    });
+    return new Inspector(socket);
+  }
+
+  ask<T>(method: string, params: object = {}): Promise<T> {
+    const id = ++this.#lastId;
+    return new Promise((resolve) => {
+      this.#socket.addEventListener("message", function onMessage({ data }) {
+        const message = JSON.parse(String(data));
+        if (message.id !== id) return;
+        this.removeEventListener("message", onMessage);
+        resolve(message.result);
+      });
+      this.#socket.send(JSON.stringify({ id, method, params }));
+    });
+  }
+
+  close(): void {
+    this.#socket.close();
+  }
+}
 
 const plan = readOptions("soak", {
   minutes: { default: 10, help: "length of the run, at 80 % of the measured capacity" },

@@ -1,3 +1,5 @@
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import type { Table } from "@lancedb/lancedb";
 import { ServiceError } from "../errors.ts";
 import { type NamespaceId, rootNamespace } from "../guard/table-id.ts";
@@ -5,13 +7,12 @@ import type { Snapshot } from "../query/model.ts";
 import { faultOfValues, readSizes, refuse } from "./arrow/schema-sizes.ts";
 import { LazyConnection } from "./connection/connection.ts";
 import { TableHandles } from "./connection/handles.ts";
-import { describeLocation } from "./connection/location.ts";
+import { describeLocation, hasScheme, type Location } from "./connection/location.ts";
 import type { Database, DatabaseConfig } from "./database.ts";
 import { classifyAccess } from "./errors/classify.ts";
 import { Memoizer } from "./memoizer.ts";
 import { analyze } from "./reads/analyze.ts";
 import { Blobs } from "./reads/blobs.ts";
-import { directoryWithoutData, locationIn } from "./reads/declared.ts";
 import { indexStatistics, listIndices } from "./reads/indices.ts";
 import { describeNamespace, listNamespaces, listTables, type Names } from "./reads/lists.ts";
 import { readLsmWriteSpec } from "./reads/lsm.ts";
@@ -24,8 +25,53 @@ import { readStatistics } from "./reads/statistics.ts";
 import { listBranches, type OnInvalidTags, Tags } from "./refs/refs.ts";
 import { listVersions } from "./refs/versions.ts";
 import { Staging, stagingCaches } from "./uploads/staging.ts";
-import { createInTurn, forgetAfter } from "./writes/write-calls.ts";
-import { openWrites } from "./writes/writes.ts";
+import { openCommits } from "./writes/commits.ts";
+import { openDeclarations } from "./writes/declare.ts";
+import { openRowWrites, type WriteLimits } from "./writes/row-writes.ts";
+import { openTableWrites } from "./writes/table-writes.ts";
+import { createInTurn, forgetAfter, type WriteCalls } from "./writes/write-calls.ts";
+
+/** @param beforeCommit is awaited before each call that may commit. Until then, the tables are as they were. */
+export const openWrites = (
+  connection: LazyConnection,
+  limits: WriteLimits,
+  staging: Staging,
+  beforeCommit: () => Promise<void> = async () => undefined,
+): WriteCalls => {
+  const commits = openCommits(connection, beforeCommit);
+  return {
+    ...openRowWrites(commits, connection.storageOptions, limits, staging),
+    ...openTableWrites(commits, limits.schemas),
+    ...openDeclarations(connection.address, commits),
+  };
+};
+
+/** The SDK tells the directory of a table without data in this text alone. The names of tables cannot contain it. */
+const withoutData =
+  /^Table '[\w.-]+' was not found\s+Caused by: Dataset at path (.+) was not found: Not found: \1\/_versions/s;
+
+/**
+ * The directory of a table that has no data, by the failure to open it; undefined where the catalog has no such table. At the
+ * root, whose tables are directories, also that of a table that does not exist.
+ */
+const directoryWithoutData = (failure: unknown): string | undefined => {
+  if (!(failure instanceof ServiceError) || failure.code !== 4 || !(failure.cause instanceof Error)) return undefined;
+  return withoutData.exec(failure.cause.message)?.[1]?.split("/").at(-1);
+};
+
+/** What a path of a URL cannot hold as it is; a percent sign as well, because the text is not encoded yet. */
+const notInPath = /[^!$&-;=@-_a-z|~]/gu;
+
+/** The location of a directory in the root of a database, as the SDK gives it for a table that it has opened. */
+const locationIn = (uri: string, directory: string, isUrl: boolean): Location => {
+  if (!hasScheme(uri)) {
+    const address = join(uri, directory);
+    return { address, uri: pathToFileURL(address).href };
+  }
+  const name = isUrl ? directory.replace(notInPath, encodeURIComponent) : directory;
+  const address = `${uri.replace(/\/+$/, "")}/${name}`;
+  return { address, uri: address };
+};
 
 const onBranch = (branch: string | undefined): Snapshot => (branch === undefined ? {} : { branch });
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { awsMachines, otherAccelerators } from "../../infra/clouds/aws/nodes/machines.ts";
 import { awsRegions } from "../../infra/clouds/aws/regions.ts";
 import { gcpRegions } from "../../infra/clouds/gcp/regions.ts";
-import { notOnTheInternet } from "../../infra/config/checks/networks.ts";
+import { notOnTheInternet } from "../../infra/config/checks/created-cluster.ts";
 import type { Machine } from "../../infra/model/machines.ts";
 import { MiB } from "../../infra/model/quantity.ts";
 

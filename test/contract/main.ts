@@ -13,12 +13,67 @@ import { type ServiceProcess, startReadyServiceProcess } from "../support/servic
 import { compare } from "./compare.ts";
 import { makeData, type Real, startJobs } from "./data.ts";
 import { deviations } from "./deviations.ts";
-import { type OpenApi, operationsOf } from "./document.ts";
+import { type Described, type OpenApi, operationsOf } from "./document.ts";
 import { judge, textOf } from "./judge.ts";
-import { routeFault } from "./routes.ts";
 import { excludedChecks, runSchemathesis } from "./schemathesis.ts";
-import { logFaults, parseLog, statuses } from "./service-log.ts";
 import { readUpstream } from "./upstream.ts";
+
+interface LogLine {
+  readonly msg?: string;
+  readonly level?: string;
+  readonly status?: number;
+  readonly operation?: string;
+  readonly cause?: string;
+  readonly text?: string;
+}
+
+const parse = (line: string): LogLine => {
+  try {
+    return JSON.parse(line) as LogLine;
+  } catch {
+    return { text: line };
+  }
+};
+
+/** Lines of the service's log, parsed; a line that is not JSON becomes `{ text }`. */
+const parseLog = (output: string): readonly LogLine[] =>
+  output
+    .split("\n")
+    .filter((text) => text.trim() !== "")
+    .map(parse);
+
+/** Lines that a log must not hold after a run: internal errors, uncaught exceptions, ended workers. */
+const logFaults = (lines: readonly LogLine[]): readonly string[] =>
+  lines.flatMap(({ msg, status, operation, cause, level, text }) => {
+    if (status !== undefined) return status >= 500 ? [`${operation} answered ${status}: ${cause}`] : [];
+    if (text !== undefined) return [`the log has a line that is no JSON: ${text.slice(0, 300)}`];
+    return level === "error" || level === "warn" ? [`the log says: ${msg} ${cause ?? ""}`] : [];
+  });
+
+/** Number of responses by status, the lowest status first. */
+const statuses = (lines: readonly LogLine[]): readonly (readonly [status: number, count: number])[] => {
+  const counts = new Map<number, number>();
+  for (const { status } of lines) if (status !== undefined) counts.set(status, (counts.get(status) ?? 0) + 1);
+  return [...counts].sort(([left], [right]) => left - right);
+};
+
+/** Calls an operation that this service does not implement: it must not return 404, which clients read as "no such table". */
+const routeFault = async (base: string, token: string, operation: Described): Promise<string | undefined> => {
+  const { method, path } = operation;
+  const address = `${base}${path.replaceAll("{id}", "docs").replaceAll(/\{\w+\}/g, "any")}`;
+  for (const url of [address, `${address}/`]) {
+    const response = await fetch(url, {
+      method,
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      ...(method === "GET" ? {} : { body: "{}" }),
+    });
+    const text = await response.text();
+    const { code } = JSON.parse(text === "" ? "{}" : text) as { readonly code?: number };
+    if (response.status !== 406 || code !== 0)
+      return `${method} ${url.slice(base.length)} answers ${response.status} with code ${code}, not 406 with code 0`;
+  }
+  return undefined;
+};
 
 const { values } = parseArgs({ options: { seed: { type: "string", default: "1" } } });
 const print = (line: string): boolean => process.stdout.write(`${line}\n`);

@@ -1,25 +1,31 @@
 import { type Line, ok, unknown, wrong } from "../../check-line.ts";
 import { type Config, clusterModel, verificationFacts } from "../../clouds/schema.ts";
+import type { ClusterModel } from "../../model/cluster.ts";
 import { type Amount, describeAmount, podsPerNode } from "../../model/fit.ts";
 import { describeMemory, parseMemory } from "../../model/quantity.ts";
 import { rayGroups, withSidecar } from "../../model/ray-groups.ts";
 import { gpuResource, nodeLabels, nodeTaints, type PoolRole, poolRoles, systemPool } from "../../model/roles.ts";
 import { isReady, type NodeFact } from "../facts.ts";
 
+interface Planned {
+  readonly config: Config;
+  readonly cluster: ClusterModel;
+}
+
 /** Nodes of each role: the minimum number is ready, with the planned taints, and large enough for the role's pods. */
 export function checkNodes(config: Config, nodes: readonly NodeFact[]): Line[] {
-  return expectedRoles(config).flatMap(({ role, min }) => checkRole(config, role, min, nodes));
+  const stack = { config, cluster: clusterModel(config) };
+  return expectedRoles(stack.cluster).flatMap(({ role, min }) => checkRole(stack, role, min, nodes));
 }
 
 /** An existing cluster has only the roles that its configuration describes. */
-function expectedRoles(config: Config): { role: PoolRole; min: number }[] {
-  const { pools, capacity } = clusterModel(config);
+function expectedRoles({ pools, capacity }: ClusterModel): { role: PoolRole; min: number }[] {
   if (pools.length > 0) return pools.map(({ role, min }) => ({ role, min }));
   return poolRoles.flatMap((role) => (capacity[role] === undefined ? [] : [{ role, min: 1 }]));
 }
 
-function checkRole(config: Config, role: PoolRole, min: number, nodes: readonly NodeFact[]): Line[] {
-  const options = clusterModel(config).roles;
+function checkRole(stack: Planned, role: PoolRole, min: number, nodes: readonly NodeFact[]): Line[] {
+  const options = stack.cluster.roles;
   const [key = "", value = ""] = Object.entries(nodeLabels(role, options))[0] ?? [];
   const mislabelled = nodes.filter(
     ({ metadata }) => metadata.labels?.[key] !== undefined && metadata.labels[key] !== value,
@@ -44,7 +50,7 @@ function checkRole(config: Config, role: PoolRole, min: number, nodes: readonly 
       ),
     ];
   }
-  return [...lines, ...ready.slice(0, 1).map(() => size(config, role, ready)), ...taints(config, role, own)];
+  return [...lines, ...ready.slice(0, 1).map(() => size(stack, role, ready)), ...taints(stack, role, own)];
 }
 
 function noNodes(role: PoolRole, key: string, value: string, min: number): Line {
@@ -60,12 +66,12 @@ function noNodes(role: PoolRole, key: string, value: string, min: number): Line 
 }
 
 /** What one pod of the role requests; the head includes the autoscaler's sidecar. */
-function podOf(config: Config, role: PoolRole): Amount | undefined {
-  const { head, workers } = rayGroups(config, clusterModel(config));
+function podOf({ config, cluster }: Planned, role: PoolRole): Amount | undefined {
+  const { head, workers } = rayGroups(config, cluster);
   return role === "ray-head" ? withSidecar(head) : workers.find((worker) => worker.role === role);
 }
 
-function size(config: Config, role: PoolRole, nodes: readonly NodeFact[]): Line {
+function size(stack: Planned, role: PoolRole, nodes: readonly NodeFact[]): Line {
   const amounts = nodes.map(
     ({ status: { allocatable = {} } }): Amount => ({
       cpus: cpuQuantity(allocatable.cpu ?? "0"),
@@ -79,8 +85,8 @@ function size(config: Config, role: PoolRole, nodes: readonly NodeFact[]): Line 
   const [first = { cpus: 0, memoryBytes: 0, gpus: 0 }] = amounts;
   const have = `nodes ${role}: ${nodes.length} ready, ${describeAmount(first)} allocatable on the first`;
   if (role === "ray-worker-gpu" && amounts.some(({ gpus }) => gpus === 0))
-    return wrong(`${have}: a GPU node without ${gpuResource}`, verificationFacts(config).gpuRemedy);
-  const pod = role === systemPool ? undefined : podOf(config, role);
+    return wrong(`${have}: a GPU node without ${gpuResource}`, verificationFacts(stack.config).gpuRemedy);
+  const pod = role === systemPool ? undefined : podOf(stack, role);
   if (pod !== undefined && !amounts.some((node) => podsPerNode(pod, node) > 0))
     return wrong(
       `${have}, but one pod of the role requests ${describeAmount(pod)} and ${describeMemory(pod.diskBytes ?? 0)} of local disk`,
@@ -89,9 +95,9 @@ function size(config: Config, role: PoolRole, nodes: readonly NodeFact[]): Line 
   return ok(have);
 }
 
-function taints(config: Config, role: PoolRole, nodes: readonly NodeFact[]): Line[] {
+function taints({ config, cluster }: Planned, role: PoolRole, nodes: readonly NodeFact[]): Line[] {
   if (!verificationFacts(config).ownsNodes) return [];
-  return nodeTaints(role, clusterModel(config).roles).flatMap(({ key, effect }) => {
+  return nodeTaints(role, cluster.roles).flatMap(({ key, effect }) => {
     const bare = nodes.filter(
       ({ spec }) => !spec.taints?.some((taint) => taint.key === key && taint.effect === effect),
     );

@@ -4,8 +4,39 @@ import { branchName } from "../../query/fields.ts";
 import { ByteStream, defineOperation, OperationResponse } from "../operation.ts";
 import { versionHeader } from "../shared/headers.ts";
 import { snapshotOf } from "../shared/snapshot.ts";
-import { readRange, resolveRange } from "./byte-range.ts";
 import { ownWindows, readAhead, windowsOf } from "./windows.ts";
+
+/** The part of a blob that a request asks for. `all`: no `Range`, or one that HTTP lets a server ignore. */
+type WantedRange =
+  | { readonly kind: "all" }
+  | { readonly kind: "from"; readonly first: number; readonly last: number }
+  | { readonly kind: "last"; readonly bytes: number };
+
+/** A part of a blob: bytes from `start` up to but without `end`. */
+interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+const all: WantedRange = { kind: "all" };
+
+const numberOf = (digits: string): number => Math.min(Number(digits), Number.MAX_SAFE_INTEGER);
+
+/** Reads a `Range` of one range of bytes. Several, other units and malformed ones are ignored (RFC 9110, 14.2). */
+const readRange = (header: string | undefined): WantedRange => {
+  const [, first = "", last = ""] = /^bytes=\s*(\d*)-(\d*)\s*$/i.exec(header ?? "") ?? [];
+  if (first === "") return last === "" ? all : { kind: "last", bytes: numberOf(last) };
+  if (last === "") return { kind: "from", first: numberOf(first), last: Number.MAX_SAFE_INTEGER };
+  return numberOf(last) < numberOf(first) ? all : { kind: "from", first: numberOf(first), last: numberOf(last) };
+};
+
+/** The range within so many bytes; undefined if it has none of them. */
+const resolveRange = (wanted: WantedRange, size: number): ByteRange | undefined => {
+  if (wanted.kind === "all") return { start: 0, end: size };
+  const start = wanted.kind === "from" ? wanted.first : Math.max(0, size - wanted.bytes);
+  const end = wanted.kind === "from" ? Math.min(size, wanted.last + 1) : size;
+  return start < end ? { start, end } : undefined;
+};
 
 const maxRowId = 2n ** 64n - 1n;
 

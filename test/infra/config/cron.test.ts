@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { cronExpectation } from "../../../infra/config/cron.ts";
+import { cronExpectation } from "../../../infra/config/maintenance.ts";
 
 /**
  * What `ParseStandard` of github.com/robfig/cron v3.0.1 does, which Kubernetes' API server and controller use. With 20,000

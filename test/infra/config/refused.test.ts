@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { describe, expect, test } from "vitest";
 import { awsRegions } from "../../../infra/clouds/aws/regions.ts";
-import { findForeignKeys } from "../../../infra/config/foreign-keys.ts";
+import { findForeignKeys } from "../../../infra/config/load.ts";
 import { findPlaceholders } from "../../../infra/config/placeholders.ts";
 import { describeFinding } from "../../../infra/config/report.ts";
 import { findingsFor, minimal } from "./minimal.ts";

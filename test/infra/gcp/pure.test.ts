@@ -5,7 +5,7 @@ import { gkeKubeconfig } from "../../../infra/clouds/gcp/cluster/kubeconfig.ts";
 import { allowRules } from "../../../infra/clouds/gcp/exposure/public-endpoint.ts";
 import { labelValue } from "../../../infra/clouds/gcp/labels.ts";
 import { nodeAccountId } from "../../../infra/clouds/gcp/nodes/node-identity.ts";
-import { initialNodesPerZone, poolAccelerator } from "../../../infra/clouds/gcp/nodes/node-pool-settings.ts";
+import { initialNodesPerZone, poolAccelerator } from "../../../infra/clouds/gcp/nodes/node-pool.ts";
 import { repeats } from "../../../infra/clouds/gcp/services.ts";
 import type { Pool } from "../../../infra/model/cluster.ts";
 import { configOf } from "../config/minimal.ts";

@@ -4,13 +4,16 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { sampleRegistryToken } from "../../../infra/offline-plan/answers.ts";
+import type { Capture } from "../../../infra/offline-plan/capture.ts";
 import { costOf, parsePrices } from "../../../infra/offline-plan/cost.ts";
 import { renderGolden } from "../../../infra/offline-plan/golden.ts";
 import { planOf } from "../../../infra/offline-plan/plan.ts";
 import { readProject, readStackConfig } from "../../../infra/offline-plan/project.ts";
 import { knownTypes } from "../../../infra/offline-plan/replacements.ts";
+import { longestPath, reversed } from "../../support/infra/critical-path.ts";
 import { judge, rules } from "../../support/infra/order-rules.ts";
 import { captureStack, type ExampleStack, root, type StackCaptures } from "../../support/infra/stacks.ts";
+import { type StateResource, shortMinutes, tasksOf, unavoidable } from "../../support/infra/tasks.ts";
 import { manifests } from "../kubernetes/manifests.ts";
 import { parametersOf, unannotated, unknownToStack } from "./checks/client.ts";
 import { broadGoogleRoles, broadManagedPolicies, documents, looseTrust, notActions, wildcards } from "./checks/iam.ts";
@@ -19,9 +22,40 @@ import { cloudProtection, notRetained, strayMarks, unprotected } from "./checks/
 import { schemaErrors } from "./checks/schemas.ts";
 import { kubeconfigTokens, leaks, openSecrets } from "./checks/secrets.ts";
 import { components, kubernetesProviders, names, parents, parity, providers } from "./checks/structure.ts";
-import { delays } from "./checks/time.ts";
 import { unknownValues } from "./checks/values.ts";
 import { unsharedWaits, waitsOf } from "./checks/waits.ts";
+
+/** How long a stack takes from nothing to ready and back, by its dependencies and the clouds' typical durations. */
+
+/** How much longer than what no order could avoid. */
+const allowance = 1.1;
+
+/** A sentence with the chain when a stack takes longer than it may. */
+function delays({ resources }: Pick<Capture, "resources">, cloud: "aws" | "gcp"): string[] {
+  const known = resources.map(
+    (resource): StateResource => ({
+      urn: resource.urn,
+      type: resource.type,
+      custom: resource.kind === "custom",
+      inputs: resource.inputs,
+      dependencies: resource.dependsOn,
+      retainOnDelete: resource.retainOnDelete,
+      ...(resource.parent === undefined ? {} : { parent: resource.parent }),
+      ...(resource.provider === undefined ? {} : { provider: resource.provider }),
+    }),
+  );
+  return (["create", "delete"] as const).flatMap((operation) => {
+    const tasks = tasksOf(known, operation);
+    const { minutes, steps } = longestPath(operation === "create" ? tasks : reversed(tasks));
+    const least = unavoidable(cloud, operation);
+    const chain = steps.map((step) => `${step.urn.split("::").at(-1)} ${shortMinutes(step.minutes)}`).join(" → ");
+    return minutes <= least.minutes * allowance
+      ? []
+      : [
+          `${operation}: ${shortMinutes(minutes)} min (${chain}), unavoidable ${shortMinutes(least.minutes)} (${least.text})`,
+        ];
+  });
+}
 
 /** One key of a stack's file, for a variant of it. */
 export function configured(stack: ExampleStack, key: string): Record<string, Record<string, unknown>> {

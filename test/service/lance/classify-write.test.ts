@@ -21,6 +21,7 @@ import { outlineOf, type Stream } from "../../../service/lance/arrow/stream.ts";
 import { LazyConnection } from "../../../service/lance/connection/connection.ts";
 import { findMeaning } from "../../../service/lance/errors/classify.ts";
 import { classifyWrite, writeMeanings } from "../../../service/lance/errors/classify-write.ts";
+import { openWrites } from "../../../service/lance/in-process-database.ts";
 import { Staging } from "../../../service/lance/uploads/staging.ts";
 import { nativeOf } from "../../../service/lance/writes/commits.ts";
 import type { IndexSpecification } from "../../../service/lance/writes/index-types.ts";
@@ -31,7 +32,6 @@ import {
   type WriteCalls,
   type WriteTarget,
 } from "../../../service/lance/writes/write-calls.ts";
-import { openWrites } from "../../../service/lance/writes/writes.ts";
 import { lz4 } from "../writes/streams.ts";
 import { plainSchema, plainStream, streamOf } from "../writes/support.ts";
 

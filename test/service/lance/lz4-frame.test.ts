@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { mostBytesOf } from "../../../service/lance/arrow/lz4-frame.ts";
-import { outlineOf } from "../../../service/lance/arrow/stream.ts";
+import { mostBytesOf, outlineOf } from "../../../service/lance/arrow/stream.ts";
 import { lz4, uncompressed, zstd } from "../writes/streams.ts";
 
 const kibibyte = 1024;

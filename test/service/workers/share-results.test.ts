@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { shareResults } from "../../../service/workers/share-results.ts";
+import { shareResults } from "../../../service/workers/isolated-database.ts";
 
 const table = { key: "docs", name: "docs", namespace: [], parts: ["docs"] };
 const other = { key: "plain", name: "plain", namespace: [], parts: ["plain"] };

@@ -5,9 +5,9 @@ import type { VerifiedExpression } from "../../../service/guard/expression/index
 import { LazyConnection } from "../../../service/lance/connection/connection.ts";
 import { removeStrayOptions } from "../../../service/lance/connection/environment.ts";
 import { classify } from "../../../service/lance/errors/classify.ts";
+import { openWrites } from "../../../service/lance/in-process-database.ts";
 import { Staging, stagingCaches } from "../../../service/lance/uploads/staging.ts";
 import type { RowData, WriteCalls, WriteTarget } from "../../../service/lance/writes/write-calls.ts";
-import { openWrites } from "../../../service/lance/writes/writes.ts";
 import { type ObjectStore, startObjectStore } from "../../support/object-store.ts";
 import { Bucket } from "../../support/object-store-content.ts";
 import { type Responder, respond } from "../../support/object-store-protocol.ts";

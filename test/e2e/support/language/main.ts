@@ -4,6 +4,7 @@
  */
 
 import { spawn } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import grpc from "@pulumi/pulumi/proto/language_grpc_pb.js";
@@ -11,7 +12,26 @@ import language from "@pulumi/pulumi/proto/language_pb.js";
 import plugin from "@pulumi/pulumi/proto/plugin_pb.js";
 import empty from "google-protobuf/google/protobuf/empty_pb.js";
 import { pluginServer, servePlugin, unary } from "../plugin.ts";
-import { providerPackages } from "./packages.ts";
+
+interface ProviderPackage {
+  readonly name: string;
+  readonly version: string;
+}
+
+/** The provider packages that a project's `node_modules` holds: those whose package.json says so. */
+function providerPackages(root: string): ProviderPackage[] {
+  const scope = join(root, "node_modules", "@pulumi");
+  if (!existsSync(scope)) return [];
+  return readdirSync(scope).flatMap((folder) => {
+    const file = join(scope, folder, "package.json");
+    if (!existsSync(file)) return [];
+    const { version, pulumi } = JSON.parse(readFileSync(file, "utf8")) as {
+      version: string;
+      pulumi?: { resource?: boolean; name?: string; version?: string };
+    };
+    return pulumi?.resource === true ? [{ name: pulumi.name ?? folder, version: pulumi.version ?? version }] : [];
+  });
+}
 
 /** The runner's exit code after it has reported the error to the engine. */
 const toldAlready = 32;
