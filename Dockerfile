@@ -2,6 +2,7 @@
 FROM node:26.10.0-bookworm AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY tools/unused tools/unused
 RUN ["npm", "ci", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund"]
 
 FROM node:26.10.0-bookworm-slim

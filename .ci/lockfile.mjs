@@ -59,5 +59,13 @@ for (const [parent, entry] of Object.entries({ ...packages }))
     };
   }
 
+// npm nests links to a folder that it adds to a lockfile, and `npm ci` looks for them in the top folder.
+for (const [path, entry] of Object.entries({ ...packages })) {
+  const top = path.slice(path.lastIndexOf("node_modules/"));
+  if (entry.link !== true || path === top) continue;
+  packages[top] = entry;
+  delete packages[path];
+}
+
 lock.packages = Object.fromEntries(Object.entries(packages).sort(([left], [right]) => (left < right ? -1 : 1)));
 writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`);
