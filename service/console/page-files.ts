@@ -4,34 +4,7 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import { rolldown } from "rolldown";
-
-/**
- * Prints the page's scripts as JSON: each file's name and text. A program of its own, because the bundler would keep
- * 170 MB of the service's memory.
- */
-
-interface Script {
-  readonly name: string;
-  readonly code: string;
-}
-
-if (import.meta.main) {
-  const bundle = await rolldown({
-    input: { main: fileURLToPath(new URL("page/main.ts", import.meta.url)) },
-    platform: "browser",
-  });
-  const { output } = await bundle.generate({
-    format: "es",
-    minify: true,
-    entryFileNames: "[name].js",
-    chunkFileNames: "[name].js",
-  });
-  const scripts = output.flatMap((file): Script[] =>
-    file.type === "chunk" ? [{ name: file.fileName, code: file.code }] : [],
-  );
-  process.stdout.write(JSON.stringify(scripts));
-}
+import type { Script } from "./bundle.ts";
 
 /** A file of the console as it is sent. */
 export interface PageFile {
