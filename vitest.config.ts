@@ -5,6 +5,9 @@ import { defineConfig } from "vitest/config";
 // Workers of vitest and the processes that tests start load the same packages a hundred times: Node keeps them compiled.
 process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), "lakehead-compile-cache");
 
+/** Tests that run the Pulumi program. */
+const programTests = ["test/infra/{program,offline-plan,kubernetes,aws,gcp,bootstrap}/**/*.test.ts"];
+
 export default defineConfig({
   test: {
     // Native add-ons crash worker threads (vitest#5047).
@@ -30,7 +33,12 @@ export default defineConfig({
           globalSetup: ["test/support/global-setup.ts"],
         },
       },
-      { extends: true, test: { name: "infra", include: ["test/{infra,docs}/**/*.test.ts", "test/*.test.ts"] } },
+      {
+        extends: true,
+        test: { name: "infra", include: ["test/{infra,docs}/**/*.test.ts", "test/*.test.ts"], exclude: programTests },
+      },
+      // Each of its plans takes seconds of CPU, so it is not part of `npm test`.
+      { extends: true, test: { name: "plans", include: programTests } },
       // Needs Chromium: see test/console/main.ts.
       {
         extends: true,
