@@ -13,7 +13,15 @@ import type { Capture } from "../../infra/offline-plan/capture.ts";
 import { readProject, readStackConfig } from "../../infra/offline-plan/project.ts";
 import { eks } from "../../infra/versions.ts";
 import { pythonWith } from "../../tools/parts/python.ts";
-import { exampleStacks, root, runBootstrap, runStack } from "../support/infra/stacks.ts";
+import {
+  type ExampleStack,
+  exampleStacks,
+  functionsSecrets,
+  root,
+  runBootstrap,
+  runStack,
+  servingFunctions,
+} from "../support/infra/stacks.ts";
 import { type Template, toTemplate } from "./cloudformation.ts";
 import { factsScript, judgeMachines, judgePlaces } from "./facts.ts";
 import { type Discovery, judgeGoogle } from "./google.ts";
@@ -157,13 +165,13 @@ const withChange = (template: Template, type: string, change: Record<string, unk
   };
 };
 
-/** The examples, with what needs a secret besides. */
-const withCache = (stack: string, mode: Capture["mode"]) =>
+/** The examples, with what needs a secret besides, and Functions. */
+const complete = (stack: ExampleStack, mode: Capture["mode"]) =>
   runStack(
     stack,
     mode,
-    { "lakehead:dockerHub": { cache: true, username: "lakehead" } },
-    { "lakehead:dockerHubToken": "token" },
+    { ...servingFunctions(stack), "lakehead:dockerHub": { cache: true, username: "lakehead" } },
+    { ...functionsSecrets, "lakehead:dockerHubToken": "token" },
   );
 
 /** @throws Error with the program's own words when it fails */
@@ -233,8 +241,8 @@ if (program === undefined) {
   count.skipped++;
   print(`skipped: ${missing}`);
 } else {
-  for (const stack of ["aws-dev", "aws-prod"])
-    await judgeAws(program, stack, (mode) => withCache(stack, mode), regionOf(stack));
+  for (const stack of ["aws-dev", "aws-prod"] as const)
+    await judgeAws(program, stack, (mode) => complete(stack, mode), regionOf(stack));
   await judgeAws(program, "bootstrap/aws", (mode) => runBootstrap("aws", mode), regionOf("aws-dev"));
   const permissions = (types: readonly string[]) => python(program, [join(here, "permissions.py"), ...types]);
   for (const { what, faults } of await judgePermissions(permissions)) conclude(what, faults);
@@ -249,8 +257,8 @@ if (program === undefined) {
     "secretmanager.v1",
   ];
   const discovery = JSON.parse(await python(program, [join(here, "discovery.py"), ...names])) as Discovery;
-  for (const stack of ["gcp-dev", "gcp-prod"])
-    await judgeGoogleStack(stack, await withCache(stack, "update"), discovery);
+  for (const stack of ["gcp-dev", "gcp-prod"] as const)
+    await judgeGoogleStack(stack, await complete(stack, "update"), discovery);
   await judgeGoogleStack("bootstrap/gcp", await runBootstrap("gcp", "update"), discovery);
   for (const { what, faults } of await judgePlaces((...args) => python(program, [factsScript, ...args])))
     conclude(what, faults);
@@ -272,7 +280,10 @@ if ("missing" in waits) {
 } else for (const { what, faults } of waits.findings) conclude(what, faults);
 const postures: Record<string, Posture> = {};
 for (const stack of exampleStacks) {
-  const capture = await runStack(stack, "update");
+  // On a volume, as in `local`, there are no Functions.
+  const capture = await (stack === "local"
+    ? runStack(stack, "update")
+    : runStack(stack, "update", servingFunctions(stack), functionsSecrets));
   const resources = resourcesOf(capture);
   postures[stack] = {
     objects: objectsOf(capture),

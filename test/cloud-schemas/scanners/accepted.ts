@@ -9,9 +9,12 @@ export interface Accepted {
   readonly reason: string;
 }
 
-const rayPods = ["Pod/geneva-head", "Pod/geneva-cpu", "Pod/geneva-gpu"];
+const podsOf = (cluster: string) => ["head", "cpu", "gpu"].map((group) => `Pod/${cluster}-${group}`);
+const stackPods = podsOf("geneva");
+const rayPods = [...stackPods, ...podsOf("functions")];
 const jobs = ["CronJob/orphan-cleanup", "CronJob/maintenance"];
-const own = ["Deployment/table-service", ...jobs];
+const runner = ["Deployment/functions-runner"];
+const own = ["Deployment/table-service", ...runner, ...jobs];
 
 type Row = readonly [scanner: Scanner, check: string, objects: readonly string[]];
 
@@ -61,7 +64,7 @@ export const accepted: readonly Accepted[] = [
   ...because("Jobs install packages and read data from any host.", [
     "kube-score",
     "pod-networkpolicy: The pod does not have a matching egress NetworkPolicy",
-    rayPods,
+    stackPods,
   ]),
   ...because("It calls the Kubernetes API: the cleanup deletes RayClusters.", [
     "checkov",
@@ -74,6 +77,13 @@ export const accepted: readonly Accepted[] = [
     ["checkov", "CKV_K8S_9", rayPods],
     ["kube-linter", "no-liveness-probe", rayPods],
     ["kube-linter", "no-readiness-probe", rayPods],
+  ),
+  ...because(
+    "It serves no requests. Its lease on a job says that it lives, and another takes the job over.",
+    ["checkov", "CKV_K8S_8", runner],
+    ["checkov", "CKV_K8S_9", runner],
+    ["kube-linter", "no-liveness-probe", runner],
+    ["kube-linter", "no-readiness-probe", runner],
   ),
   ...because("Pods spread over zones and nodes by topology spread constraints.", [
     "kube-score",

@@ -88,7 +88,9 @@ interface Workload extends KubernetesObject {
 /** The posture with a privileged container in the table service. */
 function privileged(posture: Posture): Posture {
   const objects = structuredClone(posture.objects);
-  const deployment = objects.find(({ kind }) => kind === "Deployment") as Workload | undefined;
+  const isService = ({ kind, metadata }: KubernetesObject) =>
+    kind === "Deployment" && metadata.name === "table-service";
+  const deployment = objects.find(isService) as Workload | undefined;
   const [container] = deployment?.spec.template.spec.containers ?? [];
   if (container === undefined) throw new Error("no container to plant a fault in");
   container.securityContext.privileged = true;

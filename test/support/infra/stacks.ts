@@ -53,7 +53,7 @@ async function runIn(
   });
 }
 
-/** The overrides that make an example serve writes and Functions: on a RayCluster of their own, with a secret. */
+/** The overrides that make an example of a cloud serve writes and Functions: on a RayCluster of their own, with a secret. */
 export function servingFunctions(stack: ExampleStack): Readonly<Record<string, unknown>> {
   const key = "lakehead:tableService";
   const { values } = readStackConfig(readProject(root), stack);
@@ -64,13 +64,6 @@ export function servingFunctions(stack: ExampleStack): Readonly<Record<string, u
       writes: true,
       functions: { enabled: true, prefixes: ["docs.lance"], secrets: ["team$key"] },
     },
-    ...(stack === "local"
-      ? {
-          "lakehead:database": { uri: "s3://tables/prod", storageOptions: {} },
-          "lakehead:nodes": { head: { cpus: 8, memory: "16Gi" }, cpu: { cpus: 8, memory: "16Gi" } },
-          "lakehead:quota": { enabled: false },
-        }
-      : {}),
   };
 }
 
