@@ -1,4 +1,4 @@
-/** `npm run test:monitoring`: Prometheus's own tool checks the alerts, and that each fires and does not fire. */
+/** `npm run test:monitoring`: promtool checks that each alert fires and stays quiet when it should; the operator's schemas, the monitors and rules. */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { stringify } from "yaml";
 import { alertGroups, ruleGroups } from "../../infra/model/alerts.ts";
 import { type AlertCase, alertCases } from "./cases.ts";
+import { monitoringObjects, schemaFault } from "./objects.ts";
 
 const namespace = "lancedb";
 
@@ -40,19 +41,32 @@ if (spawnSync("promtool", ["--version"]).status !== 0) {
   process.exit(0);
 }
 const folder = mkdtempSync(join(tmpdir(), "lakehead-monitoring-"));
-let failed = 0;
+const count = { passed: 0, failed: 0 };
+const conclude = (what: string, fault: string): void => {
+  count[fault === "" ? "passed" : "failed"]++;
+  print(fault === "" ? `ok      ${what}` : `FAILED  ${what}\n${fault}`);
+};
 const promtool = (what: string, ...args: string[]): void => {
   const { status, stdout, stderr } = spawnSync("promtool", args, { cwd: folder, encoding: "utf8" });
-  if (status !== 0) failed++;
-  print(status === 0 ? `ok      ${what}` : `FAILED  ${what}\n${stdout}${stderr}`);
+  conclude(what, status === 0 ? "" : `${stdout}${stderr}`);
 };
 try {
   writeFileSync(join(folder, "rules.yaml"), stringify({ groups: ruleGroups(namespace) }));
   writeFileSync(join(folder, "tests.yaml"), stringify(unitTests("rules.yaml")));
   promtool("promtool reads every rule", "check", "rules", "rules.yaml");
   promtool(`${alertNames.length} alerts fire when they should, and only then`, "test", "rules", "tests.yaml");
+  const objects = await monitoringObjects();
+  const faults = objects.flatMap(schemaFault);
+  conclude(
+    `${objects.length} monitors and rules fit the operator's schemas`,
+    objects.length > 5 ? faults.join("\n") : "too few",
+  );
+  const wrong = objects
+    .slice(0, 1)
+    .map((one) => ({ ...one, body: { ...one.body, spec: { podMetricsEndpoints: "metrics" } } }));
+  conclude("the schemas refuse a wrong one", wrong.flatMap(schemaFault).length > 0 ? "" : "they did not");
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
-print(`${2 - failed} passed, ${failed} failed`);
-process.exit(failed === 0 ? 0 : 1);
+print(`${count.passed} passed, ${count.failed} failed`);
+process.exit(count.failed === 0 ? 0 : 1);
