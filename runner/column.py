@@ -91,7 +91,7 @@ class Column:
                 work.append((fragment.fragment_id, fragment.count_rows(), digest))
         return work
 
-    def fill(self, stop, event, row_errors):
+    def fill(self, stop, event, row_errors, progress):
         started = self._open()
         total = {"assigned": 0, "failed": 0}
         published = started.version
@@ -137,8 +137,11 @@ class Column:
                 total["assigned"] += sum(each["rows"] - each["failed"] for each in group)
                 done = total["assigned"] + total["failed"]
                 rate = done / max(0.001, time.time() - begun)
-                left = f"{rate:.0f} rows/s, about {max(0, whole - done) / max(1, rate):.0f} s left"
+                seconds = max(0, whole - done) / max(1, rate)
+                left = f"{rate:.0f} rows/s, about {seconds:.0f} s left"
                 event(state="progress", entity=self._spec["column"], rows=done, message=left)
+                # As one value: another thread reads it.
+                progress({"rows_done": done, "rows_total": whole, "seconds_left": round(seconds)})
             if conflict is None:
                 break
             conflicts += 1

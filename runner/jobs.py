@@ -26,6 +26,15 @@ ERROR_SCHEMA = pa.schema(
 )
 # Errors of rows are kept for as long as jobs are.
 KEPT_MILLISECONDS = 7 * 86_400_000
+LEASE_SCHEMA = pa.schema(
+    [
+        *(pa.field(name, pa.utf8(), nullable=False) for name in ["table", "owner", "note"]),
+        *(
+            pa.field(name, pa.float64(), nullable=False)
+            for name in ["expires_at", "due_since", "finished_at", "exhausted_at"]
+        ),
+    ]
+)
 EVENT_SCHEMA = pa.schema([*((name, pa.utf8()) for name in TEXTS), *((name, pa.int64()) for name in NUMBERS)])
 
 
@@ -96,12 +105,52 @@ class Jobs:
                 return job
         return None
 
-    def beat(self, job):
-        """A sign of life. What the caller wants of the job: run, cancel or pause; lost if it is another runner's."""
-        if not self._change(self._held(job), {"heartbeat": now()}):
+    def beat(self, job, progress):
+        """A sign of life, and how far it is. What the caller wants of the job: run, cancel or pause; lost if it is another runner's."""
+        told = {"result": json.dumps(progress)} if progress else {}
+        if not self._change(self._held(job), {"heartbeat": now(), **told}):
             return "lost"
         rows = self._table("jobs").to_table(columns=["wish"], filter=f"id = {quoted(job['id'])}").to_pylist()
         return rows[0]["wish"] if rows else "lost"
+
+    def lease(self, job):
+        """
+        Takes the lease of the job's table, which its maintenance and the service's own jobs take, too; once more, extends it. Whether it
+        is this job's, as `MaintenanceRecord.acquire` decides.
+        """
+        table, owner = quoted(job["table"]), quoted(f"job/{job['id']}")
+        free = f"(owner = '' OR owner = {owner} OR expires_at < {now()})"
+
+        def ensure():
+            row = {"table": job["table"], "owner": "", "note": "", "exhausted_at": -1.0}
+            row |= {name: 0.0 for name in ("expires_at", "due_since", "finished_at")}
+            data = pa.Table.from_pylist([row], schema=LEASE_SCHEMA)
+            try:
+                record = self._table("maintenance")
+            except ValueError:
+                uri = f"{self._home}/maintenance.lance"
+                lance.write_dataset(data, uri, mode="create", storage_options=self._storage)
+            else:
+                if record.count_rows(f'"table" = {table}') == 0:
+                    record.merge_insert("table").when_not_matched_insert_all().execute(data)
+
+        repeated(ensure)
+        held = {"owner": owner, "expires_at": str(float(now() + self._lease))}
+        where = f'"table" = {table} AND {free}'
+        if repeated(lambda: self._table("maintenance").update(held, where=where))["num_rows_updated"] == 0:
+            return False
+        others = f"\"table\" = {table} AND owner NOT IN ('', {owner}) AND expires_at >= {now()}"
+        if self._table("maintenance").count_rows(others) == 0:
+            return True
+        self.give_back(job)
+        return False
+
+    def give_back(self, job):
+        """Ends the lease of the job's table. One that cannot be given back ends by itself."""
+        table, owner = quoted(job["table"]), quoted(f"job/{job['id']}")
+        where = f'"table" = {table} AND owner = {owner}'
+        free = {"owner": "''", "expires_at": "0.0"}
+        repeated(lambda: self._table("maintenance").update(free, where=where))
 
     def release(self, job):
         """Leaves a job to the next runner."""

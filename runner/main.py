@@ -36,9 +36,22 @@ def say(text, **fields):
     print(json.dumps({"msg": text, **fields}), flush=True)
 
 
+def wait_for_lease(jobs, job, stop):
+    """The maintenance of a table and this job would undo each other's work."""
+    told = False
+    while not jobs.lease(job):
+        if not told:
+            jobs.event(job, state="waiting", message="waits for the maintenance of the table, or for another job on it")
+        told = True
+        if stop.wait(2):
+            raise Stopped
+
+
 def perform(jobs, job, stopping):
     """Runs a job that this runner holds, and stores how it ended, unless another runner has it by then."""
     stop = threading.Event()
+    leased = threading.Event()
+    progress = {}
     reason = []
 
     def end_early(why):
@@ -50,7 +63,9 @@ def perform(jobs, job, stopping):
         started = alive = time.time()
         while not stop.wait(LEASE_SECONDS / 6):
             try:
-                wish = jobs.beat(job)
+                wish = jobs.beat(job, progress)
+                if wish == "run" and leased.is_set() and not jobs.lease(job):
+                    wish = "unleased"
                 alive = time.time()
             except Exception as error:
                 say("a sign of life failed", job=job["id"], reason=str(error)[:300])
@@ -73,8 +88,11 @@ def perform(jobs, job, stopping):
         source = jobs.source(job["spec"]["function"]["artifact"]["digest"])
         if source is None:
             raise Failed("prepare", "the source of the Function is no longer kept: register it again", False)
-        column = Column(f"{DATABASE}/{job['spec']['directory']}", STORAGE, WORKER_STORAGE, job["spec"], source, WORKERS, PACKAGES)
-        result = column.fill(stop, partial(jobs.event, job), partial(jobs.row_errors, job))
+        wait_for_lease(jobs, job, stop)
+        leased.set()
+        uri = f"{DATABASE}/{job['spec']['directory']}"
+        column = Column(uri, STORAGE, WORKER_STORAGE, job["spec"], source, WORKERS, PACKAGES)
+        result = column.fill(stop, partial(jobs.event, job), partial(jobs.row_errors, job), progress.update)
         outcome = ("DONE", {"result": result})
     except Stopped:
         outcome = None
@@ -88,10 +106,17 @@ def perform(jobs, job, stopping):
     finally:
         stop.set()
         thread.join()
+        if leased.is_set():
+            try:
+                jobs.give_back(job)
+            except Exception as error:
+                say("a lease was not given back", job=job["id"], reason=str(error)[:300])
     if outcome is None:
         why = reason[0] if reason else "shutdown"
         message = f"the job took more than {JOB_SECONDS:.0f} s; ask the operator to raise LAKEHEAD_JOBS_SECONDS"
+        unleased = "the lease of the table was lost; retry"
         ends = {
+            "unleased": ("FAILED", {"failure": {"phase": "lease", "message": unleased, "retryable": True}}),
             "cancel": ("CANCELLED", {}),
             "timeout": ("TIMED_OUT", {"failure": {"phase": "run", "message": message, "retryable": True}}),
         }

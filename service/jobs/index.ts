@@ -9,6 +9,8 @@
  * 2. `await tools.jobs.start({ type, table, spec }, callerOf())` in the operation, and answer its id as `job_id`. What a
  *    caller did wrong is refused before: a job fails later, where fewer people look.
  *
+ * A job whose table is busy throws {@link JobBusy}: it waits, and others run meanwhile.
+ *
  * Cancellation is cooperative: the signal is aborted, and the job ends with CANCELLED as soon as `perform` settles,
  * whatever it settles with. `perform` of a `resumable` type may be called again, in another process, for a job that a process
  * left unfinished: it goes on from what is committed. Such a job can also be paused. A job of another type ends with FAILED
@@ -17,7 +19,7 @@
  * The signal's reason is one of {@link StopReason}. Work outside of this process (a job on Ray) is stopped for `cancel`, `pause`
  * and `timeout`; for `shutdown` and `lost` it can go on, and the next runner finds it by the job's id.
  */
-export { type JobContext, JobFailed, type JobHandler, Jobs, type NewJob, type StopReason } from "./jobs.ts";
+export { JobBusy, type JobContext, JobFailed, type JobHandler, Jobs, type NewJob, type StopReason } from "./jobs.ts";
 export {
   isOpen,
   type JobContent,

@@ -55,6 +55,11 @@ export class JobFailed extends Error {
   }
 }
 
+/** What a handler throws before it has begun, because something else works on the table. */
+export class JobBusy extends Error {}
+
+/** Milliseconds after which a job whose table was busy is tried again. */
+const busyMs = 2000;
 /** A record that was read less than this many milliseconds ago is not read again. */
 const freshMs = 250;
 /** Milliseconds after which the store is taken to be away, and a job that is known is answered from memory. */
@@ -105,9 +110,14 @@ export class Jobs {
   #known = new Map<string, JobRecord>();
   #readAt = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | undefined;
+  /** Jobs that this process started or took over, and whose end it has not seen. */
+  readonly #own = new Set<string>();
+  readonly #onEnd: (job: JobRecord) => void;
   /** Changes of this process, so that a read that began before one does not undo it. */
   #changes = 0;
   readonly #waiting: JobRecord[] = [];
+  /** When jobs whose table was busy are tried again. */
+  readonly #notBefore = new Map<string, number>();
   readonly #running = new Map<string, Running>();
   readonly #settled = new Set<Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
@@ -116,10 +126,18 @@ export class Jobs {
   #prunedAt = 0;
   #stopped = false;
 
-  constructor(store: JobStore, limits: JobLimits, log: Log, now: () => number = Date.now) {
+  /** @param onEnd is called by one process for each job that ends. */
+  constructor(
+    store: JobStore,
+    limits: JobLimits,
+    log: Log,
+    onEnd: (job: JobRecord) => void = () => undefined,
+    now: () => number = Date.now,
+  ) {
     this.#store = store;
     this.#limits = limits;
     this.#log = log;
+    this.#onEnd = onEnd;
     this.#now = now;
   }
 
@@ -128,7 +146,15 @@ export class Jobs {
     this.#handlers.set(type, handler);
   }
 
-  /** Jobs in progress in this process, for metrics. */
+  /** The jobs of the database that were last read, by type and state. */
+  get kept(): readonly { readonly type: string; readonly state: JobState; readonly count: number }[] {
+    const groups = Map.groupBy(this.#known.values(), ({ type, state }) => `${type} ${state}`);
+    return [...groups.values()].flatMap((jobs) =>
+      jobs.slice(0, 1).map(({ type, state }) => ({ type, state, count: jobs.length })),
+    );
+  }
+
+  /** Jobs in progress in this process. */
   get counts(): { readonly running: number; readonly waiting: number } {
     return { running: this.#running.size, waiting: this.#waiting.length };
   }
@@ -173,6 +199,7 @@ export class Jobs {
     }
     // Again, because a read meanwhile may not have had it.
     this.#set(job);
+    this.#own.add(job.id);
     if (!isElsewhere) this.#enqueue(job);
     return job.id;
   }
@@ -303,6 +330,7 @@ export class Jobs {
     };
     if (!(await this.#change(job.id, job.runner, values))) return;
     this.#log.info({ job: job.id, type: job.type, before: job.runner }, "a job was taken over");
+    this.#own.add(job.id);
     this.#enqueue({ ...job, ...values });
   }
 
@@ -333,11 +361,13 @@ export class Jobs {
   #dispatch(): void {
     const runningOf = (owner: string): number =>
       [...this.#running.values()].filter(({ job }) => job.owner === owner).length;
-    while (!this.#stopped && this.#running.size < this.#limits.concurrency && this.#waiting.length > 0) {
-      const least = Math.min(...this.#waiting.map(({ owner }) => runningOf(owner)));
-      const next = this.#waiting.findIndex(({ owner }) => runningOf(owner) === least);
-      const [job] = this.#waiting.splice(next, 1);
-      if (job !== undefined) this.#track(this.#perform(job));
+    while (!this.#stopped && this.#running.size < this.#limits.concurrency) {
+      const ready = this.#waiting.filter(({ id }) => (this.#notBefore.get(id) ?? 0) <= this.#now());
+      const least = Math.min(...ready.map(({ owner }) => runningOf(owner)));
+      const job = ready.find(({ owner }) => runningOf(owner) === least);
+      if (job === undefined) break;
+      this.#waiting.splice(this.#waiting.indexOf(job), 1);
+      this.#track(this.#perform(job));
     }
   }
 
@@ -363,21 +393,33 @@ export class Jobs {
       },
     };
     try {
-      await this.appendEvents(job.id, [{ state: "IN_PROGRESS", message: `attempt ${job.attempts}` }]);
+      if (!this.#notBefore.has(job.id))
+        await this.appendEvents(job.id, [{ state: "IN_PROGRESS", message: `attempt ${job.attempts}` }]);
       const outcome = await this.#outcomeOf(job, context);
-      if (stop.signal.aborted && !("result" in outcome)) await this.#stopEarly(job, stop.signal.reason as StopReason);
-      else await this.#end(job, "result" in outcome ? "DONE" : "FAILED", outcome);
+      if ("busy" in outcome && !stop.signal.aborted) await this.#postpone(job, outcome.busy);
+      else if (stop.signal.aborted && !("result" in outcome))
+        await this.#stopEarly(job, stop.signal.reason as StopReason);
+      else if (!("busy" in outcome)) await this.#end(job, "result" in outcome ? "DONE" : "FAILED", outcome);
     } finally {
       clearTimeout(deadline);
       this.#running.delete(job.id);
+      if (!this.#waiting.includes(job)) this.#notBefore.delete(job.id);
       this.#dispatch();
     }
+  }
+
+  /** Lets a job wait while others run. */
+  async #postpone(job: JobRecord, message: string): Promise<void> {
+    if (!this.#notBefore.has(job.id)) await this.appendEvents(job.id, [{ state: "waiting", message }]);
+    this.#notBefore.set(job.id, this.#now() + busyMs);
+    this.#waiting.push(job);
+    setTimeout(() => this.#dispatch(), busyMs).unref();
   }
 
   async #outcomeOf(
     job: JobRecord,
     context: JobContext,
-  ): Promise<{ readonly result: JobContent } | { readonly failure: JobFailure }> {
+  ): Promise<{ readonly result: JobContent } | { readonly failure: JobFailure } | { readonly busy: string }> {
     try {
       context.signal.throwIfAborted();
       const handler = this.#handlers.get(job.type);
@@ -387,6 +429,7 @@ export class Jobs {
       verifyContent(result, "result");
       return { result };
     } catch (error) {
+      if (error instanceof JobBusy) return { busy: error.message };
       const cause = error instanceof Error ? (error.cause ?? error) : error;
       const fields = { job: job.id, type: job.type, table: job.table };
       if (!context.signal.aborted) this.#log.warn({ ...fields, reason: String(cause).slice(0, 500) }, "a job failed");
@@ -450,6 +493,12 @@ export class Jobs {
   #set(job: JobRecord): void {
     this.#changes++;
     this.#known.set(job.id, job);
+    this.#count(job.id);
+  }
+
+  #count(id: string): void {
+    const job = this.#known.get(id);
+    if (job !== undefined && !isOpen(job) && this.#own.delete(id)) this.#onEnd(job);
   }
 
   /** Reads the records unless that was done lately. Calls at once share a read. @throws ServiceError code 17 */
@@ -470,6 +519,7 @@ export class Jobs {
       if (changes !== this.#changes && this.#now() - from < readMs) continue;
       this.#known = new Map(records.map((job) => [job.id, job]));
       this.#readAt = from;
+      for (const id of this.#own) this.#count(id);
       return;
     }
   }

@@ -35,6 +35,7 @@ export interface JobRecord {
   readonly attempts: number;
   /** What the caller wants of it while it is in progress. */
   readonly wish: "run" | "cancel" | "pause";
+  /** What came of it; while it is in progress, how far it is, where its runner tells. */
   readonly result: JobContent | null;
   readonly failure: JobFailure | null;
 }

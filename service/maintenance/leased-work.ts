@@ -3,6 +3,7 @@ import { hostname } from "node:os";
 import type { TableMaintenanceConfig } from "../config/maintenance.ts";
 import { describeFailure } from "../lance/maintenance/maintained-tables.ts";
 import type { MaintenanceRecord, RecordRow } from "../lance/maintenance/maintenance-record.ts";
+import { keepLease } from "../lance/maintenance/table-lease.ts";
 import type { Limits } from "./policy.ts";
 import type { Figures, Step, WorkResult } from "./work.ts";
 import { workInProcess } from "./worker.ts";
@@ -99,27 +100,9 @@ export class LeasedWork {
     const { database, attempts, memoryBytes, tableSeconds } = this.#config;
     const { onStep } = this.#options;
     const endsAt = Date.now() + tableSeconds * 1000;
-    const lost = new AbortController();
-    let heldUntil = Date.now() + this.#leaseMs;
-    let isRenewing = false;
-    const renewal = setInterval(async () => {
-      // On a slow store, renewals at once would conflict with each other.
-      if (isRenewing) return;
-      isRenewing = true;
-      const from = Date.now();
-      try {
-        if (await this.#record.renew(table, owner, this.#leaseMs)) heldUntil = from + this.#leaseMs;
-        else lost.abort("another run has taken over its lease");
-      } catch (error) {
-        // Well before the end, so that this run has stopped when another begins.
-        if (Date.now() > heldUntil - this.#leaseMs / 3)
-          lost.abort(`its lease could not be renewed: ${describeFailure(error)}`);
-      } finally {
-        isRenewing = false;
-      }
-    }, this.#leaseMs / 4);
+    const lease = keepLease(this.#record, table, owner, this.#leaseMs);
     try {
-      const signal = AbortSignal.any([lost.signal, this.#options.signal, ...(stop === undefined ? [] : [stop])]);
+      const signal = AbortSignal.any([lease.signal, this.#options.signal, ...(stop === undefined ? [] : [stop])]);
       const ahead = await this.#options.ahead?.(id, limits, signal);
       const result = await workInProcess(
         { database, id, options: { limits, attempts } },
@@ -134,7 +117,7 @@ export class LeasedWork {
       const { notes, ...first } = ahead;
       return { result: { ...result, ...first }, notes };
     } finally {
-      clearInterval(renewal);
+      lease.stop();
     }
   }
 }

@@ -107,6 +107,26 @@ export const metricDefinitions = {
     labels: [],
     help: "Time for which the first of these tables has been due; with LAKEHEAD_WRITES=on",
   },
+  lakehead_jobs: {
+    type: "gauge",
+    labels: ["type", "state"],
+    help: "Jobs that the database keeps, by type and state: the same of every replica; with LAKEHEAD_WRITES=on",
+  },
+  lakehead_jobs_ended_total: {
+    type: "counter",
+    labels: ["type", "state"],
+    help: "Jobs that this process started or took over and that have ended, by type and state",
+  },
+  lakehead_job_duration_seconds: {
+    type: "histogram",
+    labels: ["type"],
+    help: "Time from the start of these jobs to their end",
+  },
+  lakehead_job_rows_total: {
+    type: "counter",
+    labels: ["type", "outcome"],
+    help: "Rows of these jobs, by outcome: written, failed (a Function gave no value)",
+  },
   lakehead_build_info: {
     type: "gauge",
     labels: ["version"],

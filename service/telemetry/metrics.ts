@@ -9,6 +9,13 @@ export interface Metrics {
   workerEnd(pool: string, reason: string): void;
   /** Counts the rows of a committed write. @param rows by change. @param bytes of the rows as sent. */
   write(rows: Readonly<Record<string, number>> | undefined, bytes: number | undefined): void;
+  /** Counts a job that has ended, and its rows. */
+  jobEnd(
+    type: string,
+    state: string,
+    seconds: number,
+    rows: { readonly written: number; readonly failed: number },
+  ): void;
   /** Sets the source of the values that are read at each scrape. */
   watch(read: () => Readings): void;
   render(): Promise<{ readonly contentType: string; readonly text: string }>;
@@ -32,11 +39,15 @@ export interface Readings {
   readonly uploadBytes: number;
   readonly ready: boolean;
   readonly storeAnswers: boolean;
-  /** Tables that stay due; undefined where the service does not serve writes. */
+  /** Jobs that the database keeps, by type and state; undefined where the service does not serve writes. */
+  readonly jobs: readonly { readonly type: string; readonly state: string; readonly count: number }[] | undefined;
   /** Credentials that were lent: issued by the cloud, or kept since; undefined where none are. */
   readonly loans: { readonly issued: number; readonly kept: number } | undefined;
+  /** Tables that stay due; undefined where the service does not serve writes. */
   readonly due: { readonly count: number; readonly seconds: number } | undefined;
 }
+
+const jobBuckets = [0.1, 1, 10, 60, 300, 1800, 7200, 21_600];
 
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
@@ -64,6 +75,7 @@ const readAtScrape: Partial<Record<MetricName, (readings: Readings) => readonly 
   lakehead_ready: ({ ready }) => [[{}, ready ? 1 : 0]],
   lakehead_store_available: ({ storeAnswers }) => [[{}, storeAnswers ? 1 : 0]],
   lakehead_credentials_lent_total: ({ loans }) => (loans === undefined ? [] : labelled("source", { ...loans })),
+  lakehead_jobs: ({ jobs = [] }) => jobs.map(({ type, state, count }): Sample => [{ type, state }, count]),
   lakehead_maintenance_due_tables: ({ due }) => (due === undefined ? [] : [[{}, due.count]]),
   lakehead_maintenance_due_seconds: ({ due }) => (due === undefined ? [] : [[{}, due.seconds]]),
 };
@@ -96,6 +108,7 @@ export const createMetrics = (version: string): Metrics => {
       new Gauge({
         ...described(name),
         collect() {
+          this.reset();
           collect((labels, value) => this.set(labels, value));
         },
       });
@@ -113,6 +126,9 @@ export const createMetrics = (version: string): Metrics => {
   const refusals = new Counter(described("lakehead_admission_refusals_total"));
   const writtenRows = new Counter(described("lakehead_written_rows_total"));
   const writtenBytes = new Counter(described("lakehead_written_bytes_total"));
+  const jobsEnded = new Counter(described("lakehead_jobs_ended_total"));
+  const jobDuration = new Histogram({ ...described("lakehead_job_duration_seconds"), buckets: jobBuckets });
+  const jobRows = new Counter(described("lakehead_job_rows_total"));
   const workerEnds = new Counter(described("lakehead_worker_ends_total"));
 
   return {
@@ -124,6 +140,11 @@ export const createMetrics = (version: string): Metrics => {
     write(rows = {}, bytes = 0) {
       for (const [change, count] of Object.entries(rows)) writtenRows.inc({ change }, count);
       writtenBytes.inc(bytes);
+    },
+    jobEnd(type, state, seconds, rows) {
+      jobsEnded.inc({ type, state });
+      jobDuration.observe({ type }, seconds);
+      for (const [outcome, count] of Object.entries(rows)) jobRows.inc({ type, outcome }, count);
     },
     workerEnd: (pool, reason) => workerEnds.inc({ pool, reason }),
     watch(reader) {

@@ -130,7 +130,7 @@ export class MaintenanceRecord {
   }
 
   /**
-   * Takes the lease of a table unless another run holds one that has not ended. Of two runs that insert the first row of a
+   * Takes the lease of a table unless another run holds one that has not ended; the same owner takes its own again. Of two runs that insert the first row of a
    * table at once, each may take the lease of its own row; then each finds the other's, gives its own back, and tries again
    * with both rows.
    *
@@ -155,15 +155,20 @@ export class MaintenanceRecord {
   /** @returns undefined if another run took the lease of another row of the table, and this one was given back. */
   async #take(table: string, owner: string, milliseconds: number): Promise<boolean | undefined> {
     const now = this.#now();
-    const free = `(owner = '' OR expires_at < ${now})`;
+    const free = `(owner = '' OR owner = ${quoted(owner)} OR expires_at < ${now})`;
     const values = { owner, expires_at: now + milliseconds };
     if (!(await this.#update(`"table" = ${quoted(table)} AND ${free}`, values))) return false;
     const others = await (await this.#table()).countRows(
       `"table" = ${quoted(table)} AND owner != ${quoted(owner)} AND owner != '' AND expires_at >= ${now}`,
     );
     if (others === 0) return true;
-    await this.#update(this.#held(table, owner), { owner: "", expires_at: 0 });
+    await this.giveBack(table, owner);
     return undefined;
+  }
+
+  /** Ends a lease. What the record says of the table's maintenance stays. */
+  async giveBack(table: string, owner: string): Promise<void> {
+    await this.#update(this.#held(table, owner), { owner: "", expires_at: 0 });
   }
 
   /** Extends a lease. @returns false if another run has taken it over. */

@@ -51,6 +51,9 @@ export const describeJob = defineOperation({
     creation_ms: count,
     spec: free,
     result: free.optional().describe("Of a job that is done"),
+    progress: free
+      .optional()
+      .describe("Of a job in progress that tells: rows_done, rows_total and seconds_left, by the rate so far"),
     failure: z.object({ phase: z.string(), message: z.string(), retryable: z.boolean() }).optional(),
   }),
   handle: async (tools, _, { job_id: id }, call) => {
@@ -61,7 +64,8 @@ export const describeJob = defineOperation({
       job_state: now,
       creation_ms: createdAt,
       spec,
-      ...(result === null ? {} : { result }),
+      ...(result !== null && now === "DONE" ? { result } : {}),
+      ...(result !== null && now === "IN_PROGRESS" ? { progress: result } : {}),
       ...(failure === null ? {} : { failure }),
     };
   },
