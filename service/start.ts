@@ -11,6 +11,8 @@ import { Jobs } from "./jobs/index.ts";
 import { StoreMonitor } from "./lance/connection/store-monitor.ts";
 import { openInProcess } from "./lance/in-process-database.ts";
 import { DueTables } from "./lance/maintenance/due-tables.ts";
+import { MaintenanceRecord } from "./lance/maintenance/maintenance-record.ts";
+import { underLease } from "./lance/maintenance/table-lease.ts";
 import { LanceFunctionStore } from "./lance/records/function-store.ts";
 import { LanceJobStore } from "./lance/records/job-store.ts";
 import { MultipartUploads } from "./lance/uploads/multipart.ts";
@@ -18,7 +20,7 @@ import { MaintenanceOnRequest } from "./maintenance/on-request.ts";
 import { createFunctionHandler } from "./operations/functions/create-function.ts";
 import { refreshFunction } from "./operations/functions/function-columns.ts";
 import { functionOperations, readOperations, writeOperations } from "./operations/index.ts";
-import { refreshColumnHandler } from "./operations/jobs/refresh-column.ts";
+import { refreshColumnHandler, refreshViewHandler } from "./operations/jobs/refresh.ts";
 import { type AdmissionClass, admissionClasses } from "./operations/operation.ts";
 import { AdmissionLimit } from "./server/admission.ts";
 import { createApiPage } from "./server/api-page.ts";
@@ -92,8 +94,17 @@ export const startService = async (config: Config, log: Log, version: string): P
   const maintenance = new MaintenanceOnRequest(config.maintenance, config.database, log);
   const multipart = new MultipartUploads(config.database, database, config.multipart);
   if (config.writes === "on") multipart.watch();
-  const jobs = new Jobs(new LanceJobStore(config.database, config.maintenance.database.caches), config.jobs, log);
-  jobs.register("refresh_column", refreshColumnHandler(database));
+  const jobStore = new LanceJobStore(config.database, config.maintenance.database.caches);
+  const jobs = new Jobs(jobStore, config.jobs, log, ({ type, state, createdAt, endedAt, result }) =>
+    metrics.jobEnd(type, state, (endedAt - createdAt) / 1000, {
+      written: Number(result?.rows_assigned ?? result?.rows_written ?? 0),
+      failed: Number(result?.rows_failed ?? 0),
+    }),
+  );
+  const leases = new MaintenanceRecord(config.database, config.maintenance.database.caches);
+  const refreshTools = { database, underLease: underLease(leases, config.jobs.leaseMs) };
+  jobs.register("refresh_column", refreshColumnHandler(refreshTools));
+  jobs.register("refresh_view", refreshViewHandler(refreshTools));
   if (config.writes === "on") jobs.watch();
   const functionStore = new LanceFunctionStore(config.database, config.maintenance.database.caches);
   const functions = new Functions(functionStore, config.functions);
@@ -161,6 +172,7 @@ export const startService = async (config: Config, log: Log, version: string): P
     storeAnswers: store.answers,
     uploadBytes: uploads?.bytes ?? 0,
     due,
+    jobs: config.writes === "on" ? jobs.kept : undefined,
     loans: vending?.counts,
   }));
   const healthApp = webListener(createHealthApp(metrics, readiness).fetch, config.host);
@@ -187,6 +199,7 @@ export const startService = async (config: Config, log: Log, version: string): P
       maintenance.stop();
       await jobs.stop();
       await functions.close();
+      await leases.close();
       await api.close(config.shutdownSeconds * 1000);
       await health.close(0);
       authenticator.close();

@@ -101,6 +101,14 @@ const database = z.object({
       .default(true),
     { defaultText: "on" },
   ),
+  stableRowIds: variable(
+    "LAKEHEAD_STABLE_ROW_IDS",
+    "on gives tables that the service creates stable row ids, which materialized views of them need and which no table gets later",
+    choice("on", "off")
+      .transform((value) => value === "on")
+      .default(false),
+    { defaultText: "off" },
+  ),
   consistencySeconds: variable(
     "LAKEHEAD_CONSISTENCY_SECONDS",
     "Maximum staleness of table metadata, in seconds; 0 checks the store at every request (tags are always read)",

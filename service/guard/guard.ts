@@ -2,8 +2,9 @@ import type { Query } from "../query/wire.ts";
 import { uncheckedExpression, type VerifiedExpression, verifyExpression } from "./expression/index.ts";
 import type { RequestLimits } from "./limits.ts";
 import { verifyBranchName, verifyNewBranchName, verifyNewTagName, verifyTagName } from "./ref-name.ts";
-import { functionIdFromParts, type NamespaceId } from "./table-id.ts";
+import { functionIdFromParts, type NamespaceId, type TableId, tableIdFromParts } from "./table-id.ts";
 import { uncheckedQuery, type VerifiedQuery, verifyQueryOfTable } from "./verify-query.ts";
+import { readViewQuery, type ViewQuery } from "./view-query.ts";
 
 /** The guard with the limits of a service: the database takes no query that it has not verified. */
 export class Guard {
@@ -48,6 +49,16 @@ export class Guard {
   /** The id of a Function by its name alone, in the root namespace. */
   functionId(name: string): NamespaceId {
     return functionIdFromParts([name], this.#limits);
+  }
+
+  /** The id of a table that is named inside a request. */
+  tableId(parts: readonly string[]): TableId {
+    return tableIdFromParts(parts, this.#limits);
+  }
+
+  /** The query of a materialized view. */
+  viewQuery(sql: string): ViewQuery {
+    return readViewQuery(sql, (expression, field) => this.expression(expression, field));
   }
 }
 

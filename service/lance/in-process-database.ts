@@ -29,6 +29,7 @@ import { openCommits } from "./writes/commits.ts";
 import { openDeclarations } from "./writes/declare.ts";
 import { openRowWrites, type WriteLimits } from "./writes/row-writes.ts";
 import { openTableWrites } from "./writes/table-writes.ts";
+import { openViewWrites } from "./writes/view-writes.ts";
 import { createInTurn, forgetAfter, type WriteCalls } from "./writes/write-calls.ts";
 
 /** @param beforeCommit is awaited before each call that may commit. Until then, the tables are as they were. */
@@ -42,6 +43,7 @@ export const openWrites = (
   return {
     ...openRowWrites(commits, connection.storageOptions, limits, staging),
     ...openTableWrites(commits, limits.schemas),
+    ...openViewWrites(commits),
     ...openDeclarations(connection.address, commits),
   };
 };

@@ -58,6 +58,7 @@ import { createUpload } from "./uploads/create-upload.ts";
 import { describeVersion } from "./versions/describe-version.ts";
 import { listVersions } from "./versions/list-versions.ts";
 import { restore } from "./versions/restore.ts";
+import { createView, describeView, dropView, listViews, refreshView } from "./views/views.ts";
 
 /** The operations that read, and those on tags: on a table its queries, tags and metadata, then on namespaces. */
 export const readOperations: readonly Operation[] = [
@@ -87,6 +88,8 @@ export const readOperations: readonly Operation[] = [
   describeNamespace,
   namespaceExists,
   listMaintenance,
+  describeView,
+  listViews,
 ];
 
 /** The operations that change tables and namespaces; served only if the configuration says so. */
@@ -106,6 +109,9 @@ export const writeOperations: readonly Operation[] = [
   alterColumns,
   dropColumns,
   backfillColumn,
+  createView,
+  refreshView,
+  dropView,
   updateFieldMetadata,
   createIndex,
   createScalarIndex,

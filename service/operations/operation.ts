@@ -46,6 +46,8 @@ export interface Targets {
   readonly namespace: NamespaceId;
   readonly root: NamespaceId;
   readonly function: NamespaceId;
+  /** A materialized view, which is a table. */
+  readonly view: TableId;
 }
 
 /** Path prefix of the operations on each kind of target, in the router's notation. */
@@ -54,6 +56,7 @@ export const prefixes: Readonly<Record<keyof Targets, string>> = {
   namespace: "/v1/namespace/:id/",
   root: "/v1/",
   function: "/v1/function/:id/",
+  view: "/v1/materialized_view/:id/",
 };
 
 /** Error codes of the pipeline: input, authorization, authentication, admission, internal failure, throttling. */
@@ -65,6 +68,7 @@ const targetErrors: Readonly<Record<keyof Targets, readonly ErrorCode[]>> = {
   namespace: [1],
   root: [],
   function: [],
+  view: [1, 4],
 };
 
 /**
@@ -134,9 +138,9 @@ export class ByteStream {
 export type Success = 200 | 202 | 204 | 206;
 
 /** Whether a response has content. */
-export const hasContent = (status: Success, { successes = [200] }: Pick<Operation, "successes">): boolean =>
-  // Beside 200, 202 says that there is nothing to answer yet.
-  status !== 204 && (status !== 202 || !successes.includes(200));
+export const hasContent = (status: Success, { input }: Pick<Operation, "input">): boolean =>
+  // Of rows, 202 says that they are kept, and that there is nothing to answer yet.
+  status !== 204 && (status !== 202 || input !== "arrow");
 
 /** What the log keeps of a response. */
 export interface Audit {

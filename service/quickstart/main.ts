@@ -53,6 +53,7 @@ const service = await serveUntilSignal({
   LAKEHEAD_DOCS: "on",
   LAKEHEAD_CONSOLE: "on",
   LAKEHEAD_WRITES: "on",
+  LAKEHEAD_STABLE_ROW_IDS: "on",
   ...environment,
 });
 const shown = {

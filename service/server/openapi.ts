@@ -124,12 +124,15 @@ const requestBody = (operation: Operation, definitions: Definitions): JsonSchema
 
 const namespaceRule = "a namespace has no slash, backslash, $ or control character";
 
+const tableId: JsonSchema = {
+  schema: { type: "string", minLength: 1, pattern: "[A-Za-z0-9_.-]$" },
+  description: `Namespaces and table name, joined by the delimiter. A table's name has letters, digits, _ - and . alone; ${namespaceRule}`,
+};
+
 /** The id's path parameter for each target. Its rules for single parts depend on the delimiter, so the text has them. */
 const ids: Readonly<Record<keyof Targets, JsonSchema | undefined>> = {
-  table: {
-    schema: { type: "string", minLength: 1, pattern: "[A-Za-z0-9_.-]$" },
-    description: `Namespaces and table name, joined by the delimiter. A table's name has letters, digits, _ - and . alone; ${namespaceRule}`,
-  },
+  table: tableId,
+  view: tableId,
   namespace: {
     schema: { type: "string", minLength: 1 },
     description: `Names of the namespace, joined by the delimiter; the delimiter alone is the root namespace. The name of ${namespaceRule}`,

@@ -124,6 +124,7 @@ const readTarget: {
   namespace: readNamespaceId,
   root: () => rootNamespace,
   function: readFunctionId,
+  view: readTableId,
 };
 
 const authorizeTarget: Readonly<Record<keyof Targets, typeof authorize>> = {
@@ -132,6 +133,7 @@ const authorizeTarget: Readonly<Record<keyof Targets, typeof authorize>> = {
   root: authorizeNamespace,
   // Patterns of tables are those of Functions, too.
   function: authorize,
+  view: authorize,
 };
 
 const mediaTypes: Readonly<Record<Media, Readonly<Record<string, string>>>> = {

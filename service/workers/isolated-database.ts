@@ -169,17 +169,27 @@ export const openIsolated = (
     branches: share((table) => analyze.run({ method: "branches", values: [table] })),
   };
   let jobs: Pool | undefined;
-  const refreshColumn: WriteCalls["refreshColumn"] = (...values) => {
-    if (writes === undefined) return inProcess.refreshColumn(...values);
-    if (jobs === undefined) {
-      jobs = open("job", writes.job, openedByEach);
-      pools.push(["job", jobs]);
-    }
-    return jobs.run({ method: "refreshColumn", values });
+  const longWrite = <Method extends "refreshColumn" | "refreshView">(method: Method): WriteCalls[Method] => {
+    if (writes === undefined) return inProcess[method];
+    const call = (...values: never[]) => {
+      if (jobs === undefined) {
+        jobs = open("job", writes.job, openedByEach);
+        pools.push(["job", jobs]);
+      }
+      return jobs.run({ method, values } as unknown as Call);
+    };
+    return call as unknown as WriteCalls[Method];
   };
   const writesOf = (others: Pool, appends: Pool): WriteCalls =>
     grouped(
-      forgetAfter({ ...createInTurn(inWorkers(others)), refreshColumn }, forget),
+      forgetAfter(
+        {
+          ...createInTurn(inWorkers(others)),
+          refreshColumn: longWrite("refreshColumn"),
+          refreshView: longWrite("refreshView"),
+        },
+        forget,
+      ),
       forgetAfter(inWorkers(appends), forget),
     );
   const close = async (): Promise<void> => {

@@ -74,7 +74,7 @@ const driveAlone = async (program: Program, { home, database, truth }: Place): P
   const service = await startReadyServiceProcess({
     copyOf: database,
     tokens: [staticToken("docs-stats", keys.docsStats, ["stats"], ["docs"])],
-    environment: { LAKEHEAD_WRITES: "on", LAKEHEAD_FUNCTIONS: "on" },
+    environment: { LAKEHEAD_WRITES: "on", LAKEHEAD_FUNCTIONS: "on", LAKEHEAD_STABLE_ROW_IDS: "on" },
   });
   const recorder = await startRecorder(service.port);
   const world = join(home, "world.json");

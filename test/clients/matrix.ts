@@ -9,7 +9,13 @@ export interface Matrix {
   readonly cases: Readonly<Record<string, Readonly<Record<string, number>>>>;
 }
 
-const prefix = { table: "", namespace: "namespace/", root: "/", function: "/function/{id}/" } as const;
+const prefix = {
+  table: "",
+  namespace: "namespace/",
+  root: "/",
+  function: "/function/{id}/",
+  view: "/materialized_view/{id}/",
+} as const;
 
 /** Operations of the catalog and of LanceDB's clients that the service has, named as the clients' programs name them, in its own order. */
 export const served: readonly string[] = operations

@@ -40,13 +40,6 @@ const unserved: readonly Deviation[] = [
     reason: "the database's SDK commits versions itself, and removes them only when it compacts: 406 with code 0",
   },
   {
-    operations: ["materialized_view/{id}/create", "materialized_view/{id}/refresh"],
-    part: "operation",
-    kind: "absent",
-    fields: post,
-    reason: "computed by Geneva on Ray: 406 with code 0",
-  },
-  {
     operations: ["transaction/{id}/describe", "transaction/{id}/alter"],
     part: "operation",
     kind: "absent",

@@ -131,7 +131,7 @@ const checkService = async (service: ServiceProcess): Promise<void> => {
 const checkWrites = async (python: string, home: string, copyOf: string, made: Real): Promise<void> => {
   const service = await startReadyServiceProcess({
     copyOf,
-    environment: { LAKEHEAD_WRITES: "on", LAKEHEAD_FUNCTIONS: "on" },
+    environment: { LAKEHEAD_WRITES: "on", LAKEHEAD_FUNCTIONS: "on", LAKEHEAD_STABLE_ROW_IDS: "on" },
   });
   try {
     await compareWithUpstream(python, service);

@@ -102,6 +102,34 @@ export const writeMeanings: readonly Meaning[] = [
       named(name, "the column", "is computed, and these keys declare it: drop the column and add it again"),
   },
   {
+    pattern: /^Invalid input, materialized views require stable row ids on the source table/,
+    code: 19,
+    say: () =>
+      "the table has no stable row ids, which a view needs, and which a table gets only when it is created: with LAKEHEAD_STABLE_ROW_IDS=on, create it anew from its rows",
+  },
+  {
+    pattern: /^Invalid input, invalid view filter: unknown column '(.+?)'/s,
+    code: 12,
+    say: missingColumn,
+  },
+  {
+    pattern: /^Invalid input, (?:invalid view filter|view filter must be)/,
+    code: 13,
+    say: () =>
+      "the query's WHERE is no predicate over columns of the table: write one that is true or false for each row",
+  },
+  {
+    pattern: /^Invalid input, view column name '(.+?)' is reserved/s,
+    code: 13,
+    say: (name) => named(name, "the column name", "is reserved: choose another after AS"),
+  },
+  {
+    pattern: /^(?:Schema Error: )?the stored definition of view/,
+    code: 20,
+    say: () =>
+      "the columns of the view or of its source have changed since it was created: drop the view, and create it again",
+  },
+  {
     pattern: /Invalid expression for column '.+?': unknown column '(.+?)'/s,
     code: 12,
     say: missingColumn,

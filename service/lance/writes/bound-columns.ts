@@ -4,6 +4,9 @@ import { bindingKey, readBinding } from "../../functions/index.ts";
 import { readArrowSchema } from "../arrow/schema.ts";
 import { nativeOf } from "./commits.ts";
 
+/** The key of a table's metadata by which the SDK keeps the definition of a materialized view. */
+export const viewKey = "mv.definition";
+
 interface Bound {
   /** Columns that Functions fill. */
   readonly columns: ReadonlySet<string>;
@@ -13,10 +16,19 @@ interface Bound {
 
 const none: Bound = { columns: new Set(), inputs: new Map() };
 
-/** Most tables have none: a search of the schema's bytes takes less than reading them. */
+/**
+ * Most tables have none: a search of the schema's bytes takes less than reading them.
+ * @throws ServiceError code 20 for a materialized view.
+ */
 const readBound = async (table: Table): Promise<Bound> => {
   const schema = await nativeOf<{ schema(): Promise<Uint8Array> }>(table).schema();
-  if (!Buffer.from(schema.buffer, schema.byteOffset, schema.byteLength).includes(bindingKey)) return none;
+  const bytes = Buffer.from(schema.buffer, schema.byteOffset, schema.byteLength);
+  if (bytes.includes(viewKey) && readArrowSchema(schema).metadata.some(([key]) => key === viewKey))
+    throw new ServiceError(20, {
+      message:
+        "the table is a materialized view: its rows and columns come from its source by materialized_view/refresh; drop the view and create another",
+    });
+  if (!bytes.includes(bindingKey)) return none;
   const bound = readArrowSchema(schema).fields.flatMap(({ name, metadata }) => {
     const binding = readBinding(Object.fromEntries(metadata));
     return binding === undefined ? [] : [{ name, inputs: binding.inputs.map(({ column }) => column) }];
@@ -60,4 +72,9 @@ export const refuseRemovals = async (table: Table, names: readonly string[]): Pr
     throw new ServiceError(20, {
       message: `the column ${JSON.stringify(input)} is an input of a Function: drop the columns that the Function fills first`,
     });
+};
+
+/** @throws ServiceError code 20 for a materialized view. */
+export const refuseView = async (table: Table): Promise<void> => {
+  await readBound(table);
 };

@@ -10,7 +10,7 @@ import { columnsOf, freeStream, outlineOf, readStreamFile, type Stream, toArrowF
 import { blobsNeedTable, classifyWrite, outcomeUnknown } from "../errors/classify-write.ts";
 import { layersOf } from "../errors/native-text.ts";
 import type { Staging } from "../uploads/staging.ts";
-import { refuseValues } from "./bound-columns.ts";
+import { refuseValues, refuseView } from "./bound-columns.ts";
 import { type Commits, isLost, nativeOf, noRows } from "./commits.ts";
 import type { CommitOfRows, CreateMode, RowCounts, RowData, WriteCalls } from "./write-calls.ts";
 
@@ -96,6 +96,8 @@ const isPanic = (error: unknown): boolean => error instanceof Error && error.mes
 /** Blob columns of the first kind (`lance-encoding:blob`) need the file format before the current one. */
 const legacyStorage = { new_table_data_storage_version: "2.1" } as const;
 
+const stableRowIds = { new_table_enable_stable_row_ids: "true" } as const;
+
 const legacyBlob = "lance-encoding:blob";
 
 const hasLegacyBlobs = (error: unknown): boolean =>
@@ -106,6 +108,8 @@ export interface WriteLimits {
   readonly maxWriteBytes: number;
   /** Of tables that are made or changed. */
   readonly schemas: SchemaLimits;
+  /** Whether new tables get row ids that stay when rows move. */
+  readonly stableRowIds?: boolean;
 }
 
 /** @throws ServiceError code 13 for a malformed stream. */
@@ -186,7 +190,11 @@ export const openRowWrites = (
   ): Promise<Partial<CommitOfRows> & { version: number; rows: RowCounts }> => {
     await beforeCommit();
     const create = (options: Readonly<Record<string, string>>) =>
-      nativeOf<NativeConnection>(to).createTable(name, file, mode, [...namespace], { ...storageOptions, ...options });
+      nativeOf<NativeConnection>(to).createTable(name, file, mode, [...namespace], {
+        ...storageOptions,
+        ...(limits.stableRowIds === true ? stableRowIds : {}),
+        ...options,
+      });
     const table = await create({}).catch((error: unknown) => {
       if (!hasLegacyBlobs(error)) throw error;
       return create(legacyStorage);
@@ -305,7 +313,10 @@ export const openRowWrites = (
         if (Buffer.from(stream.outline.schema.bytes).includes(legacyBlob))
           throw new ServiceError(20, { message: blobsNeedTable });
         const file = toArrowFile([stream]);
-        return plain(target, (table) => nativeOf<NativeTable>(table).addColumnsWithSchema(file));
+        return plain(target, async (table) => {
+          await refuseView(table);
+          return nativeOf<NativeTable>(table).addColumnsWithSchema(file);
+        });
       }),
     updateRows: (target, predicate, updates) =>
       commit(target, async (table) => {
@@ -321,6 +332,7 @@ export const openRowWrites = (
       }),
     deleteRows: (target, predicate) =>
       commit(target, async (table) => {
+        await refuseView(table);
         const { numDeletedRows, version } = await table.delete(predicate);
         return { version, rows: { ...noRows, deleted: numDeletedRows } };
       }),

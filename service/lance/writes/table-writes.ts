@@ -14,7 +14,7 @@ import { isGone } from "../errors/classify.ts";
 import { classifyWrite, outcomeUnknown } from "../errors/classify-write.ts";
 import { describeNamespace, listTables } from "../reads/lists.ts";
 import { inLanceWords, readTableSchema } from "../reads/schema.ts";
-import { refuseAlterations, refuseRemovals } from "./bound-columns.ts";
+import { refuseAlterations, refuseRemovals, refuseView } from "./bound-columns.ts";
 import { type Commits, isLost, nativeOf } from "./commits.ts";
 import { buildIndex } from "./index-types.ts";
 import type { RowWrites } from "./row-writes.ts";
@@ -34,9 +34,10 @@ interface NativeTable {
 export const openTableWrites = (
   { connected, open, commit, plain, existing, restore, beforeCommit }: Commits,
   limits: SchemaLimits,
-): Omit<WriteCalls, keyof RowWrites | "declareTable"> => {
-  /** A new column may be a copy of one that another program made. @throws ServiceError code 13 beyond the limits. */
+): Omit<WriteCalls, keyof RowWrites | "declareTable" | "createView" | "refreshView"> => {
+  /** A new column may be a copy of one that another program made. @throws ServiceError code 13 beyond the limits, 20 for a view. */
   const verifyGrowth = async (table: Table, words: unknown): Promise<void> => {
+    await refuseView(table);
     const text = JSON.stringify(words);
     const { bytes, columns } = await readSizes(table);
     refuse(faultOfSchema(bytes + Buffer.byteLength(text), limits));

@@ -49,6 +49,32 @@ export type CommitOfInserts = CommitOfRows & { readonly insertedBy: readonly num
 
 export type RefreshedColumn = Commit & { readonly before: number; readonly rowsAssigned: number };
 
+/** What a materialized view holds: columns, a filter and a limit of one table. */
+export interface ViewDefinition {
+  readonly source: TableId;
+  /** Pairs of name and expression; undefined: all columns. */
+  readonly select: readonly (readonly [name: string, value: VerifiedExpression])[] | undefined;
+  readonly filter: VerifiedExpression | undefined;
+  readonly limit: number | undefined;
+}
+
+/** A materialized view as its table's metadata has it. */
+export interface StoredView {
+  /** JSON of the SDK. */
+  readonly definition: string;
+  /** Another one for each view that ever had the name; empty: none. */
+  readonly incarnation: string;
+}
+
+export type CreatedView = Commit & { readonly stored: StoredView };
+
+export type RefreshedView = Commit & {
+  readonly before: number;
+  readonly mode: string;
+  readonly rowsWritten: number;
+  readonly sourceVersion: number;
+};
+
 export type CreateMode = "create" | "exist_ok" | "overwrite";
 export type InsertMode = "append" | "overwrite";
 
@@ -130,6 +156,17 @@ export interface WriteCalls {
    * @param expression what the column was declared with: the table may say something else by now.
    */
   refreshColumn(target: WriteTarget, column: string, expression: VerifiedExpression): Promise<RefreshedColumn>;
+  /** Defines a materialized view without rows. @throws ServiceError code 5 if a table of the name exists, 19 if the source cannot have one. */
+  createView(view: TableId, definition: ViewDefinition): Promise<CreatedView>;
+  /**
+   * Computes the rows of a materialized view from its source.
+   * @param expected what was verified: the table may say something else by now.
+   */
+  refreshView(
+    view: TableId,
+    expected: StoredView,
+    options: { readonly full: boolean; readonly sourceVersion?: number | undefined },
+  ): Promise<RefreshedView>;
   /** The columns of a stream without rows, all null. @throws ServiceError code 13 for a stream with rows. */
   addEmptyColumns(target: WriteTarget, data: RowData): Promise<Commit>;
   alterColumns(target: WriteTarget, alterations: readonly ColumnAlteration[]): Promise<Commit>;
@@ -210,6 +247,8 @@ export const writeMethods = Object.keys({
   addColumns: true,
   addComputedColumns: true,
   refreshColumn: true,
+  createView: true,
+  refreshView: true,
   addEmptyColumns: true,
   alterColumns: true,
   dropColumns: true,

@@ -12,6 +12,7 @@ from lancedb.table import AsyncBranches, AsyncTable, AsyncTags
 from remote import Cases, Remote, done, run
 from remote_functions import functions
 from remote_refused import of_connection, of_table, refusals
+from remote_views import views
 from remote_writes import writes
 from report import DOCS, ENDPOINT, KEYS, Report, Watched, same, unseen
 
@@ -88,6 +89,7 @@ async def main() -> None:
     await refusals(cases, [*of_connection(db), *of_table(table, branches)])
     await writes(remote, cases, db, lambda of, where, values: of.update(where=where, updates_sql=values))
     await functions(remote, cases, db)
+    await views(remote, cases, db)
 
     async def replaced() -> None:
         await table.replace_field_metadata("id", {"unit": "none"})

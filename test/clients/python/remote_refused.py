@@ -10,7 +10,6 @@ from remote import Cases, fails
 Refused = list[tuple[str, str, Callable[[], Any]]]
 SECRET = "/secret/{name}/"
 VIEW = "/view/{name}/"
-MATERIALIZED = "/materialized_view/{name}/"
 
 
 def of_connection(db: Any) -> Refused:
@@ -27,16 +26,6 @@ def of_connection(db: Any) -> Refused:
         (VIEW + "drop", "drop_view", lambda: db.drop_view("a")),
         (VIEW + "drop", "drop_view_async", lambda: db.drop_view_async("a")),
         ("namespace/view/list", "list_views", lambda: db.list_views()),
-        (MATERIALIZED + "create", "create_materialized_view", lambda: db.create_materialized_view("a", "docs")),
-        (
-            MATERIALIZED + "create",
-            "create_materialized_view_async",
-            lambda: db.create_materialized_view_async("a", "docs"),
-        ),
-        (MATERIALIZED + "describe", "open_materialized_view", lambda: db.open_materialized_view("docs")),
-        (MATERIALIZED + "drop", "drop_materialized_view", lambda: db.drop_materialized_view("docs")),
-        (MATERIALIZED + "drop", "drop_materialized_view_async", lambda: db.drop_materialized_view_async("docs")),
-        ("namespace/materialized_view/list", "list_materialized_views", lambda: db.list_materialized_views()),
     ]
 
 

@@ -13,6 +13,7 @@ from lancedb.table import Branches, Tags
 from remote import Cases, Remote, run
 from remote_functions import functions
 from remote_refused import of_connection, of_table, refusals
+from remote_views import views
 from remote_writes import writes
 from report import ENDPOINT, KEYS, Report, Watched, same, unseen
 
@@ -77,6 +78,7 @@ async def main() -> None:
     await refusals(cases, [*of_connection(db), *of_table(table, watch("branches", table.branches))])
     await writes(remote, cases, db, lambda of, where, values: of.update(where=where, values_sql=values))
     await functions(remote, cases, db)
+    await views(remote, cases, db)
 
     async def older_names() -> None:
         plain = watch("table", db.open_table("plain"))

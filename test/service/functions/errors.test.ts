@@ -70,7 +70,7 @@ interface Wanted {
 }
 
 const send = (to: TestService, operation: Operation, { id, fields, options }: Wanted = {}): Promise<Answer> => {
-  const usual = { table: "plain", namespace: "$", root: "", function: "double" }[operation.target];
+  const usual = { table: "plain", namespace: "$", root: "", function: "double", view: "plain" }[operation.target];
   const method = operation.methods[0] ?? "POST";
   const body = method === "GET" ? undefined : { ...operation.example, ...fields };
   return to.ask(addressOf(operation).replace("{id}", id ?? usual), body, { method, ...options });

@@ -50,6 +50,7 @@ const plain: WriteTarget = { table: tableOf("plain") };
 const rowsOf = (bytes: Uint8Array): RowData => ({ kind: "bytes", bytes });
 const computed = { table: tableOf("computed") };
 const one = rowsOf(plainStream([1]));
+const wholeView = { source: tableOf("many"), select: undefined, filter: undefined, limit: undefined };
 const expression = (text: string): VerifiedExpression => text as VerifiedExpression;
 
 beforeAll(async () => {
@@ -57,7 +58,8 @@ beforeAll(async () => {
   await cp(inject("tables"), join(home, "data"), { recursive: true });
   const caches = { indexBytes: 2 ** 24, metadataBytes: 2 ** 24 };
   connection = new LazyConnection({ uri: join(home, "data"), storageOptions: {} }, caches, undefined);
-  const limits = { maxWriteBytes: 2 ** 20, schemas: { maxSchemaBytes: 2 ** 20, maxValueBytes: 2 ** 20 } };
+  const schemas = { maxSchemaBytes: 2 ** 20, maxValueBytes: 2 ** 20 };
+  const limits = { maxWriteBytes: 2 ** 20, schemas, stableRowIds: true };
   writes = openWrites(connection, limits, new Staging({ uri: home, storageOptions: {} }, caches));
   await writes.createNamespace({ key: "full", parts: ["full"] }, "create", {});
   await writes.createTable(tableOf("full", "t"), one, "create");
@@ -162,6 +164,45 @@ const provocations: readonly Provocation[] = [
     14,
     () => writes.refreshColumn(computed, "id", expression("id")),
     /declared anew/,
+  ],
+  [
+    "a view of a table whose row ids are not stable",
+    19,
+    () => writes.createView(tableOf("view"), { ...wholeView, source: plain.table }),
+  ],
+  [
+    "a view with a filter of a column that does not exist",
+    12,
+    () => writes.createView(tableOf("view"), { ...wholeView, filter: expression("nope > 1") }),
+    /"nope"/,
+  ],
+  [
+    "a view with a filter that is no predicate",
+    13,
+    () => writes.createView(tableOf("view"), { ...wholeView, filter: expression("id") }),
+    /WHERE/,
+  ],
+  [
+    "a view with a column of the engine's name",
+    13,
+    () => writes.createView(tableOf("view"), { ...wholeView, select: [["__source_row_id", expression("id")]] }),
+    /"__source_row_id" is reserved/,
+  ],
+  [
+    "a refresh of a view whose columns were changed",
+    20,
+    async () => {
+      const view = tableOf("changed_view");
+      const { stored } = await writes.createView(view, wholeView);
+      await (await connection.openTable(view.name, [])).addColumns([{ name: "more", valueSql: "1" }]);
+      return writes.refreshView(view, stored, { full: false });
+    },
+  ],
+  [
+    "a refresh of a view that was defined otherwise",
+    14,
+    () => writes.refreshView(plain.table, { definition: "{}", incarnation: "" }, { full: false }),
+    /defined anew/,
   ],
   ["a table that exists", 5, () => writes.createTable(plain.table, one, "create")],
   ["a table in a namespace that does not exist", 1, () => writes.createTable(tableOf("nope", "t"), one, "create")],

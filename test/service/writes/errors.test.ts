@@ -49,6 +49,7 @@ beforeAll(async () => {
       environment: {
         ...writesOn,
         ...isolated,
+        LAKEHEAD_STABLE_ROW_IDS: "on",
         LAKEHEAD_MAINTENANCE: JSON.stringify([{ tables: ["plain", "docs", "full$leased"] }]),
       },
     }),
@@ -83,7 +84,12 @@ beforeAll(async () => {
   const computed = await service.call("add_columns", "full$computed", {
     new_columns: [{ name: "double", computed: "id * 2" }],
   });
-  for (const answer of [created, filled, leased, indexed, branched, child, copied, computed])
+  const stable = await service.call("create", "stable", undefined, asRows(plainStream([1])));
+  const viewed = await service.ask("/v1/materialized_view/viewed/create", {
+    query: "SELECT id FROM stable",
+    with_no_data: true,
+  });
+  for (const answer of [created, filled, leased, indexed, branched, child, copied, computed, stable, viewed])
     expect(answer, JSON.stringify(answer.body)).toMatchObject({ status: 200 });
   job = (await service.call("backfill_column", "full$computed", { column: "double" })).body.job_id;
   uploads.done = await upload(service);
@@ -165,6 +171,8 @@ const operationOf = (label: string): Operation => {
   return found;
 };
 
+const isOnTable = ({ target }: Operation): boolean => target === "table" || target === "view";
+
 interface Wanted {
   readonly table?: string;
   readonly namespace?: string;
@@ -181,7 +189,7 @@ const send = (to: TestService, label: string, wanted: Wanted = {}): Promise<Answ
   const { table = "plain", namespace = "full", index = "id_idx", fields, query, rows, options } = wanted;
   const operation = operationOf(label);
   const path = addressOf(operation)
-    .replace("{id}", operation.target === "table" ? table : namespace)
+    .replace("{id}", isOnTable(operation) ? table : namespace)
     .replace("{index_name}", index);
   const search = [
     label === "merge_insert" && !query?.startsWith("on=") ? mergeQuery : "",
@@ -221,6 +229,8 @@ const onBranch: Provoke = (label) => {
   );
 };
 
+const createView = "materialized_view/{id}/create";
+
 const missingColumn: Readonly<Record<string, Wanted>> = {
   merge_insert: { query: "on=no_such_column&when_matched_update_all=true" },
   update: { fields: { updates: [["no_such_column", "1"]] } },
@@ -231,6 +241,7 @@ const missingColumn: Readonly<Record<string, Wanted>> = {
   update_field_metadata: { fields: { updates: [{ path: "no_such_column", metadata: {} }] } },
   create_index: { fields: { column: "no_such_column" } },
   create_scalar_index: { fields: { column: "no_such_column" } },
+  [createView]: { table: "other", fields: { query: "SELECT no_such_column FROM stable" } },
 };
 
 const contendedWrite: Readonly<Record<string, Wanted>> = {
@@ -244,6 +255,7 @@ const forbiddenByState: Readonly<Record<string, Wanted>> = {
   "branches/delete": { fields: { name: "parent" } },
   // No rule of maintenance has a pattern for it.
   maintain: { table: "full$table" },
+  [createView]: { table: "other", fields: { query: "SELECT id FROM plain" } },
 };
 
 /** An upload that is complete takes no part, and cannot be aborted. */
@@ -273,6 +285,7 @@ const wrongSchema: Readonly<Record<string, Wanted>> = {
     fields: { updates: [{ path: "double", metadata: { "computed_column.expression": "1" } }] },
   },
   backfill_column: { table: "full$computed", fields: { column: "id" } },
+  [createView]: { table: "other", fields: { query: "SELECT id, id FROM stable" } },
 };
 
 /** A stream whose schema has two columns of one name. */
@@ -310,8 +323,11 @@ const provocations: Readonly<Record<number, Provoke>> = {
     ask({ table: "nowhere$at$all", namespace: label === "namespace/{id}/create" ? "no$way" : "nowhere" })(label),
   2: ask({ namespace: "full" }),
   3: ask({ namespace: "full" }),
-  4: ask({ table: "missing" }),
-  5: ask({ table: "plain" }),
+  4: (label) => {
+    const ofMissing = label === createView ? { fields: { query: "SELECT id FROM missing" } } : {};
+    return ask({ table: "missing", ...ofMissing })(label);
+  },
+  5: (label) => ask(label === createView ? { fields: { query: "SELECT id FROM stable" } } : {})(label),
   6: ask({ index: "no-such-index" }),
   7: ask({ fields: { column: "text", name: "id_idx" } }),
   10: ask({}),
@@ -327,7 +343,11 @@ const provocations: Readonly<Record<number, Provoke>> = {
       query: "delimiter=",
       ...(isArrow(label) ? {} : { options: { rawBody: "{" } }),
     }),
-  14: (label) => (label === "maintain" ? send(service, label, { table: "full$leased" }) : contend(label)),
+  14: (label) => {
+    if (label === "maintain") return send(service, label, { table: "full$leased" });
+    if (label !== "materialized_view/{id}/refresh") return contend(label);
+    return send(service, label, { table: "viewed", fields: { expected_incarnation: "another" } });
+  },
   15: ask({ options: { token: nothing } }),
   16: ask({ options: { token: null } }),
   17: (label) => send(issuerAway, label, { options: { token: fakeJwt } }),
@@ -336,7 +356,7 @@ const provocations: Readonly<Record<number, Provoke>> = {
     if (label === "drop") return send(contended.service, label);
     if (onUpload.test(label)) return send(service, label, { query: `upload_id=${uploads.broken}` });
     // A name is taken or not, whether or not its table can be opened.
-    const opensTable = operationOf(label).target === "table" && label !== "declare";
+    const opensTable = isOnTable(operationOf(label)) && label !== "declare";
     return opensTable ? ask({ table: "docs" })(label) : send(rootBroken, label);
   },
   19: (label) =>
