@@ -18,6 +18,8 @@ BATCH = 1024
 ERRORS = 100
 TEXT = 300
 WHOLE = "$value"
+# Where a worker's machine has secrets, each in a file of its name.
+SECRETS = "/etc/lakehead/function-secrets"
 
 
 def shown(error):
@@ -44,6 +46,20 @@ def load(artifact, source):
     return getattr(module, artifact["entrypoint"])
 
 
+def bind_secrets(bindings):
+    """Sets the variables of a Function to the secrets that it names. They are read here, so that no other part of Ray sees them."""
+    home = os.environ.get("LAKEHEAD_FUNCTION_SECRETS", SECRETS)
+    for binding in bindings:
+        place = os.path.join(home, binding["file"])
+        if os.path.dirname(os.path.normpath(place)) != os.path.normpath(home):
+            raise ValueError("the name of a secret is a path")
+        try:
+            with open(place, encoding="utf-8") as file:
+                os.environ[binding["variable"]] = file.read()
+        except FileNotFoundError:
+            raise ValueError(f"there is no secret {binding['file']}: the operator gives workers its value") from None
+
+
 class Worker:
     def __init__(self, uri, storage_options, version, spec, source, outputs):
         self._spec = json.loads(spec)
@@ -55,6 +71,7 @@ class Worker:
             import lance
 
             self._table = lance.dataset(uri, version=version, storage_options=storage_options)
+            bind_secrets(self._spec["function"].get("secrets", []))
             self._prepare(source)
         except Exception as error:
             kind, text = shown(error)

@@ -58,13 +58,15 @@ const signature = closed({
     context.addIssue({ code: "custom", path: ["inputs"], message: `names ${JSON.stringify(twice)} twice` });
 });
 
-/** A secret by its name. A value would be refused as an unknown field. */
+/** A secret by its name, whose value the workers have as a file. A value would be refused as an unknown field. */
 const secretBinding = closed({
   kind: z.literal("env", { error: "must be env" }),
   variable: variableName,
   secret_ref: closed({
     name: z.string().regex(/^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/, { error: "must be the name of a secret" }),
-    namespace_path: optional(listOf(fieldName, 16)),
+    namespace_path: optional(
+      listOf(z.string().regex(/^[^/\\$\0]{1,256}$/, { error: "must be the name of a namespace" }), 16),
+    ),
   }),
 });
 

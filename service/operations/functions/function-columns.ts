@@ -58,6 +58,11 @@ const runtimeOf = ({ id, version, definition, objectId }: FunctionVersion) => ({
   artifact: definition.artifact,
   signature: definition.signature,
   runtime: definition.runtime,
+  // Names alone: the workers have the values.
+  secrets: (definition.secret_bindings ?? []).map(({ variable, secret_ref: { name, namespace_path: path = [] } }) => ({
+    variable,
+    file: [...path, name].join("$"),
+  })),
 });
 
 /** Starts the job that fills a column, and those of the same binding. @returns its id. */

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pyarrow as pa
-from lancedb import col
+from lancedb import EnvVarSecret, col
 from lancedb.functions import udf
 from lancedb.remote.errors import HttpError
 from remote import Cases, Remote, done, fails
@@ -31,7 +31,11 @@ async def functions(remote: Remote, cases: Cases, db: Any) -> None:
         made.append(await done(job.wait()))
         same((made[0].name, made[0].version, made[0].namespace_path), ("double", "1", ()))
         same((made[0].signature.inputs[0].arrow_type, made[0].disabled), ("int64", False))
-        inner = await done((await done(db.create_function_async(lengths, namespace_path=["prod"]))).wait())
+        secret = EnvVarSecret("hub", "TOKEN", secret_namespace_path=["team"])
+        job = await done(db.create_function_async(lengths, namespace_path=["prod"], secrets=[secret]))
+        inner = await done(job.wait())
+        [bound_secret] = inner.secret_bindings
+        same((bound_secret.variable, bound_secret.secret_ref.namespace_path), ("TOKEN", ("team",)))
         same((inner.namespace_path, inner.signature.output.arrow_type), (("prod",), "list<int64>"))
         again = await done((await done(db.create_function_async(double))).wait())
         same(again, made[0])

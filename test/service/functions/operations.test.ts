@@ -149,9 +149,11 @@ describe("a Function", () => {
     const name = newName();
     for (const [body, status, text] of [
       [
-        registrationOf(2, { secret_bindings: [{ kind: "env", variable: "T", secret_ref: { name: "hub" } }] }),
-        406,
-        /secret/,
+        registrationOf(2, {
+          secret_bindings: [{ kind: "env", variable: "T", secret_ref: { name: "hub" }, value: "x" }],
+        }),
+        400,
+        /value/,
       ],
       [registrationOf(2, { error_policy: "skip" }), 400, /error_policy/],
       [registrationOf(2, { runtime: { kind: "image" } }), 400, /runtime.kind/],
