@@ -105,6 +105,7 @@ const walk: Readonly<Record<Exclude<ViewName, "compare">, Stop>> = {
   },
   recall: { place: "/hostile", shown: "Measure", requests: { describe: 1 } },
   maintenance: { shown: "Maintenance", requests: { maintenance: 1 } },
+  jobs: { shown: "There is no job of yours", requests: { "jobs/list": 1 } },
   history: { shown: "hostile", requests: {} },
   open: {
     shown: "Text of a plan",

@@ -54,11 +54,15 @@ export interface ArrowField {
   readonly name: string;
   readonly nullable: boolean;
   readonly type: ArrowType;
+  readonly metadata?: Readonly<Record<string, string>>;
 }
 
 export interface Description {
   readonly version: number;
-  readonly schema: { readonly fields: readonly ArrowField[] };
+  readonly schema: {
+    readonly fields: readonly ArrowField[];
+    readonly metadata?: Readonly<Record<string, string>>;
+  };
 }
 
 export interface Statistics {
@@ -137,12 +141,54 @@ export interface MaintenanceResult {
   readonly after: MaintenanceFigures;
 }
 
+/** A job in a list. */
+export interface Job {
+  readonly job_id: string;
+  readonly job_type: string;
+  readonly table: string;
+  readonly state: string;
+  readonly created_at_millis: number;
+}
+
+export interface JobDetail {
+  readonly job_type: string;
+  readonly job_state: string;
+  readonly spec: object;
+  readonly result?: Readonly<Record<string, unknown>>;
+  readonly progress?: { readonly rows_done?: number; readonly rows_total?: number; readonly seconds_left?: number };
+  readonly failure?: { readonly phase: string; readonly message: string; readonly retryable: boolean };
+}
+
+export interface JobEventRow {
+  readonly at: number;
+  readonly state: string;
+  readonly entity: string;
+  readonly rows: number | undefined;
+  readonly message: string;
+}
+
+/** Why rows have no value of a Function. */
+export interface RowErrors {
+  readonly records: readonly {
+    readonly fragment_id: number;
+    readonly row_offset?: number;
+    readonly error_type: string;
+    readonly error_message: string;
+  }[];
+  readonly truncated?: boolean;
+}
+
 /** The operations that the console sends to change a table, each on the table that the reader sees. */
 export const changeOperations = ["create_index", "create_scalar_index", "maintain"] as const;
 
 export interface ChangeRequest {
   readonly table: string;
-  readonly operation: (typeof changeOperations)[number] | `index/${string}/drop${string}`;
+  readonly operation:
+    | (typeof changeOperations)[number]
+    | `index/${string}/drop${string}`
+    | "add_columns"
+    | "backfill_column"
+    | "materialized_view/refresh";
   readonly body: object;
 }
 
@@ -201,7 +247,12 @@ export const createApi = (root: string, token: string, onRefused: () => void) =>
     );
   const post = async <T>(path: string, body: object, signal?: AbortSignal): Promise<T> =>
     (await postRaw(path, body, signal)).json() as Promise<T>;
-  const at = (table: string, operation: string): string => `v1/table/${encodeURIComponent(table)}/${operation}`;
+  const at = (table: string, operation: string): string => {
+    const [, ofView] = /^materialized_view\/(.*)$/.exec(operation) ?? [];
+    const kind = ofView === undefined ? "table" : "materialized_view";
+    return `v1/${kind}/${encodeURIComponent(table)}/${ofView ?? operation}`;
+  };
+  const noErrors: RowErrors = { records: [] };
 
   return {
     root,
@@ -268,6 +319,32 @@ export const createApi = (root: string, token: string, onRefused: () => void) =>
         version: number;
       }>;
     },
+    jobs: async (signal?: AbortSignal): Promise<readonly Job[]> =>
+      (await post<{ jobs: Job[] }>("v1/jobs/list", { limit: 200 }, signal)).jobs,
+    /** A job with its events, and with the errors of its rows if a Function ran. */
+    job: async (id: string, signal?: AbortSignal) => {
+      const detail = await post<JobDetail & { spec: { id?: string[] } }>("v1/jobs/describe", { job_id: id }, signal);
+      const table = detail.spec.id?.join("$") ?? "";
+      const [stream, errors, { tableFromIPC }] = await Promise.all([
+        postRaw("v1/jobs/query_events", { job_id: id, limit: 1000 }, signal),
+        detail.job_type === "refresh_function"
+          ? post<RowErrors>(at(table, "errors"), { job_id: id, limit: 100 }, signal).catch(() => noErrors)
+          : noErrors,
+        import("apache-arrow"),
+      ]);
+      const rows = tableFromIPC(new Uint8Array(await stream.arrayBuffer())).toArray();
+      const events = rows.map(
+        (row): JobEventRow => ({
+          at: Number(row.emitted_at_millis),
+          state: row.state,
+          entity: row.claim_entity ?? "",
+          rows: row.rows_processed === null ? undefined : Number(row.rows_processed),
+          message: row.message ?? "",
+        }),
+      );
+      return { detail, events: events.toSorted((left, right) => left.at - right.at), errors };
+    },
+    cancelJob: (id: string) => post("v1/jobs/cancel", { job_id: id }),
     maintenance: (signal?: AbortSignal): Promise<MaintenanceList> => get("v1/maintenance?delimiter=%24", signal),
     /** What {@link change} sends. */
     changeText: ({ table, operation, body }: ChangeRequest): { readonly path: string; readonly body: string } => ({

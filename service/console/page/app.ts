@@ -26,7 +26,8 @@ const useRoute = (): Route => {
 };
 
 /** A new address of the same query, or of other rows of the same table, keeps the view. */
-const keyOf = (route: Route): string => addressOf({ ...route, fields: undefined, run: undefined } as Route);
+const keyOf = (route: Route): string =>
+  addressOf({ ...route, fields: undefined, run: undefined, job: undefined } as unknown as Route);
 
 const Shell = ({ session, signOut }: { session: Session; signOut: () => void }) => {
   const route = useRoute();

@@ -1,6 +1,6 @@
 /**
  * What follows the name of each view in its address: `#/table/prod%24docs`. Parts with a question mark may be absent.
- * `table` is the id of a table, `run` that of a run in the history whose result is shown.
+ * `table` is the id of a table, `run` that of a run in the history whose result is shown, `job` that of a job.
  */
 const shapes = {
   tables: [],
@@ -10,6 +10,7 @@ const shapes = {
   recall: ["table"],
   upload: ["table?"],
   maintenance: [],
+  jobs: ["job?"],
   history: [],
   open: [],
   compare: ["before", "after"],

@@ -1,6 +1,7 @@
 import { CompareView } from "./compare/compare-view.ts";
 import { HistoryView } from "./history-view.ts";
 import { type Children, html } from "./html.ts";
+import { JobsView } from "./jobs-view.ts";
 import { MaintenanceView } from "./maintenance-view.ts";
 import { MapView } from "./map/map-view.ts";
 import { OpenView } from "./open-view.ts";
@@ -27,6 +28,7 @@ export const views: { readonly [Name in ViewName]: View<Name> } = {
   recall: { title: "Recall", link: "table", render: ({ table }) => html`<${RecallView} table=${table} />` },
   upload: { title: "Upload", link: "always", render: ({ table }) => html`<${UploadView} table=${table} />` },
   maintenance: { title: "Maintenance", link: "always", render: () => html`<${MaintenanceView} />` },
+  jobs: { title: "Jobs", link: "always", render: ({ job }) => html`<${JobsView} job=${job} />` },
   history: { title: "History", link: "always", render: () => html`<${HistoryView} />` },
   open: { title: "Open a plan", link: "always", render: () => html`<${OpenView} />` },
   compare: {

@@ -65,6 +65,13 @@ const Result = ({ result }: { result: MaintenanceResult }) => {
     }`;
 };
 
+/** The job that a request has started. */
+const Started = ({ answer }: { answer: unknown }) => {
+  const job = (answer as { job_id?: unknown } | undefined)?.job_id;
+  if (typeof job !== "string") return null;
+  return html`<p>It runs as a job: <a href=${addressOf({ view: "jobs", job })}>look at it</a>.</p>`;
+};
+
 const ChangeFailure = ({ error }: { error: unknown }) => html`<${Failure} error=${error} />
   ${error instanceof ApiError && html`<p class="muted">Status ${error.status}, request ${error.requestId}.</p>`}
   ${
@@ -113,6 +120,7 @@ const Entry = ({ change }: { change: Change }) => {
       }
     </div>
     ${error !== undefined && html`<${ChangeFailure} error=${error} />`}
+    ${committed !== undefined && html`<${Started} answer=${committed.answer} />`}
     ${committed !== undefined && isResult(committed.answer) && html`<${Result} result=${committed.answer} />`}
     ${committed !== undefined && html`<${Again} change=${change} />`}
   </li>`;

@@ -10,6 +10,7 @@ import { MissingScope, Panel } from "../parts.ts";
 import { addressOf } from "../route.ts";
 import { typeName } from "../schema.ts";
 import { useBrowse } from "./browse.ts";
+import { AddComputed, Computed, computedBy, ViewOf } from "./computed.ts";
 import { CreateIndex } from "./create-index.ts";
 import { Fragments } from "./fragments.ts";
 import { type Index, Indices, loadIndices } from "./indices.ts";
@@ -27,19 +28,30 @@ const Numbers = ({ statistics, version }: { statistics: Statistics; version: num
     ${version !== undefined && fact("version", formatCount(version))}
   </dl>`;
 
-const Schema = ({ description }: { description: Description }) =>
-  html`<div class="scroll tall" tabindex="0" role="region" aria-label="Columns"><table class="columns">
-    <thead><tr><th>Column</th><th>Type</th><th>Nullable</th></tr></thead>
+interface SchemaProps {
+  readonly table: string;
+  readonly branch: string | undefined;
+  readonly description: Description;
+}
+
+const Schema = ({ table, branch, description }: SchemaProps) => {
+  const hasComputed = description.schema.fields.some((field) => computedBy(field) !== undefined);
+  return html`<${ViewOf} table=${table} description=${description} />
+  <div class="scroll tall" tabindex="0" role="region" aria-label="Columns"><table class="columns">
+    <thead><tr><th>Column</th><th>Type</th><th>Nullable</th>${hasComputed && html`<th>Computed by</th>`}</tr></thead>
     <tbody>
       ${description.schema.fields.map(
         (field) => html`<tr key=${field.name}>
           <th scope="row">${field.name}</th>
           <td><code>${typeName(field.type)}</code></td>
           <td>${field.nullable ? "yes" : "no"}</td>
+          ${hasComputed && html`<td><${Computed} table=${table} branch=${branch} field=${field} /></td>`}
         </tr>`,
       )}
     </tbody>
-  </table></div>`;
+  </table></div>
+  <${AddComputed} table=${table} branch=${branch} />`;
+};
 
 interface History {
   readonly versions: readonly VersionEntry[];
@@ -102,7 +114,7 @@ export const TableView = ({ table }: { table: string }) => {
         ${(value: Statistics) => html`<${Fragments} statistics=${value.fragment_stats} />`}
       </${Panel}>
       <${Panel} title="Schema" loaded=${description}>
-        ${(value: Description) => html`<${Schema} description=${value} />`}
+        ${(value: Description) => html`<${Schema} table=${table} branch=${branch} description=${value} />`}
       </${Panel}>
       <${Panel} title="Indices" loaded=${indices} wide>
         ${(value: readonly Index[]) => html`
