@@ -98,9 +98,10 @@ export const MaintenanceView = () => {
   useEffect(() => {
     if (running === 0 && list.value !== undefined) list.reload();
   }, [running]);
+  const jobs = html`<a class="button" href=${addressOf({ view: "jobs" })}>Jobs</a>`;
   const reload = html`<button type="button" disabled=${list.loading} onClick=${list.reload}>Look again</button>`;
   return html`<h1 class="hidden">Maintenance</h1>
-    <${Panel} title="Maintenance" scope="stats" loaded=${list} extra=${permitted && reload} wide>
+    <${Panel} title="Maintenance" scope="stats" loaded=${list} extra=${html`${jobs}${permitted && reload}`} wide>
       ${(value: MaintenanceList) => html`<${Tables} list=${value} />`}
     </${Panel}>`;
 };

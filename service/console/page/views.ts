@@ -28,7 +28,8 @@ export const views: { readonly [Name in ViewName]: View<Name> } = {
   recall: { title: "Recall", link: "table", render: ({ table }) => html`<${RecallView} table=${table} />` },
   upload: { title: "Upload", link: "always", render: ({ table }) => html`<${UploadView} table=${table} />` },
   maintenance: { title: "Maintenance", link: "always", render: () => html`<${MaintenanceView} />` },
-  jobs: { title: "Jobs", link: "always", render: ({ job }) => html`<${JobsView} job=${job} />` },
+  // Maintenance and the list of changes lead there: the navigation has no more room on a small screen.
+  jobs: { title: "Jobs", render: ({ job }) => html`<${JobsView} job=${job} />` },
   history: { title: "History", link: "always", render: () => html`<${HistoryView} />` },
   open: { title: "Open a plan", link: "always", render: () => html`<${OpenView} />` },
   compare: {
