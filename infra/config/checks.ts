@@ -10,6 +10,7 @@ import {
   checkQuota,
   checkTableService,
 } from "./checks/workloads.ts";
+import { checkEgress } from "./egress.ts";
 import type { CheckContext } from "./parse.ts";
 import type { Finding } from "./report.ts";
 import type { SharedConfig } from "./shared.ts";
@@ -21,6 +22,7 @@ export function sharedChecks(config: SharedConfig, cluster: ClusterModel, { secr
     ...checkPools(cluster),
     ...checkPods(config, cluster),
     ...checkNames(config, cluster),
+    ...checkEgress(config.egress, cluster),
     ...checkQuota(config, cluster),
     ...checkTableService(config, secrets),
     ...checkOrphanCleanup(config),

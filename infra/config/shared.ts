@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { defaultRoleOptions } from "../model/roles.ts";
+import { egressSchema } from "./egress.ts";
 import { count, cpus, image, kubernetesName, labelPrefix, memory } from "./fields.ts";
 import { maintenanceSchema, schedule } from "./maintenance.ts";
 import type { MonitoringSettings } from "./monitoring.ts";
@@ -61,6 +62,7 @@ export const sharedShape = {
     .describe(
       "Secrets of the namespace with which its pods pull images, Ray's included; create them once the namespace exists",
     ),
+  egress: egressSchema,
   ray: raySchema,
   networkPolicies: z
     .boolean()

@@ -25,6 +25,8 @@ export interface ClusterModel {
   readonly dockerHubCache: string | undefined;
   /** Settings of NVIDIA's device plugin; undefined when the stack does not install it. */
   readonly devicePlugin: DevicePlugin | undefined;
+  /** Networks of nodes, pods and Services, and hosts that they reach directly; empty where the stack does not know them. */
+  readonly ownNetworks: readonly string[];
   /** Machine types that a pool can name; undefined on an existing cluster. */
   readonly machines: MachineCatalogue | undefined;
 }
@@ -75,7 +77,8 @@ export interface CreatedCluster<Settings extends PoolSettings> {
   readonly kubernetesVersion: string;
 }
 
-interface CreatedParts<Settings> extends Pick<ClusterModel, "operatorVersion" | "dockerHubCache" | "devicePlugin"> {
+interface CreatedParts<Settings>
+  extends Pick<ClusterModel, "operatorVersion" | "dockerHubCache" | "devicePlugin" | "ownNetworks"> {
   readonly machines: MachineCatalogue;
   /** The key of a pool that names its machine types. */
   readonly machineKey: string;
@@ -100,6 +103,7 @@ export function createdCluster<Settings extends PoolSettings>(
     operatorVersion,
     dockerHubCache,
     devicePlugin,
+    ownNetworks,
   }: CreatedParts<Settings>,
 ): ClusterModel {
   const roles = { labelPrefix, headTaint: nodes.head.taint };
@@ -142,6 +146,7 @@ export function createdCluster<Settings extends PoolSettings>(
     operatorVersion,
     dockerHubCache,
     devicePlugin: nodes.gpu.enabled ? devicePlugin : undefined,
+    ownNetworks,
     machines,
   };
 }

@@ -19,6 +19,7 @@ import {
 import { rayClusterSpec } from "../model/ray-cluster.ts";
 import { rayClientImage } from "../model/ray-groups.ts";
 import { ClientAccess } from "./client-access.ts";
+import { CaBundle, throughEgress } from "./egress.ts";
 import { FunctionsCluster } from "./functions-cluster.ts";
 import { FunctionsRunner } from "./functions-runner.ts";
 import { GpuPlugin } from "./gpu-plugin.ts";
@@ -59,7 +60,14 @@ export function createWorkloads(config: Config, secrets: Secrets, cloud: Cloud):
 
   const root = new WorkloadsRoot("workloads", {
     providers: [cloud.provider],
-    transforms: pullSecrets(config.imagePullSecrets),
+    transforms: [
+      ...pullSecrets(config.imagePullSecrets),
+      // The short names, by which pods of the namespace call Ray.
+      ...throughEgress(config.egress, [
+        ...cloud.cluster.ownNetworks,
+        ...[config.ray.name, functionsCluster].map((name) => `${name}-head-svc`),
+      ]),
+    ],
   });
   const within = (dependsOn: readonly pulumi.Resource[] = []) => ({ parent: root, dependsOn: [...dependsOn] });
 
@@ -93,6 +101,9 @@ export function createWorkloads(config: Config, secrets: Secrets, cloud: Cloud):
           ),
         ]
       : []),
+    ...(config.egress.caBundle === undefined
+      ? []
+      : [new CaBundle("ca-bundle", { namespace, pem: config.egress.caBundle }, within())]),
     ...(config.quota.enabled ? [new Quota("quota", { namespace, ...config.quota }, within())] : []),
   ];
 
@@ -246,9 +257,13 @@ function policyRequest(config: Config, cloud: Cloud): NetworkPolicyRequest {
   const { tableService, operator, orphanCleanup } = config;
   const { egressCidrs, packageIndex } = tableService.functions;
   const { issuer, jwksUrl } = tableService.auth;
-  const stores = Object.entries(cloud.database.storageOptions).flatMap(([option, value]) =>
-    storageAddress.test(option) ? [value] : [],
-  );
+  const { proxy } = config.egress;
+  const stores = [
+    ...Object.entries(cloud.database.storageOptions).flatMap(([option, value]) =>
+      storageAddress.test(option) ? [value] : [],
+    ),
+    ...(proxy === undefined ? [] : [proxy]),
+  ];
   return {
     tableService: tableService.enabled
       ? {

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { globalAgent } from "node:https";
 import type { AssumeRoleCommandInput, Credentials } from "@aws-sdk/client-sts";
 import { findOption } from "../config/storage-options.ts";
 import { sessionPolicy } from "./session-policy.ts";
@@ -64,7 +65,13 @@ export const createStsIssuer = async (config: StsConfig, options: Options): Prom
   const client = new STSClient({
     region: shared.aws_region ?? "us-east-1",
     maxAttempts: 2,
-    requestHandler: { connectionTimeout: 3000, requestTimeout: 5000, throwOnRequestTimeout: true },
+    requestHandler: {
+      connectionTimeout: 3000,
+      requestTimeout: 5000,
+      throwOnRequestTimeout: true,
+      // Node gives its own agent alone the proxy of the environment.
+      httpsAgent: globalAgent,
+    },
     ...(endpoint === undefined ? {} : { endpoint }),
     ...ownKeys(options),
   });

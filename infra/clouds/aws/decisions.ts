@@ -2,7 +2,9 @@ import { type ClusterModel, createdCluster } from "../../model/cluster.ts";
 import { operatorVersion } from "../../model/operator.ts";
 import type { CloudDecisions } from "../cloud.ts";
 import { anyAccount, check } from "./checks.ts";
+import { dnsSuffixOf } from "./identity/arn.ts";
 import { dockerHubCache } from "./images/docker-hub-names.ts";
+import { serviceCidr } from "./network/subnets.ts";
 import { awsMachines } from "./nodes/machines.ts";
 import type { AwsConfig } from "./schema.ts";
 import { verification } from "./verify.ts";
@@ -26,6 +28,12 @@ function clusterModel(config: AwsConfig): ClusterModel {
     machineNames: ({ instanceTypes }) => instanceTypes,
     operatorVersion: operatorVersion(config.operator),
     dockerHubCache: config.dockerHub.cache ? dockerHubCache(config) : undefined,
+    // The gateway endpoint of S3 costs nothing, and a proxy for all bytes of the tables would.
+    ownNetworks: [
+      config.network.cidr,
+      serviceCidr(config.network.cidr),
+      `s3.${config.region}.${dnsSuffixOf(config.region)}`,
+    ],
     devicePlugin: config.devicePlugin.mode === "install" ? config.devicePlugin : undefined,
   });
 }

@@ -34,6 +34,7 @@ function clusterModel({ nodes, labelPrefix, operator, devicePlugin }: ExistingCo
     dockerHubCache: undefined,
     operatorVersion: operatorVersion(operator),
     devicePlugin: hasGpuNodes && devicePlugin.mode === "install" ? devicePlugin : undefined,
+    ownNetworks: [],
     machines: undefined,
   };
 }
