@@ -3,7 +3,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { partitionOf } from "../infra/clouds/aws/identity/arn.ts";
 import { policy } from "../infra/clouds/aws/identity/policy.ts";
 import { tlsOnly } from "../infra/clouds/aws/identity/storage-policies.ts";
-import { type Account, deployerPolicy, inline, readerPolicy, statePolicy, trust } from "./aws-permissions.ts";
+import { type Account, deployerPolicies, readerPolicy, statePolicy, trust } from "./aws-permissions.ts";
 import { type AwsBootstrap, identityName } from "./config.ts";
 import { environmentsOf, issuer, type Made, type SetUp } from "./github.ts";
 
@@ -13,6 +13,7 @@ const deploymentSeconds = 7200;
 /** State bucket, a key for the secrets of each stack, and a role for each GitHub environment. */
 export function bootstrapAws(config: AwsBootstrap): pulumi.Output<Made> {
   const { region, account, github, stacks } = config;
+  const { path, permissionsBoundaryArn } = config.iam;
   const place: Account = { partition: partitionOf(region), region, account };
   const tags = { project: pulumi.getProject(), stack: pulumi.getStack(), "managed-by": "pulumi" };
   const provider = new aws.Provider("aws", { region, allowedAccountIds: [account], defaultTags: { tags } });
@@ -48,18 +49,26 @@ export function bootstrapAws(config: AwsBootstrap): pulumi.Output<Made> {
             JSON.stringify(trust(arn, environment, deploys ? config.deployers : [])),
           ),
           maxSessionDuration: deploys ? deploymentSeconds : 3600,
+          path,
+          ...(permissionsBoundaryArn === undefined ? {} : { permissionsBoundary: permissionsBoundaryArn }),
         },
         opts,
       );
-      new aws.iam.RolePolicy(
-        `${name}-account`,
-        {
-          role: role.name,
-          name: "account",
-          policy: inline(deploys ? deployerPolicy(place) : readerPolicy(place, purpose === "drift")),
-        },
-        opts,
-      );
+      if (deploys)
+        for (const [index, part] of deployerPolicies(place).entries()) {
+          const { arn: policyArn } = new aws.iam.Policy(
+            `${name}-account-${index + 1}`,
+            { name: `${identityName(name)}-${index + 1}`, path, policy: JSON.stringify(part) },
+            opts,
+          );
+          new aws.iam.RolePolicyAttachment(`${name}-account-${index + 1}`, { role: role.name, policyArn }, opts);
+        }
+      else
+        new aws.iam.RolePolicy(
+          `${name}-account`,
+          { role: role.name, name: "account", policy: JSON.stringify(readerPolicy(place, purpose === "drift")) },
+          opts,
+        );
       new aws.iam.RolePolicy(
         `${name}-state`,
         {

@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { reservedBucketNames as reservedOnAws } from "../infra/clouds/aws/checks.ts";
 import { partitionOf } from "../infra/clouds/aws/identity/arn.ts";
 import { awsRegions } from "../infra/clouds/aws/regions.ts";
+import { governance } from "../infra/clouds/aws/schema.ts";
+import { reservedBucketNames as reservedOnAws } from "../infra/clouds/aws/storage/checks.ts";
 import { reservedBucketNames as reservedOnGoogle } from "../infra/clouds/gcp/checks.ts";
 import { gcpRegions } from "../infra/clouds/gcp/regions.ts";
 import { checkBucketName } from "../infra/config/checks/bucket-name.ts";
@@ -66,6 +67,7 @@ const aws = z.strictObject({
     )
     .default([])
     .describe("IAM roles and users that can act as the deployers, for the first `up`"),
+  iam: governance.describe("What an organization demands of the roles; the stacks have `iam` of their own"),
 });
 export type AwsBootstrap = z.output<typeof aws>;
 

@@ -27,6 +27,7 @@ export const readerPermissions: Readonly<Record<string, readonly string[]>> = {
   "gcp:kms/cryptoKey:CryptoKey": ["cloudkms.cryptoKeys.get"],
   "gcp:kms/cryptoKeyIAMMember:CryptoKeyIAMMember": ["cloudkms.cryptoKeys.getIamPolicy"],
   "gcp:kms/keyRing:KeyRing": ["cloudkms.keyRings.get"],
+  "gcp:projects/iAMAuditConfig:IAMAuditConfig": ["resourcemanager.projects.getIamPolicy"],
   "gcp:projects/iAMMember:IAMMember": ["resourcemanager.projects.get", "resourcemanager.projects.getIamPolicy"],
   "gcp:projects/service:Service": ["serviceusage.services.get", "serviceusage.services.list"],
   "gcp:secretmanager/secret:Secret": ["secretmanager.secrets.get"],

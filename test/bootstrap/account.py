@@ -49,11 +49,28 @@ for one in of_type(":Role"):
         AssumeRolePolicyDocument=inputs["assumeRolePolicy"],
         MaxSessionDuration=inputs["maxSessionDuration"],
     )
-for one in of_type(":RolePolicy"):
-    inputs = one["inputs"]
-    document = json.loads(inputs["policy"])
+
+
+def loosened(policy):
+    document = json.loads(policy)
     for statement in document["Statement"]:
         if not statement["Action"][0].startswith("s3:"):
             statement["Resource"] = ["*"]
-    iam.put_role_policy(RoleName=inputs["role"], PolicyName=inputs["name"], PolicyDocument=json.dumps(document))
+    return json.dumps(document)
+
+
+for one in of_type(":RolePolicy"):
+    inputs = one["inputs"]
+    iam.put_role_policy(
+        RoleName=inputs["role"], PolicyName=inputs["name"], PolicyDocument=loosened(inputs["policy"])
+    )
+arns = {
+    one["inputs"]["name"]: iam.create_policy(
+        PolicyName=one["inputs"]["name"], PolicyDocument=loosened(one["inputs"]["policy"])
+    )["Policy"]["Arn"]
+    for one in of_type(":Policy")
+}
+for one in of_type(":RolePolicyAttachment"):
+    inputs = one["inputs"]
+    iam.attach_role_policy(RoleName=inputs["role"], PolicyArn=arns[inputs["policyArn"].split("/")[-1]])
 json.dump(keys, sys.stdout)

@@ -8,11 +8,9 @@ import { chart, devicePluginSchema, operatorSchema } from "../../config/ray.ts";
 import { clientShape, sharedShape } from "../../config/shared.ts";
 import { exposureSchema, tableServiceSchema, vending } from "../../config/table-service.ts";
 import { clusterAutoscaler, eks, fluentBit, loadBalancerController } from "../../versions.ts";
+import { privateLink, waf } from "./exposure/schema.ts";
+import { arn } from "./fields.ts";
 
-const arn = (service: string, example: string) =>
-  z
-    .string({ error: `an ARN such as ${example}` })
-    .regex(new RegExp(`^arn:aws[a-z-]*:${service}:`), { error: `an ARN such as ${example}` });
 const retentionDays = z.literal([1, 3, 5, 7, 14, 30, 60, 90, 120, 180, 365, 400, 545, 731]);
 const principal = z
   .string({ error: "an ARN such as arn:aws:iam::111122223333:role/team/deployer" })
@@ -21,6 +19,21 @@ const principal = z
   });
 const resourceId = (kind: string) =>
   z.string().regex(new RegExp(`^${kind}-[0-9a-f]+$`), { error: `an id such as ${kind}-0a1b2c3d4e5f` });
+
+/** What an organization demands of roles. */
+export const governance = z
+  .strictObject({
+    path: z
+      .string()
+      .regex(/^\/([\w+=,.@-]+\/)*$/, { error: "a path with slashes at both ends, such as /team/" })
+      .max(512)
+      .default("/")
+      .describe("Path of every role"),
+    permissionsBoundaryArn: arn("iam", "arn:aws:iam::111122223333:policy/boundary")
+      .optional()
+      .describe("Permissions boundary of every role; it must allow what the roles do"),
+  })
+  .prefault({});
 
 const zoneLetter = z.string().regex(/^[a-z]$/, { error: "a zone letter such as a" });
 
@@ -120,18 +133,32 @@ const network = z
   .prefault({ mode: "create" })
   .describe("The VPC");
 
+const bucketName = z
+  .string({ error: "the bucket's name, unique in all of S3" })
+  .regex(/^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/, { error: "3 to 63 lower-case letters, digits and inner hyphens" });
+
 const bucket = z
   .strictObject({
-    name: z
-      .string({ error: "the bucket's name, unique in all of S3" })
-      .regex(/^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/, { error: "3 to 63 lower-case letters, digits and inner hyphens" })
-      .describe("Name of the bucket"),
+    name: bucketName.describe("Name of the bucket"),
     ...bucketPlace,
     encryption: z.enum(["AES256", "aws:kms"]).default("AES256").describe("Encryption at rest"),
     kmsKeyArn: arn("kms", "arn:aws:kms:eu-central-1:111122223333:key/…")
       .optional()
       .describe("Key for aws:kms; default: a key that the stack creates, or none with an existing bucket"),
     ...bucketRetention,
+    auditAccess: z
+      .boolean()
+      .default(false)
+      .describe(
+        "Record who reads, writes and deletes each object of the tables, by a trail of CloudTrail in the bucket `<bucket.name>-audit-logs`, for `logRetentionDays`",
+      ),
+    replica: z
+      .strictObject({
+        name: bucketName.describe("Name of the bucket that holds the copy"),
+        region: z.string({ error: "an AWS region such as eu-west-1" }).describe("Its region, another one of AWS"),
+      })
+      .optional()
+      .describe("Copy every new object to a bucket in another region, which the stack creates; needs `versioning`"),
   })
   .describe("The bucket that holds the Lance tables");
 
@@ -181,20 +208,7 @@ export const awsSchema = z.strictObject({
     .describe(
       "IAM roles that can read everything in the cluster including secrets, as a refresh does: for the drift job",
     ),
-  iam: z
-    .strictObject({
-      path: z
-        .string()
-        .regex(/^\/([\w+=,.@-]+\/)*$/, { error: "a path with slashes at both ends, such as /team/" })
-        .max(512)
-        .default("/")
-        .describe("Path of every role"),
-      permissionsBoundaryArn: arn("iam", "arn:aws:iam::111122223333:policy/boundary")
-        .optional()
-        .describe("Permissions boundary of every role; it must allow what the roles do"),
-    })
-    .prefault({})
-    .describe("What an organization demands of the stack's roles"),
+  iam: governance.describe("What an organization demands of the stack's roles"),
   kubernetesVersion: minorVersion.default(eks.default).describe("Kubernetes minor version"),
   endpoint,
   logRetentionDays: retentionDays
@@ -299,6 +313,7 @@ export const awsSchema = z.strictObject({
           .describe(
             "Record every request in the bucket `<bucket.name>-access-logs`, which the stack creates, for `logRetentionDays`",
           ),
+        waf,
       },
       {
         host: hostname
@@ -309,6 +324,7 @@ export const awsSchema = z.strictObject({
           .describe(
             "ACM certificate for `host`: the load balancer ends TLS on port 443. Without one it has no TLS, on port 80",
           ),
+        privateLink,
       },
     ),
   )

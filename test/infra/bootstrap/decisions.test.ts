@@ -3,7 +3,13 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { deployerPolicy, inline, readerPolicy, statePolicy, trust } from "../../../bootstrap/aws-permissions.ts";
+import {
+  deployerPolicies,
+  deployerPolicy,
+  readerPolicy,
+  statePolicy,
+  trust,
+} from "../../../bootstrap/aws-permissions.ts";
 import { type BootstrapConfig, bootstrapDefinition } from "../../../bootstrap/config.ts";
 import { bearer, tokenCondition } from "../../../bootstrap/gcp-permissions.ts";
 import { commandsOf, environmentsOf, type SetUp, subjectOf } from "../../../bootstrap/github.ts";
@@ -169,6 +175,7 @@ describe("on AWS", () => {
       "eks.amazonaws.com",
       ec2,
       "vpc-flow-logs.amazonaws.com",
+      "s3.amazonaws.com",
     ]);
   });
 
@@ -215,7 +222,16 @@ describe("on AWS", () => {
 
   test("has inline policies within a role's 10,240 characters", () => {
     const state = statePolicy(account, { bucket: "b".repeat(63), stack: "s".repeat(50), keyArn: "k".repeat(90) }, true);
-    expect(inline(deployerPolicy(account)).length + JSON.stringify(state).length).toBeLessThanOrEqual(10_240);
+    const length = [readerPolicy(account, true), state].reduce((sum, one) => sum + JSON.stringify(one).length, 0);
+    expect(length).toBeLessThanOrEqual(10_240);
+  });
+
+  test("has managed policies of the deployer within IAM's 6,144 characters and ten of a role, with all statements", () => {
+    const parts = deployerPolicies({ ...account, region: "ap-northeast-1" });
+    for (const part of parts) expect(JSON.stringify(part).length).toBeLessThanOrEqual(6144);
+    expect(parts.length).toBeLessThanOrEqual(10);
+    const sids = ({ Statement }: ReturnType<typeof deployerPolicy>) => Statement.map(({ Sid }) => Sid);
+    expect(parts.flatMap(sids)).toEqual(sids(deployerPolicy(account)));
   });
 });
 

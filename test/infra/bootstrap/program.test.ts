@@ -111,6 +111,20 @@ test("uses an existing identity provider of GitHub on AWS", async () => {
   );
 });
 
+test("gives every role and policy on AWS the path and the boundary that an organization demands", async () => {
+  const permissionsBoundary = "arn:aws:iam::111122223333:policy/boundary";
+  const { resources } = await runBootstrap("aws", "update", {
+    "lakehead-bootstrap:iam": { path: "/team/", permissionsBoundaryArn: permissionsBoundary },
+  });
+  const { stackKeys } = outputsOf({ resources } as Capture);
+  const of = (type: string) => resources.filter((one) => one.type === type).map(({ inputs }) => inputs);
+  expect(of("aws:iam/role:Role")).toHaveLength(6);
+  for (const role of of("aws:iam/role:Role")) expect(role).toMatchObject({ path: "/team/", permissionsBoundary });
+  expect(of("aws:iam/policy:Policy").length).toBeGreaterThan(1);
+  for (const policy of of("aws:iam/policy:Policy")) expect(policy).toMatchObject({ path: "/team/" });
+  expect(stackKeys["aws-dev"]).toMatchObject({ deployerArn: expect.stringContaining(":role/team/lakehead-aws-dev") });
+});
+
 test("lets a refresh read each type of resource of a stack on Google Cloud", () => {
   const golden = readFileSync(join(root, "test/infra/golden/gcp-prod.yaml"), "utf8");
   const types = new Set([...golden.matchAll(/\bgcp:[\w-]+\/\w+:\w+/g)].map(([type]) => type));
