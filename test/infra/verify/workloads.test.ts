@@ -110,7 +110,9 @@ describe("RayCluster", () => {
       functions: { enabled: true },
       auth: { issuer: "https://login.example.com/", audience: "a" },
     };
-    const both = configOf("aws-dev", { tableService });
+    // One head more than the RayClusters of the stack.
+    const withHead = { head: { instanceTypes: ["c6i.2xlarge"], min: 1, max: 3 } };
+    const both = configOf("aws-dev", { tableService, nodes: withHead });
     const of = {
       ...head,
       metadata: { ...head.metadata, name: "functions-head", labels: { ...labels, "ray.io/cluster": "functions" } },
