@@ -8,7 +8,8 @@ export default async function lakehead() {
   const { config, secrets } = loadConfig(stackDefinition);
   const cloud = await createCloud(config, secrets);
   const workloads = createWorkloads(config, secrets, cloud);
-  if (workloads.tableServiceAddress !== undefined) cloud.pointHost?.(workloads.tableServiceAddress);
+  const { tableServiceAddress } = workloads;
+  const balanced = tableServiceAddress === undefined ? {} : cloud.useBalancer?.(tableServiceAddress);
   return {
     clusterName: cloud.clusterName,
     kubeconfig: cloud.kubeconfig,
@@ -21,7 +22,8 @@ export default async function lakehead() {
     rayAddress: workloads.rayAddress,
     functionsRayAddress: workloads.functionsRayAddress,
     tableServiceUrl: workloads.tableServiceUrl,
-    tableServiceAddress: workloads.tableServiceAddress,
+    tableServiceAddress,
     ...cloud.outputs,
+    ...balanced,
   };
 }

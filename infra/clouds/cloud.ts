@@ -75,12 +75,12 @@ export interface Cloud {
   readonly ready: Readonly<Record<PoolRole, pulumi.Resource[]>>;
   readonly exposure: Exposure;
   /**
-   * Creates the DNS record of the public host, given the load balancer's address. Undefined without a zone, and where the
-   * address is known before the load balancer exists.
+   * Creates what needs the load balancer: the DNS record of the public host, the endpoint of other networks. Returns outputs
+   * of the stack. Undefined where nothing needs it.
    */
-  readonly pointHost?: (address: pulumi.Output<string>) => void;
+  readonly useBalancer?: (address: pulumi.Output<string>) => Outputs;
   /** Outputs that the stack exports beside the common ones. */
-  readonly outputs: Readonly<Record<string, pulumi.Input<unknown>>>;
+  readonly outputs: Outputs;
 }
 
 /** What a cloud gives to Functions on a RayCluster of their own. */
@@ -103,6 +103,8 @@ export interface VendingIdentity {
   readonly roleArn?: string;
   readonly kmsKeyArn?: string | undefined;
 }
+
+export type Outputs = Readonly<Record<string, pulumi.Input<unknown>>>;
 
 export type Annotations = Readonly<Record<string, pulumi.Input<string>>>;
 
@@ -130,28 +132,31 @@ export interface Database {
 
 /** How the table service gets a load balancer. */
 export interface Exposure {
-  /** For `exposure.mode: internal`: a Service of type LoadBalancer. */
+  /** For `exposure.mode: internal`: a Service of type LoadBalancer, or an Ingress for `tlsHost`. */
   readonly internal: {
     readonly annotations: Annotations;
     readonly loadBalancerClass?: string;
     /** The DNS name for which the load balancer ends TLS; absent without TLS. */
     readonly tlsHost?: string;
+    readonly ingress?: IngressExposure;
   };
   /** For `exposure.mode: public`: an Ingress for `exposure.host`. */
-  readonly public: {
-    readonly ingressClass?: string;
-    readonly annotations: Annotations;
-    /** Name of the TLS secret; absent where the cloud has its own certificate. */
-    readonly tlsSecret?: string;
-    /** Annotations of the Service behind the Ingress. */
-    readonly serviceAnnotations?: Annotations;
-    /** Objects of the cloud's own kinds in the namespace of the Ingress. */
-    readonly objects?: readonly CustomObject[];
-  };
+  readonly public: IngressExposure;
   /** Networks from which the cloud's load balancers connect to pods, for the network policies. */
   readonly probeSources: readonly string[];
   /** Controllers that must exist before, and stay until after, the Service or Ingress. */
   readonly dependsOn: pulumi.Resource[];
+}
+
+export interface IngressExposure {
+  readonly ingressClass?: string;
+  readonly annotations: Annotations;
+  /** Name of the TLS secret; absent where the cloud has its own certificate. */
+  readonly tlsSecret?: string;
+  /** Annotations of the Service behind the Ingress. */
+  readonly serviceAnnotations?: Annotations;
+  /** Objects of the cloud's own kinds in the namespace of the Ingress. */
+  readonly objects?: readonly CustomObject[];
 }
 
 export interface CustomObject {

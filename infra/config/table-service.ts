@@ -11,6 +11,9 @@ const annotations = (kind: string) =>
     .default({})
     .describe(`Annotations of the ${kind} beside the stack's own, which they replace`);
 
+/** The default of who reaches an internal load balancer. */
+export const internalNetworks = ["10.0.0.0/8"] as const;
+
 /** The TLS certificate of a public endpoint differs by cloud. */
 export const exposureSchema = <Shape extends z.ZodRawShape, Internal extends z.ZodRawShape = Record<never, z.ZodType>>(
   tls: Shape,
@@ -23,7 +26,11 @@ export const exposureSchema = <Shape extends z.ZodRawShape, Internal extends z.Z
         z.strictObject({ mode: z.literal("cluster").describe("Reachable inside the cluster only") }),
         z.strictObject({
           mode: z.literal("internal").describe("A load balancer inside the network"),
-          allowedCidrs: z.array(cidr).min(1).default(["10.0.0.0/8"]).describe("Networks that can connect"),
+          allowedCidrs: z
+            .array(cidr)
+            .min(1)
+            .default([...internalNetworks])
+            .describe("Networks that can connect"),
           annotations: annotations("Service"),
           ...internal,
         }),

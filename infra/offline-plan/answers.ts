@@ -9,6 +9,8 @@ import type { Properties, Value } from "./values.ts";
 
 export const sampleAccount = "123456789012";
 export const sampleProject = "sample-project";
+/** An address of documentation, such as load balancers have in a plan. */
+export const sampleAddress = "203.0.113.30";
 /** A short-lived secret of a registry. */
 export const sampleRegistryToken = "sample registry token";
 
@@ -72,6 +74,21 @@ const answers: Readonly<Record<string, Answer>> = {
     version: 1,
   }),
   "aws:lb/getHostedZoneId:getHostedZoneId": () => ({ id: "Z215JYRZR1TBD5", loadBalancerType: "application" }),
+  "aws:lb/getLoadBalancer:getLoadBalancer": (args, context) => {
+    const name = string(args.name) ?? "";
+    const region = awsRegion(args, context);
+    return {
+      id: name,
+      name,
+      arn: `arn:aws:elasticloadbalancing:${region}:${sampleAccount}:loadbalancer/net/${name}/0123456789abcdef`,
+    };
+  },
+  "gcp:compute/getForwardingRules:getForwardingRules": (args, context) => {
+    const project = gcpProject(args, context);
+    const parent = `projects/${project}/regions/${string(args.region) ?? "us-central1"}`;
+    const selfLink = `https://www.googleapis.com/compute/v1/${parent}/forwardingRules/k8s2-fs-sample`;
+    return { id: parent, project, rules: [{ ipAddress: sampleAddress, selfLink }] };
+  },
   "gcp:organizations/getProject:getProject": (args, context) => {
     const projectId = gcpProject(args, context);
     return { id: `projects/${projectId}`, projectId, number: sampleAccount, name: projectId };

@@ -25,6 +25,7 @@ const aws: Readonly<Record<string, readonly string[]>> = {
   "aws:amp/ruleGroupNamespace:RuleGroupNamespace": ["name", "workspaceId"],
   "aws:amp/workspace:Workspace": ["kmsKeyArn"],
   "aws:autoscaling/tag:Tag": ["autoscalingGroupName", "tag.key"],
+  "aws:cloudtrail/trail:Trail": ["name"],
   "aws:cloudwatch/logGroup:LogGroup": ["name", "namePrefix", "logGroupClass"],
   "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup": ["vpcId"],
   "aws:ec2/eip:Eip": ["address", "domain", "networkBorderGroup", "publicIpv4Pool"],
@@ -64,6 +65,7 @@ const aws: Readonly<Record<string, readonly string[]>> = {
   "aws:ec2/subnet:Subnet": ["vpcId", "cidrBlock", "availabilityZone", "availabilityZoneId", "ipv6Native", "outpostArn"],
   "aws:ec2/vpc:Vpc": ["cidrBlock", "ipv4IpamPoolId", "ipv4NetmaskLength"],
   "aws:ec2/vpcEndpoint:VpcEndpoint": ["vpcId", "serviceName", "vpcEndpointType"],
+  "aws:ec2/vpcEndpointService:VpcEndpointService": [],
   "aws:ec2/vpcEndpointRouteTableAssociation:VpcEndpointRouteTableAssociation": ["vpcEndpointId", "routeTableId"],
   "aws:ecr/lifecyclePolicy:LifecyclePolicy": ["repository", "policy"],
   "aws:ecr/pullThroughCacheRule:PullThroughCacheRule": [
@@ -118,6 +120,7 @@ const aws: Readonly<Record<string, readonly string[]>> = {
   "aws:s3/bucketOwnershipControls:BucketOwnershipControls": ["bucket"],
   "aws:s3/bucketPolicy:BucketPolicy": ["bucket"],
   "aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock": ["bucket"],
+  "aws:s3/bucketReplicationConfig:BucketReplicationConfig": ["bucket"],
   "aws:s3/bucketServerSideEncryptionConfiguration:BucketServerSideEncryptionConfiguration": [
     "bucket",
     "expectedBucketOwner",
@@ -132,6 +135,8 @@ const aws: Readonly<Record<string, readonly string[]>> = {
   ],
   "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule": ["securityGroupId"],
   "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": ["securityGroupId"],
+  "aws:wafv2/webAcl:WebAcl": ["name", "namePrefix", "scope"],
+  "aws:wafv2/webAclAssociation:WebAclAssociation": ["resourceArn", "webAclArn"],
 };
 
 const google: Readonly<Record<string, readonly string[]>> = {
@@ -196,6 +201,7 @@ const google: Readonly<Record<string, readonly string[]>> = {
   "gcp:compute/router:Router": ["encryptedInterconnectRouter", "name", "nccGateway", "network", "params", "region"],
   "gcp:compute/routerNat:RouterNat": ["endpointTypes", "initialNatIps", "name", "region", "router", "type"],
   "gcp:compute/securityPolicy:SecurityPolicy": ["name", "type"],
+  "gcp:compute/serviceAttachment:ServiceAttachment": ["domainNames", "name", "region"],
   "gcp:compute/sSLPolicy:SSLPolicy": ["description", "name"],
   "gcp:compute/subnetwork:Subnetwork": [
     "description",
@@ -292,6 +298,7 @@ const google: Readonly<Record<string, readonly string[]>> = {
   ],
   "gcp:kms/cryptoKeyIAMMember:CryptoKeyIAMMember": ["condition", "cryptoKeyId", "member", "role"],
   "gcp:kms/keyRing:KeyRing": ["location", "name"],
+  "gcp:projects/iAMAuditConfig:IAMAuditConfig": [],
   "gcp:projects/iAMCustomRole:IAMCustomRole": ["roleId"],
   "gcp:projects/iAMMember:IAMMember": ["condition", "member", "role"],
   "gcp:projects/service:Service": ["service"],

@@ -36,6 +36,18 @@ const aliasTarget = (alias: Plain): Plain => {
   return { DNSName: name, HostedZoneId: zoneId, EvaluateTargetHealth: evaluateTargetHealth };
 };
 
+/** The one name of AWS WAF that a capital letter does not make. */
+function withMetrics(value: Plain): Plain {
+  if (Array.isArray(value)) return value.map(withMetrics);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [
+      key === "cloudwatchMetricsEnabled" ? "cloudWatchMetricsEnabled" : key,
+      withMetrics(inner),
+    ]),
+  );
+}
+
 const rows: Readonly<Record<string, Row>> = {
   "aws:acm/certificate:Certificate": { type: "AWS::CertificateManager::Certificate" },
   "aws:amp/ruleGroupNamespace:RuleGroupNamespace": {
@@ -48,6 +60,21 @@ const rows: Readonly<Record<string, Row>> = {
     }),
   },
   "aws:amp/workspace:Workspace": { type: "AWS::APS::Workspace" },
+  "aws:cloudtrail/trail:Trail": {
+    type: "AWS::CloudTrail::Trail",
+    names: { name: "TrailName" },
+    change: ({ advancedEventSelectors, ...properties }) => ({
+      ...properties,
+      isLogging: true,
+      advancedEventSelectors: list(advancedEventSelectors).map((selector) => ({
+        ...fields(selector),
+        fieldSelectors: list(fields(selector).fieldSelectors).map((one) => {
+          const { startsWiths, ...rest } = fields(one);
+          return { ...rest, ...(startsWiths === undefined ? {} : { startsWith: startsWiths }) };
+        }),
+      })),
+    }),
+  },
   "aws:cloudwatch/logGroup:LogGroup": { type: "AWS::Logs::LogGroup", names: { name: "LogGroupName" } },
   "aws:ec2/eip:Eip": { type: "AWS::EC2::EIP" },
   "aws:ec2/flowLog:FlowLog": {
@@ -79,6 +106,11 @@ const rows: Readonly<Record<string, Row>> = {
   "aws:ec2/subnet:Subnet": { type: "AWS::EC2::Subnet" },
   "aws:ec2/vpc:Vpc": { type: "AWS::EC2::VPC" },
   "aws:ec2/vpcEndpoint:VpcEndpoint": { type: "AWS::EC2::VPCEndpoint" },
+  // Its principals and its private name are objects of their own in CloudFormation.
+  "aws:ec2/vpcEndpointService:VpcEndpointService": {
+    type: "AWS::EC2::VPCEndpointService",
+    names: { allowedPrincipals: null, privateDnsName: null },
+  },
   "aws:ecr/pullThroughCacheRule:PullThroughCacheRule": { type: "AWS::ECR::PullThroughCacheRule" },
   "aws:ecr/repository:Repository": {
     type: "AWS::ECR::Repository",
@@ -119,6 +151,10 @@ const rows: Readonly<Record<string, Row>> = {
     type: "AWS::IAM::OIDCProvider",
     names: { clientIdLists: "ClientIdList", thumbprintLists: "ThumbprintList" },
   },
+  "aws:iam/policy:Policy": {
+    type: "AWS::IAM::ManagedPolicy",
+    names: { name: "ManagedPolicyName", policy: "PolicyDocument" },
+  },
   "aws:iam/role:Role": {
     type: "AWS::IAM::Role",
     names: { name: "RoleName", assumeRolePolicy: "AssumeRolePolicyDocument" },
@@ -153,6 +189,14 @@ const rows: Readonly<Record<string, Row>> = {
   // Terraform's own switch to empty the bucket.
   "aws:s3/bucket:Bucket": { type: "AWS::S3::Bucket", names: { bucket: "BucketName", forceDestroy: null } },
   "aws:s3/bucketPolicy:BucketPolicy": { type: "AWS::S3::BucketPolicy", names: { policy: "PolicyDocument" } },
+  "aws:wafv2/webAcl:WebAcl": {
+    type: "AWS::WAFv2::WebACL",
+    change: (properties) => withMetrics(properties) as Record<string, Plain>,
+  },
+  "aws:wafv2/webAclAssociation:WebAclAssociation": {
+    type: "AWS::WAFv2::WebACLAssociation",
+    names: { webAclArn: "WebACLArn" },
+  },
   "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule": {
     type: "AWS::EC2::SecurityGroupEgress",
     names: {
@@ -224,8 +268,18 @@ const companions: Readonly<Record<string, Companion>> = {
   "aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock": {
     of: "aws:s3/bucket:Bucket",
     by: "bucket",
-    merge: (owner, { bucket: _, ...rest }) => {
+    merge: (owner, { bucket: _, region: __, ...rest }) => {
       owner.PublicAccessBlockConfiguration = pascal(rest);
+    },
+  },
+  "aws:s3/bucketReplicationConfig:BucketReplicationConfig": {
+    of: "aws:s3/bucket:Bucket",
+    by: "bucket",
+    merge: (owner, { role = null, rules = [] }) => {
+      owner.ReplicationConfiguration = pascal({
+        role,
+        rules: list(rules).map((rule) => ({ priority: 0, ...fields(rule) })),
+      }) as Record<string, Plain>;
     },
   },
   "aws:s3/bucketServerSideEncryptionConfiguration:BucketServerSideEncryptionConfiguration": {
@@ -264,7 +318,10 @@ export const untranslated: Readonly<Record<string, string>> = {
   "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup": "adopts a group that every VPC has",
 };
 
-const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
+/** Names that a capital letter alone does not make. */
+const spelled: Readonly<Record<string, string>> = { replicaKmsKeyId: "ReplicaKmsKeyID" };
+
+const capital = (name: string): string => spelled[name] ?? name.charAt(0).toUpperCase() + name.slice(1);
 
 /** Names with capital letters, at every depth; tags as CloudFormation has them. */
 function pascal(value: Plain, verbatim: readonly string[] = []): Plain {
@@ -298,6 +355,8 @@ const put = (target: Record<string, Plain>, path: string, value: Plain): void =>
 function propertiesOf({ names = {}, verbatim = [], change = (same) => same }: Row, inputs: Record<string, Plain>) {
   const result: Record<string, Plain> = {};
   for (const [key, value] of Object.entries(change(inputs))) {
+    // A template is of one region.
+    if (key === "region") continue;
     const name = key in names ? names[key] : capital(key);
     if (name === null || name === undefined) continue;
     const parsed = document(key, value);

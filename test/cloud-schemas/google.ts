@@ -72,6 +72,20 @@ const rows: Readonly<Record<string, Row>> = {
       "denies.protocol": "IPProtocol",
     },
   },
+  "gcp:compute/address:Address": { api: "compute.v1", schema: "Address", names: address },
+  "gcp:compute/serviceAttachment:ServiceAttachment": {
+    api: "compute.v1",
+    schema: "ServiceAttachment",
+    names: { ...address, consumerAcceptLists: "consumerAcceptLists" },
+  },
+  "gcp:compute/securityPolicy:SecurityPolicy": {
+    api: "compute.v1",
+    schema: "SecurityPolicy",
+    names: {
+      ...address,
+      "rules.match.config.srcIpRanges": "srcIpRanges",
+    },
+  },
   "gcp:compute/globalAddress:GlobalAddress": { api: "compute.v1", schema: "Address", names: address },
   "gcp:compute/network:Network": {
     api: "compute.v1",
@@ -132,6 +146,11 @@ const rows: Readonly<Record<string, Row>> = {
     api: "iam.v1",
     schema: "WorkloadIdentityPoolProvider",
     names: { ...address, workloadIdentityPoolId: null, workloadIdentityPoolProviderId: null },
+  },
+  "gcp:projects/iAMAuditConfig:IAMAuditConfig": {
+    api: "cloudresourcemanager.v1",
+    schema: "AuditConfig",
+    names: address,
   },
   "gcp:projects/iAMCustomRole:IAMCustomRole": {
     api: "iam.v1",

@@ -13,6 +13,7 @@ import type { Capture } from "../../infra/offline-plan/capture.ts";
 import { readProject, readStackConfig } from "../../infra/offline-plan/project.ts";
 import { eks } from "../../infra/versions.ts";
 import { pythonWith } from "../../tools/parts/python.ts";
+import { everyKey } from "../support/infra/every-key.ts";
 import {
   type ExampleStack,
   exampleStacks,
@@ -53,6 +54,11 @@ const acceptedRules: Readonly<Record<string, string>> = {
   W3010: "zones are written in the stack's configuration, so that a plan asks the cloud nothing",
 };
 const acceptedPolicies: readonly { readonly issue: string; readonly detail: RegExp; readonly reason: string }[] = [
+  {
+    issue: "UNKNOWN_ACTION",
+    detail: /^Unknown action elasticloadbalancing:((Create|Delete)WebACLAssociation|GetLoadBalancerWebACL)$/,
+    reason: "AWS's schema of a web firewall's association names them; parliament's list is older",
+  },
   {
     issue: "UNKNOWN_CONDITION_FOR_ACTION",
     detail:
@@ -243,6 +249,13 @@ if (program === undefined) {
 } else {
   for (const stack of ["aws-dev", "aws-prod"] as const)
     await judgeAws(program, stack, (mode) => complete(stack, mode), regionOf(stack));
+  const variants = Object.entries(everyKey).map(([name, { stack, overrides }]) => ({
+    name,
+    stack,
+    runIn: (mode: Capture["mode"]) => runStack(stack, mode, overrides),
+  }));
+  for (const { name, stack, runIn } of variants.filter(({ stack }) => stack === "aws-dev"))
+    await judgeAws(program, name, runIn, regionOf(stack));
   await judgeAws(program, "bootstrap/aws", (mode) => runBootstrap("aws", mode), regionOf("aws-dev"));
   const permissions = (types: readonly string[]) => python(program, [join(here, "permissions.py"), ...types]);
   for (const { what, faults } of await judgePermissions(permissions)) conclude(what, faults);
@@ -255,10 +268,13 @@ if (program === undefined) {
     "artifactregistry.v1",
     "dns.v1",
     "secretmanager.v1",
+    "cloudresourcemanager.v1",
   ];
   const discovery = JSON.parse(await python(program, [join(here, "discovery.py"), ...names])) as Discovery;
   for (const stack of ["gcp-dev", "gcp-prod"] as const)
     await judgeGoogleStack(stack, await complete(stack, "update"), discovery);
+  for (const { name, runIn } of variants.filter(({ stack }) => stack === "gcp-dev"))
+    await judgeGoogleStack(name, await runIn("update"), discovery);
   await judgeGoogleStack("bootstrap/gcp", await runBootstrap("gcp", "update"), discovery);
   for (const { what, faults } of await judgePlaces((...args) => python(program, [factsScript, ...args])))
     conclude(what, faults);

@@ -5,6 +5,7 @@
 
 import { deployerPolicy, readerPolicy } from "../../bootstrap/aws-permissions.ts";
 import type { PolicyDocument } from "../../infra/clouds/aws/identity/policy.ts";
+import { everyKey } from "../support/infra/every-key.ts";
 import { runStack } from "../support/infra/stacks.ts";
 import { toTemplate } from "./cloudformation.ts";
 import type { Finding } from "./waits.ts";
@@ -15,10 +16,11 @@ type Handlers = Readonly<Record<string, Readonly<Record<string, readonly string[
 /** Permissions that the schemas name and the stack does not need, each with its reason. */
 const unneeded: readonly (readonly [permissions: RegExp, reason: string])[] = [
   [
-    /^s3:.*(Abac|Acl|Analytics|CORS|Cors|IntelligentTiering|Inventory|Logging|MetadataTable|JournalTable|AnnotationTable|InventoryTable|Metrics|Notification|ObjectLock|Replication|Website)|^s3:PutAccelerateConfiguration$|^s3tables:/,
+    /^s3:.*(Abac|Acl|Analytics|CORS|Cors|IntelligentTiering|Inventory|Logging|MetadataTable|JournalTable|AnnotationTable|InventoryTable|Metrics|Notification|ObjectLock|Website)|^s3:PutAccelerateConfiguration$|^s3tables:/,
     "features of buckets that no stack uses",
   ],
   [/^s3:DeleteBucket(Encryption|Lifecycle)$/, "no actions: to put a configuration includes to delete it"],
+  [/^s3:(Put|Delete)BucketReplication$/, "no actions: s3:PutReplicationConfiguration is for both"],
   [/^s3:DeleteObject$/, "the deployer deletes no tables; bucket.forceDestroy needs rights beyond these"],
   [/^s3:ListBucket$/, "the reader lists no tables; the state's policy has its own"],
   [/^s3:REST\.PUT\.OBJECT$|^firehose:/, "no action, and targets of logs that no stack uses"],
@@ -35,13 +37,31 @@ const unneeded: readonly (readonly [permissions: RegExp, reason: string])[] = [
   [/^iam:.*(InstanceProfile|PermissionsBoundary)/, "EKS makes the instance profiles; no role has a boundary"],
   [/^acm-pca:/, "private certificate authorities, which no stack uses"],
   [/^route53:ListHostedZones$/, "the zone is named by its id"],
+  [/^cloudtrail:((Get|Put)EventConfiguration|PutInsightSelectors)$/i, "features of trails that no stack uses"],
+  [/^organizations:/, "the trail is of one account"],
+  [
+    /^cloudwatch:.*InsightRules$|^ec2:ModifyVpcEndpointServicePayerResponsibility$/,
+    "features of endpoint services that no stack uses",
+  ],
+  [/^payments:|^wafv2:(Get|Put)PermissionPolicy$/, "rule groups of a marketplace or of another account"],
+  [
+    /^(amplify|apigateway|apprunner|appsync|bedrock-agentcore|cognito-idp):|^ec2:.*VerifiedAccessInstanceWebAcl/,
+    "the web firewall is attached to a load balancer",
+  ],
   [/^kms:(DisableKey|RetireGrant)$/, "keys stay enabled, and repositories have no key"],
 ];
 
 const isUnneeded = (permission: string): boolean => unneeded.some(([pattern]) => pattern.test(permission));
 
+/** Of an association the schemas say that to read it attaches and detaches. */
+const attaches =
+  /^(wafv2:(Associate|Disassociate)WebACL|elasticloadbalancing:((Create|Delete)WebACLAssociation|SetWebACL))$/;
+
+/** In small letters: IAM compares actions without case, and the schemas write some otherwise. */
 const granted = ({ Statement }: PolicyDocument): ReadonlySet<string> =>
-  new Set(Statement.flatMap(({ Effect, Action }) => (Effect === "Allow" ? Action : [])));
+  new Set(
+    Statement.flatMap(({ Effect, Action }) => (Effect === "Allow" ? Action.map((action) => action.toLowerCase()) : [])),
+  );
 
 const place = { partition: "aws", region: "eu-central-1", account: "123456789012" };
 
@@ -53,7 +73,8 @@ function missing(policy: PolicyDocument, handlers: Handlers, chosen: (handler: s
       .filter(([handler]) => chosen(handler))
       .flatMap(([handler, permissions]) =>
         permissions
-          .filter((permission) => !actions.has(permission) && !isUnneeded(permission))
+          .filter((permission) => !actions.has(permission.toLowerCase()) && !isUnneeded(permission))
+          .filter((permission) => handler !== "read" || !attaches.test(permission))
           .map((permission) => `${type} ${handler}: ${permission}`),
       ),
   );
@@ -61,7 +82,11 @@ function missing(policy: PolicyDocument, handlers: Handlers, chosen: (handler: s
 
 /** @param ask - Prints the handlers of the types of CloudFormation as JSON. */
 export async function judgePermissions(ask: (types: readonly string[]) => Promise<string>): Promise<Finding[]> {
-  const captures = await Promise.all(["aws-dev", "aws-prod"].map((stack) => runStack(stack, "update")));
+  const variants = Object.values(everyKey).filter(({ stack }) => stack === "aws-dev");
+  const captures = await Promise.all([
+    ...["aws-dev", "aws-prod"].map((stack) => runStack(stack, "update")),
+    ...variants.map(({ stack, overrides }) => runStack(stack, "update", overrides)),
+  ]);
   const types = new Set(
     captures.flatMap(({ resources }) =>
       Object.values(toTemplate(resources).template.Resources).map(({ Type }) => Type),

@@ -5,6 +5,7 @@ import { createServer as createHttps } from "node:https";
 import { type AddressInfo, connect as connectTcp } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Duplex } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { connect } from "@lancedb/lancedb";
@@ -35,6 +36,8 @@ const listen = (server: Server): Promise<void> => new Promise((resolve) => void 
 describe.skipIf(moto.base === undefined)("a service behind a proxy, with a private authority's certificates", () => {
   const base = moto.base ?? "";
   const asked: string[] = [];
+  /** No server closes what was handed over to a tunnel. */
+  const tunnels = new Set<Duplex>();
   let home: string;
   let issuer: TestIssuer;
   let store: Server;
@@ -87,6 +90,7 @@ describe.skipIf(moto.base === undefined)("a service behind a proxy, with a priva
     proxy = createHttp((_, response) => void response.writeHead(405).end());
     proxy.on("connect", ({ url = "" }, client, head) => {
       asked.push(url);
+      tunnels.add(client);
       const upstream = connectTcp(portOf(store), "127.0.0.1", () => {
         client.write("HTTP/1.1 200 OK\r\n\r\n");
         upstream.write(head);
@@ -110,6 +114,7 @@ describe.skipIf(moto.base === undefined)("a service behind a proxy, with a priva
   }, 120_000);
 
   afterAll(async () => {
+    for (const tunnel of tunnels) tunnel.destroy();
     for (const server of [proxy, store]) {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

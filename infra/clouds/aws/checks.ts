@@ -1,4 +1,3 @@
-import { checkBucketName } from "../../config/checks/bucket-name.ts";
 import { checkProtection } from "../../config/checks/created-cluster.ts";
 import { checkDockerHub } from "../../config/checks/docker-hub.ts";
 import { checkRegion } from "../../config/checks/regions.ts";
@@ -8,7 +7,7 @@ import { errorIf, type Finding, warningIf } from "../../config/report.ts";
 import { parseCidr, size } from "../../model/cidr.ts";
 import { defaultRoleOptions, nodeRoles, roleLabelKey } from "../../model/roles.ts";
 import { eks } from "../../versions.ts";
-import { accessLogsBucket } from "./exposure/exposure.ts";
+import { checkExposure } from "./exposure/checks.ts";
 import { partitionOf } from "./identity/arn.ts";
 import { dockerHubPrefix, longestPrefix } from "./images/docker-hub-names.ts";
 import { layOutSubnets } from "./network/subnets.ts";
@@ -16,6 +15,7 @@ import { autoscalerLabelTag } from "./nodes/autoscaler-tags.ts";
 import { otherAccelerators } from "./nodes/machines.ts";
 import { awsRegions } from "./regions.ts";
 import type { AwsConfig } from "./schema.ts";
+import { checkBuckets } from "./storage/checks.ts";
 
 /** Stands for an account whose id is invalid, so that the other keys are still checked. AWS gives it to none. */
 export const anyAccount = "000000000000";
@@ -32,11 +32,10 @@ export function check(config: AwsConfig, { today, secrets }: CheckContext): Find
     ...checkRegion(config.region, awsRegions),
     ...checkPartitions(config),
     ...checkOwners(config),
-    ...checkBucketName(config.bucket.name, reservedBucketNames),
-    ...checkAccessLogs(config),
+    ...checkBuckets(config),
     ...checkAccelerators(config),
     ...checkAccessEntries(config),
-    ...checkCertificate(config),
+    ...checkExposure(config),
     ...checkDockerHub(dockerHub, secrets, { required: true }),
     ...(dockerHub.cache ? checkCache(config) : []),
     ...errorIf(
@@ -61,20 +60,6 @@ export function check(config: AwsConfig, { today, secrets }: CheckContext): Find
       "write install, or install a plugin before GPU jobs run",
     ),
   ];
-}
-
-/** S3's maximum. */
-const longestBucketName = 63;
-
-function checkAccessLogs({ bucket: { name }, tableService: { enabled, exposure } }: AwsConfig): Finding[] {
-  const logs = accessLogsBucket(name);
-  return errorIf(
-    enabled && exposure.mode === "public" && exposure.accessLogs && logs.length > longestBucketName,
-    "tableService.exposure.accessLogs",
-    true,
-    `the bucket ${logs} would have a name of ${logs.length} characters, and S3 allows ${longestBucketName}`,
-    `write a bucket.name of at most ${longestBucketName - accessLogsBucket("").length} characters, or accessLogs: false`,
-  );
 }
 
 function checkAdopted({ nodes, tableService }: AwsConfig, { publicSubnetIds }: Network<"adopt">): Finding[] {
@@ -192,6 +177,8 @@ function checkPartitions({
     logKmsKeyArn: logKmsKeyArn === undefined ? [] : [logKmsKeyArn],
     "tableService.exposure.certificateArn":
       exposure.mode !== "cluster" && exposure.certificateArn !== undefined ? [exposure.certificateArn] : [],
+    "tableService.exposure.waf.webAclArn":
+      exposure.mode === "public" && exposure.waf?.webAclArn !== undefined ? [exposure.waf.webAclArn] : [],
   };
   return Object.entries(arns).flatMap(([key, values]) =>
     values.flatMap((arn) =>
@@ -226,6 +213,8 @@ function checkOwners({
     logKmsKeyArn: logKmsKeyArn === undefined ? [] : [logKmsKeyArn],
     "tableService.exposure.certificateArn":
       exposure.mode !== "cluster" && exposure.certificateArn !== undefined ? [exposure.certificateArn] : [],
+    "tableService.exposure.waf.webAclArn":
+      exposure.mode === "public" && exposure.waf?.webAclArn !== undefined ? [exposure.waf.webAclArn] : [],
   };
   return Object.entries(arns).flatMap(([key, values]) =>
     values.flatMap((arn) => {
@@ -250,33 +239,6 @@ function checkOwners({
   );
 }
 
-function checkCertificate({ tableService: { enabled, exposure, writes } }: AwsConfig): Finding[] {
-  if (exposure.mode === "internal")
-    return [
-      ...warningIf(
-        enabled && writes && exposure.certificateArn !== undefined,
-        "tableService.exposure.certificateArn",
-        exposure.certificateArn,
-        "a network load balancer with TLS ends connections that are silent for 350 seconds, which is shorter than the longest write",
-        "write exposure.mode: public for such writes, or keep them small",
-      ),
-      ...errorIf(
-        (exposure.certificateArn === undefined) !== (exposure.host === undefined),
-        "tableService.exposure",
-        exposure.certificateArn === undefined ? { host: exposure.host } : { certificateArn: exposure.certificateArn },
-        "TLS needs the certificate and the name that it is for",
-        "write both host and certificateArn, or neither for a load balancer without TLS",
-      ),
-    ];
-  return errorIf(
-    enabled && exposure.mode === "public" && exposure.certificateArn === undefined && exposure.zone === undefined,
-    "tableService.exposure.certificateArn",
-    undefined,
-    "the load balancer has no certificate",
-    "write the id of the host's Route 53 zone in tableService.exposure.zone, or the ARN of a certificate",
-  );
-}
-
 function checkCache({ clusterName, network }: AwsConfig): Finding[] {
   const prefix = dockerHubPrefix(clusterName);
   return [
@@ -297,9 +259,6 @@ function checkCache({ clusterName, network }: AwsConfig): Finding[] {
     ),
   ];
 }
-
-/** Source: docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html */
-export const reservedBucketNames = [/^(xn--|sthree-|amzn-s3-demo-)/, /(-s3alias|--ol-s3|--x-s3|--table-s3)$/];
 
 function checkAccelerators({ nodes }: AwsConfig): Finding[] {
   return Object.entries(nodes).flatMap(([key, { instanceTypes }]) =>

@@ -14,6 +14,7 @@ import { Autoscaler } from "./cluster/autoscaler.ts";
 import { BlockStorage } from "./cluster/block-storage.ts";
 import { Cluster, execKubeconfig } from "./cluster/cluster.ts";
 import { awsDecisions } from "./decisions.ts";
+import { EndpointService, WebFirewall } from "./exposure/attachments.ts";
 import { HostCertificate, HostRecord } from "./exposure/dns.ts";
 import { exposureOf, LoadBalancer } from "./exposure/load-balancer.ts";
 import { Access } from "./identity/access.ts";
@@ -23,6 +24,7 @@ import { clientRoleArn } from "./identity/cluster-policies.ts";
 import { Identities } from "./identity/identities.ts";
 import type { Place } from "./identity/policy.ts";
 import { governed } from "./identity/role.ts";
+import { auditLogsBucket } from "./identity/storage-policies.ts";
 import { DockerHubCache } from "./images/docker-hub-cache.ts";
 import { cachedRepositories } from "./images/docker-hub-names.ts";
 import { ServiceImage } from "./images/service-image.ts";
@@ -32,6 +34,7 @@ import { AdoptedNetwork, type ClusterNetwork, Network } from "./network/network.
 import { Nodes } from "./nodes/nodes.ts";
 import { PodLogs } from "./pod-logs.ts";
 import type { AwsConfig } from "./schema.ts";
+import { AuditTrail } from "./storage/access-logs.ts";
 import { Bucket } from "./storage/bucket.ts";
 import { clientGroup } from "./verify.ts";
 
@@ -71,6 +74,11 @@ export function createAws(config: AwsConfig, secrets: SecretValues<"dockerHubTok
   const eks = new Cluster("cluster", { config, place, network }, inAws);
   const { clusterName, oidcProviderArn } = eks;
   const bucket = new Bucket("tables", { config: config.bucket, place, protect }, inAws);
+  if (config.bucket.auditAccess) {
+    const bucketName = auditLogsBucket(config.bucket.name);
+    const { logRetentionDays: retentionDays } = config;
+    new AuditTrail("audit-trail", { place, bucketName, retentionDays, protect, tables: bucket.scope }, inAws);
+  }
   const identities = new Identities(
     "identities",
     { config, place, clusterName, oidcProviderArn, scope: bucket.scope },
@@ -267,9 +275,18 @@ export function createAws(config: AwsConfig, secrets: SecretValues<"dockerHubTok
       "ray-worker-gpu": ready(...nodes.of("ray-worker-gpu"), autoscaler),
     },
     exposure: exposureOf(network, balancer, internal?.certificateArn === undefined ? undefined : internal.host),
-    ...(zone === undefined
-      ? {}
-      : { pointHost: (address) => void new HostRecord("host-record", { ...zone, region, address }, inAws) }),
+    useBalancer: (address) => {
+      if (zone !== undefined) new HostRecord("host-record", { ...zone, region, address }, inAws);
+      if (host?.waf !== undefined)
+        new WebFirewall("web-firewall", { region, address, clusterName: cluster, settings: host.waf }, inAws);
+      return internal?.privateLink === undefined
+        ? {}
+        : new EndpointService(
+            "endpoint-service",
+            { region, address, settings: internal.privateLink, host: internal.host },
+            inAws,
+          ).outputs;
+    },
     outputs: {
       region,
       bucket: bucket.bucketName,

@@ -5,6 +5,7 @@ import { checkRegion } from "../../config/checks/regions.ts";
 import { checkKubernetes } from "../../config/checks/versions.ts";
 import type { CheckContext } from "../../config/parse.ts";
 import { errorIf, type Finding } from "../../config/report.ts";
+import { internalNetworks } from "../../config/table-service.ts";
 import { overlappingPairs, parseCidr, size } from "../../model/cidr.ts";
 import { compareVersions } from "../../model/semver.ts";
 import { gke, gkeRayAddon } from "../../versions.ts";
@@ -35,11 +36,14 @@ export function check(config: GcpConfig, { today, secrets }: CheckContext): Find
       "the Kubernetes API is reachable only from the network that this stack creates, so the first `up` cannot reach it",
       "write endpoint.dns: true, which IAM protects, or the networks that you deploy from in endpoint.publicCidrs",
     ),
+    ...checkInternalTls(config),
+    ...checkFirewall(config),
     ...checkProtection(config),
     ...checkMachines(config),
     ...checkRegion(config.region, gcpRegions),
     ...checkBucketName(config.bucket.name, reservedBucketNames),
     ...checkKey(config),
+    ...checkDualRegion(config),
     ...checkDockerHub(config.dockerHub, secrets, { required: false }),
     ...Object.entries(tags).flatMap(([key, value]) =>
       errorIf(
@@ -61,8 +65,16 @@ export function check(config: GcpConfig, { today, secrets }: CheckContext): Find
 }
 
 /** Cloud Storage accepts keys of the bucket's own location. */
-function checkKey({ bucket: { kmsKeyName }, region }: GcpConfig): Finding[] {
+function checkKey({ bucket: { kmsKeyName, dualRegion }, region }: GcpConfig): Finding[] {
   const location = kmsKeyName?.split("/")[3];
+  if (dualRegion !== undefined)
+    return errorIf(
+      location !== undefined && gcpRegions.includes(location),
+      "bucket.kmsKeyName",
+      kmsKeyName,
+      `the key is in ${location} alone, and the bucket in two regions`,
+      `write a key of the multi-region of ${dualRegion.location}`,
+    );
   return errorIf(
     location !== undefined && location !== region,
     "bucket.kmsKeyName",
@@ -70,6 +82,27 @@ function checkKey({ bucket: { kmsKeyName }, region }: GcpConfig): Finding[] {
     `the key is in ${location}, and the bucket in ${region}`,
     `write a key of ${region}`,
   );
+}
+
+function checkDualRegion({ bucket: { create, dualRegion }, region }: GcpConfig): Finding[] {
+  if (dualRegion === undefined) return [];
+  return [
+    ...errorIf(
+      !create,
+      "bucket.dualRegion",
+      dualRegion,
+      "the stack does not change an existing bucket",
+      "leave it out: the place of a bucket is decided when it is made",
+    ),
+    ...errorIf(
+      dualRegion.secondRegion === region,
+      "bucket.dualRegion.secondRegion",
+      dualRegion.secondRegion,
+      "the bucket is in this region anyway",
+      "write another region of the same area",
+    ),
+    ...checkRegion(dualRegion.secondRegion, gcpRegions, "bucket.dualRegion.secondRegion"),
+  ];
 }
 
 function checkAddon({ kubernetesVersion, operator: { version } }: GcpConfig): Finding[] {
@@ -94,12 +127,16 @@ function checkAddon({ kubernetesVersion, operator: { version } }: GcpConfig): Fi
   ];
 }
 
-function checkNetwork({ network, nodes }: GcpConfig): Finding[] {
-  const ranges = Object.fromEntries(
+/** The network's ranges by key. */
+export const rangesOf = (network: GcpConfig["network"]): Record<string, string> =>
+  Object.fromEntries(
     Object.entries(network).flatMap(([key, value]) =>
-      typeof value === "string" && key.endsWith("Cidr") ? [[key, value]] : [],
+      typeof value === "string" && key.endsWith("Cidr") ? [[`network.${key}`, value]] : [],
     ),
   );
+
+function checkNetwork({ network, nodes }: GcpConfig): Finding[] {
+  const ranges = rangesOf(network);
   return [
     ...errorIf(
       parseCidr(network.controlPlaneCidr)?.length !== 28,
@@ -110,7 +147,91 @@ function checkNetwork({ network, nodes }: GcpConfig): Finding[] {
     ),
     ...(network.mode === "create" ? checkCapacity(network, nodes) : []),
     ...overlappingPairs(ranges).flatMap(([a, b]) =>
-      errorIf(true, `network.${b}`, ranges[b], `it overlaps network.${a}`, "write networks that do not overlap"),
+      errorIf(true, b, ranges[b], `it overlaps ${a}`, "write networks that do not overlap"),
+    ),
+  ];
+}
+
+/** Google's minimum of a proxy-only subnetwork. */
+const proxyRangeLength = 26;
+
+/** TLS inside the network, and who reaches it from others. */
+function checkInternalTls({ network, tableService: { enabled, exposure } }: GcpConfig): Finding[] {
+  if (!enabled || exposure.mode !== "internal") return [];
+  const { allowedCidrs, privateServiceConnect: connect } = exposure;
+  const key = "tableService.exposure";
+  const names = ["host", "certificateName", "proxyCidr"] as const;
+  const missing = names.filter((name) => exposure[name] === undefined);
+  const created = network.mode === "create";
+  const ranges: Record<string, string> = {
+    ...rangesOf(network),
+    ...(exposure.proxyCidr === undefined ? {} : { [`${key}.proxyCidr`]: exposure.proxyCidr }),
+    ...(connect?.natCidr === undefined ? {} : { [`${key}.privateServiceConnect.natCidr`]: connect.natCidr }),
+  };
+  return [
+    ...errorIf(
+      missing.length > 0 && (missing.length < names.length || connect !== undefined),
+      `${key}.${missing[0]}`,
+      undefined,
+      `TLS inside the network needs host, certificateName and proxyCidr${connect === undefined ? "" : ", and Private Service Connect needs TLS"}`,
+      "write all three, or none for a load balancer without TLS",
+    ),
+    ...errorIf(
+      missing.length === 0 && String(allowedCidrs) !== String(internalNetworks),
+      `${key}.allowedCidrs`,
+      allowedCidrs,
+      "an internal Application Load Balancer of GKE does not limit callers by their address",
+      "leave it out: every caller in the network reaches the load balancer, and needs a token",
+    ),
+    ...errorIf(
+      exposure.proxyCidr !== undefined && (parseCidr(exposure.proxyCidr)?.length ?? 0) > proxyRangeLength,
+      `${key}.proxyCidr`,
+      exposure.proxyCidr,
+      `Google accepts a /${proxyRangeLength} or larger`,
+      "write a /23, which Google recommends",
+    ),
+    ...errorIf(
+      connect !== undefined && connect[created ? "natCidr" : "natSubnetwork"] === undefined,
+      `${key}.privateServiceConnect.${created ? "natCidr" : "natSubnetwork"}`,
+      undefined,
+      "callers from other networks get addresses of a subnetwork for Private Service Connect",
+      created
+        ? "write a free network such as a /24"
+        : "write the self link of such a subnetwork of the adopted network",
+    ),
+    ...errorIf(
+      connect !== undefined && connect[created ? "natSubnetwork" : "natCidr"] !== undefined,
+      `${key}.privateServiceConnect.${created ? "natSubnetwork" : "natCidr"}`,
+      connect?.[created ? "natSubnetwork" : "natCidr"],
+      created
+        ? "the stack creates the network, and the subnetwork"
+        : "the stack makes no subnetwork in an adopted network",
+      created ? "leave it out, and write natCidr" : "leave it out, and write natSubnetwork",
+    ),
+    ...overlappingPairs(ranges)
+      .filter(([, b]) => b.startsWith(key))
+      .flatMap(([a, b]) => errorIf(true, b, ranges[b], `it overlaps ${a}`, "write networks that do not overlap")),
+  ];
+}
+
+/** A backend has one policy of Cloud Armor. */
+function checkFirewall({ tableService: { enabled, exposure } }: GcpConfig): Finding[] {
+  if (!enabled || exposure.mode !== "public" || exposure.waf?.securityPolicy === undefined) return [];
+  const { allowedCidrs, waf } = exposure;
+  return [
+    ...errorIf(
+      !allowedCidrs.includes("0.0.0.0/0"),
+      "tableService.exposure.allowedCidrs",
+      allowedCidrs,
+      "a Cloud Armor policy of your own decides who can connect",
+      "leave it out, or leave out waf.securityPolicy",
+    ),
+    ...errorIf(
+      waf.requestsPerMinute !== undefined,
+      "tableService.exposure.waf.requestsPerMinute",
+      waf.requestsPerMinute,
+      "a Cloud Armor policy of your own has its own rules",
+      "leave it out, or leave out waf.securityPolicy",
     ),
   ];
 }

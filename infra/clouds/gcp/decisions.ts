@@ -2,7 +2,7 @@ import { type ClusterModel, createdCluster } from "../../model/cluster.ts";
 import { operatorVersion } from "../../model/operator.ts";
 import { gkeRayAddon } from "../../versions.ts";
 import type { CloudDecisions, VerificationFacts } from "../cloud.ts";
-import { check } from "./checks.ts";
+import { check, rangesOf } from "./checks.ts";
 import { dockerHubCache } from "./images/registry-names.ts";
 import { type Accelerator, gcpMachines } from "./nodes/machines.ts";
 import type { GcpConfig } from "./schema.ts";
@@ -24,6 +24,9 @@ function clusterModel(config: GcpConfig): ClusterModel {
     attachedGpus: ({ accelerator }) => accelerator?.count ?? 0,
     operatorVersion: operatorVersion(config.operator, gkeRayAddon.pairings[config.kubernetesVersion]),
     dockerHubCache: config.dockerHub.cache ? dockerHubCache(config) : undefined,
+    // Private Google Access reaches Google's APIs from the network of the stack.
+    ownNetworks:
+      config.network.mode === "create" ? [...Object.values(rangesOf(config.network)), ".googleapis.com"] : [],
     // GKE installs its own, and two plugins conflict.
     devicePlugin: undefined,
   });

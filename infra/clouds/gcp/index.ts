@@ -17,6 +17,7 @@ import { Cluster } from "./cluster/cluster.ts";
 import { gkeKubeconfig } from "./cluster/kubeconfig.ts";
 import { SecretsKey } from "./cluster/secrets-key.ts";
 import { gcpDecisions } from "./decisions.ts";
+import { InternalEndpoint, ServiceConnect } from "./exposure/internal-endpoint.ts";
 import { googleProbeSources, PublicEndpoint } from "./exposure/public-endpoint.ts";
 import { clientCredentials } from "./identity/client-credentials.ts";
 import { ClientIdentity } from "./identity/client-identity.ts";
@@ -127,7 +128,7 @@ export function createGcp(config: GcpConfig, secrets: SecretValues<"dockerHubTok
   const image = config.tableService.image;
   if (config.budget !== undefined)
     new Budget("budget", { project, clusterName, settings: config.budget, labels }, within());
-  const { exposure, address } = createExposure(config, network, within());
+  const { exposure, address, useBalancer } = createExposure(config, network, within());
 
   const kubeconfig = pulumi.secret(
     cluster.endpoint.apply((endpoint) => gkeKubeconfig({ context: clusterName, ...endpoint })),
@@ -173,6 +174,7 @@ export function createGcp(config: GcpConfig, secrets: SecretValues<"dockerHubTok
     clientSubject: { kind: "User", name: client.email },
     ready,
     exposure,
+    ...(useBalancer === undefined ? {} : { useBalancer }),
     outputs: {
       runtimeServiceAccount: runtime.email,
       clientServiceAccount: client.email,
@@ -265,19 +267,56 @@ function createPools(
   return ready;
 }
 
-function createExposure(
-  { project, clusterName, tableService }: GcpConfig,
-  network: Network,
-  opts: pulumi.ComponentResourceOptions,
-): { exposure: Exposure; address: pulumi.Output<string> | undefined } {
+interface CreatedExposure {
+  readonly exposure: Exposure;
+  readonly address: pulumi.Output<string> | undefined;
+  readonly useBalancer?: Cloud["useBalancer"];
+}
+
+function createExposure(config: GcpConfig, network: Network, opts: pulumi.ComponentResourceOptions): CreatedExposure {
+  const { project, region, clusterName, tableService } = config;
   const common = {
     internal: { annotations: { "networking.gke.io/load-balancer-type": "Internal" } },
+    public: { annotations: {} },
     probeSources: googleProbeSources,
     dependsOn: [],
   };
-  const { exposure } = tableService;
-  if (!tableService.enabled || exposure.mode !== "public") {
-    return { exposure: { ...common, public: { annotations: {} } }, address: undefined };
+  const { exposure, writes } = tableService;
+  if (!tableService.enabled || exposure.mode === "cluster") return { exposure: common, address: undefined };
+  if (exposure.mode === "internal") {
+    const { host, certificateName, proxyCidr, privateServiceConnect } = exposure;
+    if (host === undefined || certificateName === undefined || proxyCidr === undefined)
+      return { exposure: common, address: undefined };
+    const tls = { host, certificateName, proxyCidr };
+    const ownNetwork = config.network.mode === "create";
+    const endpoint = new InternalEndpoint(
+      "internal-endpoint",
+      {
+        project,
+        region,
+        clusterName,
+        network: network.network,
+        subnetwork: network.subnetwork,
+        ownNetwork,
+        writes,
+        ...tls,
+      },
+      opts,
+    );
+    return {
+      exposure: { ...common, internal: endpoint.exposure, dependsOn: [endpoint] },
+      address: endpoint.address,
+      ...(privateServiceConnect === undefined
+        ? {}
+        : {
+            useBalancer: (address) =>
+              new ServiceConnect(
+                "service-connect",
+                { project, region, network: network.network, settings: privateServiceConnect, address },
+                opts,
+              ).outputs,
+          }),
+    };
   }
   const endpoint = new PublicEndpoint(
     "public-endpoint",
@@ -288,8 +327,9 @@ function createExposure(
       host: exposure.host,
       zone: exposure.zone,
       allowedCidrs: exposure.allowedCidrs,
+      waf: exposure.waf,
       accessLogs: exposure.accessLogs,
-      writes: tableService.writes,
+      writes,
     },
     opts,
   );

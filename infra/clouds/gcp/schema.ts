@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { googleBudget } from "../../config/budget.ts";
 import { dockerHubSchema } from "../../config/docker-hub.ts";
-import { bucketPlace, bucketRetention, cidr, count, minorVersion } from "../../config/fields.ts";
+import { bucketPlace, bucketRetention, cidr, count, hostname, minorVersion } from "../../config/fields.ts";
 import { googleMonitoringSchema } from "../../config/monitoring.ts";
 import { gpuEnabled, headTaint, machineSize, onDemand, spotAllowed } from "../../config/node-fields.ts";
 import { operatorSchema } from "../../config/ray.ts";
@@ -120,8 +120,83 @@ const bucket = z
         "Customer-managed key; the project's Cloud Storage service agent needs permission to use it. Default: Google's key",
       ),
     ...bucketRetention,
+    auditAccess: z
+      .boolean()
+      .default(false)
+      .describe(
+        "Record who reads and writes objects, by the Data Access logs of Cloud Storage. Google has this setting for a whole project: the stack sets it for every bucket of the project",
+      ),
+    dualRegion: z
+      .strictObject({
+        location: z
+          .enum(["ASIA", "AU", "CA", "EU", "IN", "US"])
+          .describe("Code of the area in which both regions are, by Google's table of locations"),
+        secondRegion: z
+          .string({ error: "a Google Cloud region such as europe-west1" })
+          .describe("The region that has a copy, beside `region`"),
+        turbo: z.boolean().default(false).describe("Google's promise of a copy within 15 minutes, at a higher price"),
+      })
+      .optional()
+      .describe("Keep every object in two regions. Decided when the bucket is made: a change replaces the bucket"),
   })
   .describe("The bucket that holds the Lance tables");
+
+const waf = z
+  .strictObject({
+    securityPolicy: z
+      .string()
+      .regex(/^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/, { error: "the name of a global Cloud Armor policy" })
+      .optional()
+      .describe("Name of a Cloud Armor policy of your own, instead of one that the stack makes of the keys below"),
+    preconfiguredRules: z
+      .array(z.string().regex(/^[a-z0-9-]+-(stable|canary)$/, { error: "a rule set such as rce-v33-stable" }))
+      .default(["cve-canary", "scannerdetection-v33-stable", "protocolattack-v33-stable"])
+      .describe("Google's preconfigured rule sets, in their order"),
+    sensitivity: count(1, 4)
+      .default(1)
+      .describe("Which rules of the sets count; from 2 on they refuse the user agents of scripts"),
+    requestsPerMinute: count(1, 1_000_000)
+      .optional()
+      .describe("Requests of one address in a minute after which further ones get 429; default: no limit"),
+  })
+  .optional()
+  .describe("Cloud Armor's rules against attacks, before the load balancer");
+
+const internalTls = {
+  host: hostname
+    .optional()
+    .describe("DNS name of the endpoint, with `certificateName`; point it at the output `tableServiceAddress`"),
+  certificateName: z
+    .string()
+    .regex(/^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/, { error: "the name of a regional SSL certificate, without its path" })
+    .optional()
+    .describe(
+      "Name of a self-managed regional SSL certificate for `host`: an internal Application Load Balancer ends TLS on port 443, and `annotations` are those of its Ingress. Without one a passthrough load balancer without TLS, on port 80",
+    ),
+  proxyCidr: cidr
+    .optional()
+    .describe(
+      "With `certificateName`: the network of the load balancer's proxies, a /26 or larger. In a network that the stack creates, it makes the proxy-only subnetwork; an adopted one must have it",
+    ),
+  privateServiceConnect: z
+    .strictObject({
+      consumerProjects: z
+        .array(z.string().regex(/^([a-z][a-z0-9-]{4,28}[a-z0-9]|\d+)$/, { error: "a project id or number" }))
+        .min(1, { error: "at least one project" })
+        .describe("Ids or numbers of the projects whose endpoints are accepted"),
+      connectionsPerProject: count(1, 1000).default(10).describe("Maximum number of endpoints of one project"),
+      natCidr: cidr
+        .optional()
+        .describe("Network of the callers' translated addresses, in a network that the stack creates"),
+      natSubnetwork: z
+        .string()
+        .min(1)
+        .optional()
+        .describe("Self link of a subnetwork for Private Service Connect, in an adopted network"),
+    })
+    .optional()
+    .describe("Publish the load balancer to networks of other projects; needs `certificateName`"),
+} as const;
 
 const accountId = z.string().regex(/^[a-z]([a-z0-9-]{4,28}[a-z0-9])$/, {
   error: "6 to 30 lower-case letters, digits and inner hyphens, starting with a letter",
@@ -196,16 +271,20 @@ export const gcpSchema = z.strictObject({
     .prefault({})
     .describe("The runtime's client"),
   tableService: tableServiceSchema(
-    exposureSchema({
-      zone: z
-        .string()
-        .regex(/^(projects\/[^/]+\/managedZones\/)?[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/, {
-          error: "the name of a Cloud DNS zone, or projects/<project>/managedZones/<name>",
-        })
-        .optional()
-        .describe("Cloud DNS zone of `host`: the stack points `host` at the load balancer"),
-      accessLogs: z.boolean().default(false).describe("Record every request in Cloud Logging"),
-    }),
+    exposureSchema(
+      {
+        zone: z
+          .string()
+          .regex(/^(projects\/[^/]+\/managedZones\/)?[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/, {
+            error: "the name of a Cloud DNS zone, or projects/<project>/managedZones/<name>",
+          })
+          .optional()
+          .describe("Cloud DNS zone of `host`: the stack points `host` at the load balancer"),
+        accessLogs: z.boolean().default(false).describe("Record every request in Cloud Logging"),
+        waf,
+      },
+      internalTls,
+    ),
   )
     .extend({ vending })
     .describe("The HTTP API over the Lance tables")

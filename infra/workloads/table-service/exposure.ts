@@ -1,6 +1,6 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import type { Exposure } from "../../clouds/cloud.ts";
+import type { Exposure, IngressExposure } from "../../clouds/cloud.ts";
 
 /** `tableService.exposure` in the stack's configuration. */
 export type ExposureSettings =
@@ -48,53 +48,63 @@ export class TableServiceExposure extends pulumi.ComponentResource {
       deleteBeforeReplace: true,
     });
 
-    switch (args.settings.mode) {
-      case "cluster":
-        this.url = pulumi.interpolate`http://${service.metadata.name}.${args.namespace}.svc.cluster.local`;
-        break;
-      case "internal":
-        this.address = loadBalancerAddress(service.status);
-        this.url =
-          args.balancing.internal.tlsHost === undefined
-            ? pulumi.interpolate`http://${this.address}`
-            : pulumi.output(`https://${args.balancing.internal.tlsHost}`);
-        break;
-      case "public":
-        this.url = pulumi.output(`https://${args.settings.host}`);
-        for (const object of args.balancing.public.objects ?? []) {
-          new kubernetes.apiextensions.CustomResource(
-            `${name}-${object.kind.toLowerCase()}`,
-            {
-              apiVersion: object.apiVersion,
-              kind: object.kind,
-              metadata: { name: object.name, namespace: args.namespace, labels: { ...args.labels } },
-              spec: object.spec,
-            },
-            childOpts,
-          );
-        }
-        this.address = loadBalancerAddress(
-          new kubernetes.networking.v1.Ingress(
-            name,
-            ingressInputs(args, args.settings.host, service.metadata.name),
-            childOpts,
-          ).status,
+    const ingress = ingressOf(args);
+    if (ingress !== undefined) {
+      const { host, balancing } = ingress;
+      this.url = pulumi.output(`https://${host}`);
+      for (const object of balancing.objects ?? []) {
+        new kubernetes.apiextensions.CustomResource(
+          `${name}-${object.kind.toLowerCase()}`,
+          {
+            apiVersion: object.apiVersion,
+            kind: object.kind,
+            metadata: { name: object.name, namespace: args.namespace, labels: { ...args.labels } },
+            spec: object.spec,
+          },
+          childOpts,
         );
-        break;
+      }
+      this.address = loadBalancerAddress(
+        new kubernetes.networking.v1.Ingress(name, ingressInputs(args, ingress, service.metadata.name), childOpts)
+          .status,
+      );
+    } else if (args.settings.mode === "internal") {
+      this.address = loadBalancerAddress(service.status);
+      const { tlsHost } = args.balancing.internal;
+      this.url =
+        tlsHost === undefined ? pulumi.interpolate`http://${this.address}` : pulumi.output(`https://${tlsHost}`);
+    } else {
+      this.url = pulumi.interpolate`http://${service.metadata.name}.${args.namespace}.svc.cluster.local`;
     }
     this.registerOutputs({ url: this.url, address: this.address });
   }
 }
 
+interface IngressSettings {
+  readonly host: string;
+  readonly annotations: Settings;
+  readonly balancing: IngressExposure;
+}
+
+/** The Ingress of the exposure; undefined where the Service itself has the load balancer, or there is none. */
+function ingressOf({ settings, balancing }: TableServiceExposureArgs): IngressSettings | undefined {
+  if (settings.mode === "public")
+    return { host: settings.host, annotations: settings.annotations, balancing: balancing.public };
+  const { ingress, tlsHost } = balancing.internal;
+  return settings.mode === "cluster" || ingress === undefined || tlsHost === undefined
+    ? undefined
+    : { host: tlsHost, annotations: settings.annotations, balancing: ingress };
+}
+
 function serviceInputs(args: TableServiceExposureArgs): kubernetes.core.v1.ServiceArgs {
   const { settings, balancing } = args;
+  const ingress = ingressOf(args);
+  const own = ingress === undefined && settings.mode === "internal" ? settings : undefined;
   const annotations =
-    settings.mode === "internal"
-      ? { ...balancing.internal.annotations, ...settings.annotations }
-      : settings.mode === "public"
-        ? (balancing.public.serviceAnnotations ?? {})
-        : {};
-  const tls = settings.mode === "internal" && balancing.internal.tlsHost !== undefined;
+    own === undefined
+      ? (ingress?.balancing.serviceAnnotations ?? {})
+      : { ...balancing.internal.annotations, ...own.annotations };
+  const tls = own !== undefined && balancing.internal.tlsHost !== undefined;
   return {
     metadata: {
       name: args.name,
@@ -114,26 +124,25 @@ function serviceInputs(args: TableServiceExposureArgs): kubernetes.core.v1.Servi
           appProtocol: "http",
         },
       ],
-      ...(settings.mode === "internal"
-        ? {
+      ...(own === undefined
+        ? { type: "ClusterIP" }
+        : {
             type: "LoadBalancer",
-            loadBalancerSourceRanges: [...settings.allowedCidrs],
+            loadBalancerSourceRanges: [...own.allowedCidrs],
             ...(balancing.internal.loadBalancerClass === undefined
               ? {}
               : { loadBalancerClass: balancing.internal.loadBalancerClass }),
-          }
-        : { type: "ClusterIP" }),
+          }),
     },
   };
 }
 
 function ingressInputs(
   args: TableServiceExposureArgs,
-  host: string,
+  { host, annotations: own, balancing }: IngressSettings,
   serviceName: pulumi.Input<string>,
 ): kubernetes.networking.v1.IngressArgs {
-  const { ingressClass, annotations, tlsSecret } = args.balancing.public;
-  const own = args.settings.mode === "public" ? args.settings.annotations : {};
+  const { ingressClass, annotations, tlsSecret } = balancing;
   return {
     metadata: {
       name: args.name,

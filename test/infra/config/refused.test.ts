@@ -19,6 +19,21 @@ const certificate = (arn: string) => ({
   tableService: { exposure: { mode: "public", host: "tables.lakehead.dev", certificateArn: arn } },
 });
 
+const firewall = (waf: object) => ({
+  tableService: { exposure: { mode: "public", host: "tables.lakehead.dev", zone: "Z0123456789ABC", waf } },
+});
+const internal = (change: object) => ({
+  tableService: {
+    exposure: {
+      mode: "internal",
+      host: "tables.lakehead.dev",
+      certificateName: "tables-2026",
+      proxyCidr: "10.42.16.0/23",
+      ...change,
+    },
+  },
+});
+
 const rows: Row[] = [
   [
     "Kubernetes' own namespace",
@@ -87,6 +102,135 @@ const rows: Row[] = [
     "gcp",
     { bucket: { kmsKeyName: "projects/p/locations/us/keyRings/r/cryptoKeys/k" } },
     'error lakehead:bucket.kmsKeyName = "projects/p/locations/us/keyRings/r/cryptoKeys/k": the key is in us, and the bucket in europe-west4; write a key of europe-west4',
+  ],
+  [
+    "PrivateLink without TLS",
+    "aws",
+    {
+      tableService: {
+        exposure: { mode: "internal", privateLink: { allowedPrincipals: ["arn:aws:iam::444455556666:root"] } },
+      },
+    },
+    'error lakehead:tableService.exposure.privateLink = {"allowedPrincipals":["arn:aws:iam::444455556666:root"],"acceptanceRequired":true,"privateDns":false}: tokens of other networks would cross without TLS; write host and certificateArn as well',
+  ],
+  [
+    "a web ACL of another region",
+    "aws",
+    firewall({ webAclArn: "arn:aws:wafv2:us-east-1:111122223333:global/webacl/edge/1" }),
+    'error lakehead:tableService.exposure.waf.webAclArn = "arn:aws:wafv2:us-east-1:111122223333:global/webacl/edge/1": it is in the region us-east-1, and the stack in eu-central-1; write an ARN of eu-central-1',
+  ],
+  [
+    "a limit beside a web ACL of one's own",
+    "aws",
+    firewall({
+      webAclArn: "arn:aws:wafv2:eu-central-1:111122223333:regional/webacl/edge/1",
+      requestsPerFiveMinutes: 100,
+    }),
+    "error lakehead:tableService.exposure.waf.requestsPerFiveMinutes = 100: a web ACL of your own has its own rules; leave it out, or leave out webAclArn",
+  ],
+  [
+    "AWS's rules against SQL, which is what queries are made of",
+    "aws",
+    firewall({ managedRuleGroups: ["AWSManagedRulesSQLiRuleSet"] }),
+    'warning lakehead:tableService.exposure.waf.managedRuleGroups = ["AWSManagedRulesSQLiRuleSet"]: the filters of queries are SQL, which AWSManagedRulesSQLiRuleSet refuses; leave that group out',
+  ],
+  [
+    "TLS inside Google's network without the proxies' network",
+    "gcp",
+    internal({ proxyCidr: undefined }),
+    "error lakehead:tableService.exposure.proxyCidr is missing: TLS inside the network needs host, certificateName and proxyCidr; write all three, or none for a load balancer without TLS",
+  ],
+  [
+    "an allow list that GKE's internal Application Load Balancer does not have",
+    "gcp",
+    internal({ allowedCidrs: ["10.1.0.0/16"] }),
+    'error lakehead:tableService.exposure.allowedCidrs = ["10.1.0.0/16"]: an internal Application Load Balancer of GKE does not limit callers by their address; leave it out: every caller in the network reaches the load balancer, and needs a token',
+  ],
+  [
+    "proxies in the nodes' network",
+    "gcp",
+    internal({ proxyCidr: "10.42.0.0/23" }),
+    'error lakehead:tableService.exposure.proxyCidr = "10.42.0.0/23": it overlaps network.nodeCidr; write networks that do not overlap',
+  ],
+  [
+    "a network of proxies that is too small",
+    "gcp",
+    internal({ proxyCidr: "10.42.16.0/27" }),
+    'error lakehead:tableService.exposure.proxyCidr = "10.42.16.0/27": Google accepts a /26 or larger; write a /23, which Google recommends',
+  ],
+  [
+    "Private Service Connect without a subnetwork",
+    "gcp",
+    internal({ privateServiceConnect: { consumerProjects: ["analytics-prod"] } }),
+    "error lakehead:tableService.exposure.privateServiceConnect.natCidr is missing: callers from other networks get addresses of a subnetwork for Private Service Connect; write a free network such as a /24",
+  ],
+  [
+    "an allow list beside a Cloud Armor policy of one's own",
+    "gcp",
+    {
+      tableService: {
+        exposure: {
+          mode: "public",
+          host: "tables.lakehead.dev",
+          allowedCidrs: ["8.8.8.0/24"],
+          waf: { securityPolicy: "edge" },
+        },
+      },
+    },
+    'error lakehead:tableService.exposure.allowedCidrs = ["8.8.8.0/24"]: a Cloud Armor policy of your own decides who can connect; leave it out, or leave out waf.securityPolicy',
+  ],
+  [
+    "a copy in the tables' own region",
+    "aws",
+    { bucket: { replica: { name: "tables-copy", region: "eu-central-1" } } },
+    'error lakehead:bucket.replica = {"name":"tables-copy","region":"eu-central-1"}: the copy is another bucket in another region; write another name, and a region other than eu-central-1',
+  ],
+  [
+    "a copy without versions",
+    "aws",
+    { bucket: { versioning: false, replica: { name: "tables-copy", region: "eu-west-1" } } },
+    "error lakehead:bucket.versioning = false: S3 copies objects of versioned buckets only; write bucket.versioning: true, or leave out bucket.replica",
+  ],
+  [
+    "a copy in no region",
+    "gcp",
+    { bucket: { dualRegion: { location: "EU", secondRegion: "europe-west99" } } },
+    'error lakehead:bucket.dualRegion.secondRegion = "europe-west99": the cloud has no such region; write one of europe-',
+  ],
+  [
+    "a key of one region for a bucket in two",
+    "gcp",
+    {
+      bucket: {
+        kmsKeyName: "projects/p/locations/europe-west4/keyRings/r/cryptoKeys/k",
+        dualRegion: { location: "EU", secondRegion: "europe-west1" },
+      },
+    },
+    'error lakehead:bucket.kmsKeyName = "projects/p/locations/europe-west4/keyRings/r/cryptoKeys/k": the key is in europe-west4 alone, and the bucket in two regions; write a key of the multi-region of EU',
+  ],
+  [
+    "exceptions without a proxy",
+    "aws",
+    { egress: { noProxy: [".corp.example.org"] } },
+    'error lakehead:egress.noProxy = [".corp.example.org"]: there is no proxy; write egress.proxy as well, or leave it out',
+  ],
+  [
+    "a proxy before a cluster whose networks nobody wrote",
+    "kubeconfig",
+    { egress: { proxy: "http://proxy.lakehead.dev:3128" } },
+    "error lakehead:egress.noProxy = []: the networks of pods and Services are not known, and the proxy would get the connections between them; list them, such as 10.244.0.0/16 and 10.96.0.0/12",
+  ],
+  [
+    "a private key among the certificates",
+    "aws",
+    { egress: { caBundle: "-----BEGIN PRIVATE KEY-----\nMC4C\n-----END PRIVATE KEY-----\n" } },
+    "error lakehead:egress.caBundle",
+  ],
+  [
+    "a password in the address of the proxy",
+    "aws",
+    { egress: { proxy: "http://user:secret@proxy.lakehead.dev:3128" } },
+    "error lakehead:egress.proxy",
   ],
   [
     "a zone of another region",

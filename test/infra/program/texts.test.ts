@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Capture } from "../../../infra/offline-plan/capture.ts";
+import { everyKey } from "../../support/infra/every-key.ts";
 import { exampleStacks, runBootstrap, runStack } from "../../support/infra/stacks.ts";
 import { captureOf, resource } from "../support/captures.ts";
 import { rules, textFaults } from "./checks/texts.ts";
@@ -14,6 +15,12 @@ const clouds = exampleStacks.filter((stack) => stack !== "local");
 /** The examples, and what they leave out: other networks, every exposure, the caches, and the longest name of a cluster. */
 const plans: Readonly<Record<string, () => Promise<Capture>>> = {
   ...Object.fromEntries(clouds.map((stack) => [stack, () => runStack(stack, "update")])),
+  ...Object.fromEntries(
+    Object.entries(everyKey).map(([name, { stack, overrides }]) => [
+      name,
+      () => runStack(stack, "update", { ...overrides, "lakehead:clusterName": longest }),
+    ]),
+  ),
   "bootstrap aws": () => runBootstrap("aws", "update"),
   "bootstrap gcp": () => runBootstrap("gcp", "update"),
   "aws: adopted network, internal": () =>

@@ -4,6 +4,7 @@
  */
 
 import { createHash } from "node:crypto";
+import { sampleAddress } from "../../../infra/offline-plan/answers.ts";
 import type { Created, Wire } from "../../../infra/offline-plan/recorder.ts";
 
 export const account = "123456789012";
@@ -56,6 +57,11 @@ const issuer = (name: string): string =>
   `https://oidc.eks.eu-central-1.amazonaws.com/id/${hex(name, 32).toUpperCase()}`;
 
 const byType: Readonly<Record<string, Fabricate>> = {
+  "gcp:compute/address:Address": () => ({ outputs: { address: "10.42.0.10" } }),
+  "aws:ec2/vpcEndpointService:VpcEndpointService": ec2("vpce-svc", "vpc-endpoint-service", (id) => ({
+    serviceName: `com.amazonaws.vpce.eu-central-1.${id}`,
+    privateDnsNameConfigurations: [{ name: "_sample", type: "TXT", value: `vpce:${id}`, state: "pendingVerification" }],
+  })),
   "aws:ec2/vpc:Vpc": ec2("vpc", "vpc", (id) => ({
     mainRouteTableId: `rtb-${hex(id)}`,
     defaultSecurityGroupId: `sg-${hex(id)}`,
@@ -277,6 +283,7 @@ function fabricateObject({ name, inputs, urn }: Request): Created {
   const metadata = record(inputs.metadata);
   const objectName = text(metadata.name) ?? text(inputs.name) ?? `${name}-${hex(urn, 8)}`;
   const namespace = text(metadata.namespace) ?? text(inputs.namespace);
+  const isGoogle = /"gce|networking\.gke\.io/.test(JSON.stringify(metadata.annotations ?? {}));
   return {
     id: namespace === undefined ? objectName : `${namespace}/${objectName}`,
     outputs: {
@@ -284,7 +291,11 @@ function fabricateObject({ name, inputs, urn }: Request): Created {
         ? { metadata: { ...metadata, name: objectName, uid: hex(urn, 32), resourceVersion: hex(`${urn} version`, 6) } }
         : { name: objectName }),
       status: {
-        loadBalancer: { ingress: [{ hostname: `${hex(urn, 10)}.elb.example.com`, ip: "203.0.113.30" }] },
+        loadBalancer: {
+          ingress: [
+            isGoogle ? { ip: sampleAddress } : { hostname: `${hex(urn, 10)}.elb.example.com`, ip: sampleAddress },
+          ],
+        },
         name: objectName,
         namespace: namespace ?? "default",
       },

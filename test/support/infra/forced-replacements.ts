@@ -125,6 +125,31 @@ export const elsewhere: Readonly<Record<string, readonly [source: string, ...pat
     "internal/service/secretsmanager/secret_version.go of hashicorp/terraform-provider-aws",
     "secretStringWoVersion",
   ],
+  "aws:cloudtrail/trail:Trail": [
+    "internal/service/cloudtrail/cloudtrail.go of hashicorp/terraform-provider-aws",
+    "name",
+  ],
+  "aws:s3/bucketReplicationConfig:BucketReplicationConfig": [
+    "aws_s3_bucket_replication_configuration in the schemas of hashicorp/terraform-provider-aws 5.43.0",
+    "bucket",
+  ],
+  "aws:wafv2/webAcl:WebAcl": [
+    "internal/service/wafv2/web_acl.go of hashicorp/terraform-provider-aws",
+    "name",
+    "namePrefix",
+    "scope",
+  ],
+  "aws:wafv2/webAclAssociation:WebAclAssociation": [
+    "internal/service/wafv2/web_acl_association.go of hashicorp/terraform-provider-aws",
+    "resourceArn",
+    "webAclArn",
+  ],
+  "gcp:compute/serviceAttachment:ServiceAttachment": [
+    "google-beta/services/compute/resource_compute_service_attachment.go of hashicorp/terraform-provider-google-beta",
+    "domainNames",
+    "name",
+    "region",
+  ],
   "gcp:projects/serviceIdentity:ServiceIdentity": [
     "google-beta/services/serviceusage/resource_project_service_identity.go of hashicorp/terraform-provider-google-beta",
     "service",

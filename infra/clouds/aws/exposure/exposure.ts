@@ -34,6 +34,7 @@ export function internalAnnotations<Text>(
   { securityGroup, subnets }: Ids<Text>,
   { protect, writes }: BalancerSettings,
   certificateArn?: string,
+  privateLink = false,
 ): Record<string, string | Text> {
   const prefix = "service.beta.kubernetes.io/aws-load-balancer";
   return {
@@ -53,6 +54,8 @@ export function internalAnnotations<Text>(
           [`${prefix}-ssl-ports`]: String(listenerPort(true)),
           [`${prefix}-ssl-negotiation-policy`]: tlsPolicy,
         }),
+    // Endpoints of other networks come from addresses of their own; the endpoint service decides who has one.
+    ...(privateLink ? { [`${prefix}-inbound-sg-rules-on-private-link-traffic`]: "off" } : {}),
     // Without it, 350 seconds, which a listener with TLS always has.
     ...(writes && certificateArn === undefined
       ? {

@@ -171,7 +171,7 @@ export class LoadBalancer extends pulumi.ComponentResource {
     this.annotations =
       exposure.mode === "public"
         ? publicAnnotations(ids, pulumi.output(args.certificateArn ?? ""), attributes)
-        : internalAnnotations(ids, settings, exposure.certificateArn);
+        : internalAnnotations(ids, settings, exposure.certificateArn, exposure.privateLink !== undefined);
     this.registerOutputs({});
   }
 }

@@ -134,3 +134,79 @@ export function accessLogDelivery({ partition, account }: Place, bucket: string)
     Resource: [`arn:${partition}:s3:::${bucket}/AWSLogs/${account}/*`],
   };
 }
+
+/** Name of the bucket of the trail, from that of the tables' bucket. */
+export const auditLogsBucket = (tables: string): string => `${tables}-audit-logs`;
+
+/**
+ * One trail of CloudTrail writes its files. Source:
+ * docs.aws.amazon.com/awscloudtrail/latest/userguide/create-s3-bucket-policy-for-cloudtrail.html
+ */
+export function trailDelivery({ partition, region, account }: Place, bucket: string, trail: string): Statement[] {
+  const bucketArn = `arn:${partition}:s3:::${bucket}`;
+  const source = { "aws:SourceArn": `arn:${partition}:cloudtrail:${region}:${account}:trail/${trail}` };
+  const Principal = { Service: "cloudtrail.amazonaws.com" };
+  return [
+    {
+      Sid: "CheckTrail",
+      Effect: "Allow",
+      Action: ["s3:GetBucketAcl"],
+      Principal,
+      Resource: [bucketArn],
+      Condition: { StringEquals: source },
+    },
+    {
+      Sid: "WriteTrail",
+      Effect: "Allow",
+      Action: ["s3:PutObject"],
+      Principal,
+      Resource: [`${bucketArn}/AWSLogs/${account}/*`],
+      Condition: { StringEquals: { ...source, "s3:x-amz-acl": "bucket-owner-full-control" } },
+    },
+  ];
+}
+
+export interface Copy {
+  readonly bucket: string;
+  readonly region: string;
+  readonly kmsKeyArn?: string | undefined;
+}
+
+/** S3 copies objects from one bucket to the other. Source: docs.aws.amazon.com/AmazonS3/latest/userguide/setting-repl-config-perm-overview.html */
+export function replication({ partition }: Pick<Place, "partition">, from: Copy, to: Copy): Statement[] {
+  const arn = ({ bucket }: Copy) => `arn:${partition}:s3:::${bucket}`;
+  const useKey = (sid: string, action: string, { kmsKeyArn, region }: Copy): Statement[] =>
+    kmsKeyArn === undefined
+      ? []
+      : [
+          {
+            Sid: sid,
+            Effect: "Allow",
+            Action: [action],
+            Resource: [kmsKeyArn],
+            Condition: { StringEquals: { "kms:ViaService": `s3.${region}.${dnsSuffixOf(region)}` } },
+          },
+        ];
+  return [
+    {
+      Sid: "ReadSettings",
+      Effect: "Allow",
+      Action: ["s3:GetReplicationConfiguration", "s3:ListBucket"],
+      Resource: [arn(from)],
+    },
+    {
+      Sid: "ReadVersions",
+      Effect: "Allow",
+      Action: ["s3:GetObjectVersionAcl", "s3:GetObjectVersionForReplication", "s3:GetObjectVersionTagging"],
+      Resource: [`${arn(from)}/*`],
+    },
+    {
+      Sid: "WriteCopies",
+      Effect: "Allow",
+      Action: ["s3:ReplicateDelete", "s3:ReplicateObject", "s3:ReplicateTags"],
+      Resource: [`${arn(to)}/*`],
+    },
+    ...useKey("ReadWithKey", "kms:Decrypt", from),
+    ...useKey("WriteWithKey", "kms:Encrypt", to),
+  ];
+}

@@ -1,10 +1,10 @@
 import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
 import type { Place } from "../identity/policy.ts";
-import { accessLogDelivery } from "../identity/storage-policies.ts";
-import { privateBucket } from "./private-bucket.ts";
+import { accessLogDelivery, type BucketScope, trailDelivery } from "../identity/storage-policies.ts";
+import { logBucket } from "./private-bucket.ts";
 
-export interface AccessLogsArgs {
+export interface LogsArgs {
   readonly place: Place;
   readonly bucketName: string;
   /** Days until a log file is deleted. */
@@ -17,39 +17,49 @@ export class AccessLogs extends pulumi.ComponentResource {
   /** Known when load balancers can write to it. */
   readonly bucketName: pulumi.Output<string>;
 
-  constructor(name: string, args: AccessLogsArgs, opts?: pulumi.ComponentResourceOptions) {
+  constructor(name: string, args: LogsArgs, opts?: pulumi.ComponentResourceOptions) {
     super("lakehead:aws:AccessLogs", name, {}, opts);
-    const { place, bucketName, retentionDays, protect } = args;
-    const { bucket, policy, options } = privateBucket(
-      name,
-      {
-        bucketName,
-        place,
-        encryption: "AES256",
-        // Logs arrive until the last moment, and would stop the destroy of a stack without protection.
-        forceDestroy: !protect,
-        protect,
-        grants: [accessLogDelivery(place, bucketName)],
-      },
-      this,
+    const grants = [accessLogDelivery(args.place, args.bucketName)];
+    this.bucketName = logBucket(name, { ...args, grants }, this);
+    this.registerOutputs({ bucketName: this.bucketName });
+  }
+}
+
+export interface AuditTrailArgs extends LogsArgs {
+  readonly tables: pulumi.Output<BucketScope>;
+}
+
+/** A trail of CloudTrail that records each request for objects of the tables. */
+export class AuditTrail extends pulumi.ComponentResource {
+  constructor(name: string, { tables, ...args }: AuditTrailArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("lakehead:aws:AuditTrail", name, {}, opts);
+    const { place, bucketName } = args;
+    const trail = `${place.cluster}-tables`;
+    const grants = trailDelivery(place, bucketName, trail);
+    const objects = tables.apply(
+      ({ bucket, prefix }) => `arn:${place.partition}:s3:::${bucket}/${prefix === "" ? "" : `${prefix}/`}`,
     );
-    new aws.s3.BucketLifecycleConfiguration(
+    new aws.cloudtrail.Trail(
       name,
       {
-        bucket: bucket.bucket,
-        rules: [
+        name: trail,
+        s3BucketName: logBucket(name, { ...args, grants }, this),
+        enableLogFileValidation: true,
+        includeGlobalServiceEvents: false,
+        isMultiRegionTrail: false,
+        advancedEventSelectors: [
           {
-            id: "expired-logs",
-            status: "Enabled",
-            filter: {},
-            expiration: { days: retentionDays },
-            abortIncompleteMultipartUpload: { daysAfterInitiation: 7 },
+            name: "Objects of the tables",
+            fieldSelectors: [
+              { field: "eventCategory", equals: ["Data"] },
+              { field: "resources.type", equals: ["AWS::S3::Object"] },
+              { field: "resources.ARN", startsWiths: [objects] },
+            ],
           },
         ],
       },
-      options,
+      { parent: this },
     );
-    this.bucketName = policy.bucket;
-    this.registerOutputs({ bucketName: this.bucketName });
+    this.registerOutputs({});
   }
 }

@@ -31,6 +31,16 @@ export class Bucket extends pulumi.ComponentResource {
         }).name
       : pulumi.output(bucket.name);
     this.folder = bucket.prefix === "" ? undefined : this.managedFolder(`${name}-folder`, bucket.prefix);
+    if (bucket.auditAccess)
+      new gcp.projects.IAMAuditConfig(
+        `${name}-audit`,
+        {
+          project: args.project,
+          service: "storage.googleapis.com",
+          auditLogConfigs: [{ logType: "DATA_READ" }, { logType: "DATA_WRITE" }],
+        },
+        { parent: this },
+      );
     this.uri = pulumi.interpolate`gs://${this.bucketName}${bucket.prefix === "" ? "" : `/${bucket.prefix}`}`;
     this.registerOutputs({ bucketName: this.bucketName, uri: this.uri });
   }
@@ -52,10 +62,17 @@ export class Bucket extends pulumi.ComponentResource {
 }
 
 function bucketInputs({ project, region, bucket }: BucketArgs): gcp.storage.BucketArgs {
+  const { dualRegion } = bucket;
   return {
     project,
     name: bucket.name,
-    location: region,
+    ...(dualRegion === undefined
+      ? { location: region }
+      : {
+          location: dualRegion.location,
+          customPlacementConfig: { dataLocations: [region, dualRegion.secondRegion].map((one) => one.toUpperCase()) },
+          rpo: dualRegion.turbo ? "ASYNC_TURBO" : "DEFAULT",
+        }),
     storageClass: "STANDARD",
     uniformBucketLevelAccess: true,
     publicAccessPrevention: "enforced",

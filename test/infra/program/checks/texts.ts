@@ -45,6 +45,13 @@ const host = rule(
   255,
   `${api}/Route53/latest/DeveloperGuide/DomainNameFormat.html`,
 );
+const firewall = `${api}/waf/latest/APIReference/API_CreateWebACL.html`;
+const firewallName = rule(/^[\w-]+$/, 128, firewall);
+const metricName = rule(
+  /^(?!All$|Default_Action$)[\w#:./-]+$/,
+  128,
+  `${api}/waf/latest/APIReference/API_VisibilityConfig.html`,
+);
 const compute = rule(/^[a-z]([-a-z0-9]*[a-z0-9])?$/, 63, `${google}/compute/docs/naming-resources`);
 const computeText = rule(/^[^\r\n]*$/, 2048, `${google}/compute/docs/reference/rest/v1/networks`);
 const gkeName = rule(
@@ -71,6 +78,15 @@ export const rules: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
   },
   "aws:amp/workspace:Workspace": {
     alias: rule(/^[0-9A-Za-z][-.0-9A-Z_a-z]*$/, 100, `${api}/prometheus/latest/APIReference/API_CreateWorkspace.html`),
+  },
+  "aws:cloudtrail/trail:Trail": {
+    name: rule(/^[A-Za-z0-9][\w.-]*[A-Za-z0-9]$/, 128, `${api}/awscloudtrail/latest/APIReference/API_CreateTrail.html`),
+    s3BucketName: awsBucket,
+    "advancedEventSelectors.name": rule(
+      /^[^\r\n]*$/,
+      1000,
+      `${api}/awscloudtrail/latest/APIReference/API_AdvancedEventSelector.html`,
+    ),
   },
   "aws:cloudwatch/logGroup:LogGroup": {
     name: rule(/^[.\-_/#A-Za-z0-9]+$/, 512, `${api}/AmazonCloudWatchLogs/latest/APIReference/API_CreateLogGroup.html`),
@@ -130,6 +146,17 @@ export const rules: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
   "aws:kms/key:Key": { description: rule(/^[^\r\n]*$/, 8192, `${api}/kms/latest/APIReference/API_CreateKey.html`) },
   "aws:route53/record:Record": { name: host },
   "aws:s3/bucket:Bucket": { bucket: awsBucket },
+  "aws:wafv2/webAcl:WebAcl": {
+    name: firewallName,
+    description: rule(/^[\w+=:#@/\-,.][\w+=:#@/\-,.\s]+[\w+=:#@/\-,.]$/, 256, firewall),
+    "rules.name": firewallName,
+    "visibilityConfig.metricName": metricName,
+    "rules.visibilityConfig.metricName": metricName,
+    "rules.statement.managedRuleGroupStatement.vendorName": firewallName,
+    "rules.statement.managedRuleGroupStatement.name": firewallName,
+    "rules.statement.managedRuleGroupStatement.ruleActionOverrides.name": firewallName,
+  },
+  "aws:ec2/vpcEndpointService:VpcEndpointService": { privateDnsName: host },
   "aws:secretsmanager/secret:Secret": {
     name: rule(/^[a-zA-Z0-9/_+=.@-]+$/, 512, `${api}/secretsmanager/latest/apireference/API_CreateSecret.html`),
     description: rule(/^[^\r\n]*$/, 2048, `${api}/secretsmanager/latest/apireference/API_CreateSecret.html`),
@@ -153,6 +180,7 @@ export const rules: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
     [
       ...["address:Address", "firewall:Firewall", "globalAddress:GlobalAddress", "network:Network", "router:Router"],
       ...["routerNat:RouterNat", "sSLPolicy:SSLPolicy", "securityPolicy:SecurityPolicy"],
+      "serviceAttachment:ServiceAttachment",
     ].map((type) => [`gcp:compute/${type}`, { "+": compute, name: compute, description: computeText }]),
   ),
   "gcp:compute/subnetwork:Subnetwork": {
@@ -194,9 +222,12 @@ export const rules: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
     description: rule(/^[^\r\n]*$/, 256, `${google}/iam/docs/reference/rest/v1/projects.serviceAccounts`),
   },
   "gcp:storage/bucket:Bucket": { name: googleBucket },
-  "gcp:storage/managedFolderIamMember:ManagedFolderIamMember": {
-    "condition.title": rule(/^[^\r\n]+$/, 100, `${google}/iam/docs/conditions-overview`),
-  },
+  ...Object.fromEntries(
+    ["bucketIAMMember:BucketIAMMember", "managedFolderIamMember:ManagedFolderIamMember"].map((type) => [
+      `gcp:storage/${type}`,
+      { "condition.title": rule(/^[^\r\n]+$/, 100, `${google}/iam/docs/conditions-overview`) },
+    ]),
+  ),
   "gcp:storage/managedFolder:ManagedFolder": {
     name: rule(/^[^\r\n]+\/$/, 1024, `${google}/storage/docs/managed-folders`),
   },

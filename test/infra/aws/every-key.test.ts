@@ -1,0 +1,209 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { balancerName } from "../../../infra/clouds/aws/exposure/attachments.ts";
+import type { Capture } from "../../../infra/offline-plan/capture.ts";
+import { everyKey } from "../../support/infra/every-key.ts";
+import { DependencyGraph, ofType } from "../../support/infra/graph.ts";
+import { runStack } from "../../support/infra/stacks.ts";
+import { revealed } from "../kubernetes/manifests.ts";
+
+const captureOf = async (name: string): Promise<Capture> => {
+  const variant = everyKey[name];
+  if (variant === undefined) throw new Error(`no variant ${name}`);
+  const capture = await runStack(variant.stack, "update", variant.overrides);
+  if (capture.failure !== undefined) throw new Error(capture.failure);
+  return capture;
+};
+const only = ({ resources }: Capture, type: string) => {
+  const [first, ...others] = ofType(resources, type);
+  if (first === undefined || others.length > 0) throw new Error(`${others.length + 1} resources of type ${type}`);
+  return first;
+};
+
+test("the name of a load balancer is read from its DNS name, as AWS documents both", () => {
+  expect(balancerName("k8s-lancedb-tableser-0d1e2f3a4b-5060708090a0b0c0.elb.eu-central-1.amazonaws.com")).toBe(
+    "k8s-lancedb-tableser-0d1e2f3a4b",
+  );
+  expect(balancerName("my-alb-1234567890.eu-central-1.elb.amazonaws.com")).toBe("my-alb");
+});
+
+let inside: Capture;
+let outside: Capture;
+beforeAll(async () => {
+  [inside, outside] = await Promise.all([
+    captureOf("aws: internal, with all keys"),
+    captureOf("aws: public, with all keys"),
+  ]);
+}, 300_000);
+
+describe("PrivateLink", () => {
+  test("publishes the load balancer of the Service, once it exists, to the listed principals", () => {
+    const service = only(inside, "aws:ec2/vpcEndpointService:VpcEndpointService");
+    expect(revealed(service)).toMatchObject({
+      acceptanceRequired: true,
+      allowedPrincipals: ["arn:aws:iam::444455556666:root"],
+      privateDnsName: "tables.corp.example.com",
+      networkLoadBalancerArns: [expect.stringMatching(/^arn:aws:elasticloadbalancing:eu-central-1:/)],
+    });
+    const balancers = ofType(inside.resources, "kubernetes:core/v1:Service").filter(
+      ({ name }) => name === "table-service",
+    );
+    expect(new DependencyGraph(inside.resources).violations([service], balancers)).toEqual([]);
+  });
+
+  test("lets endpoints pass the security group, which knows the network's addresses only", () => {
+    const service = ofType(inside.resources, "kubernetes:core/v1:Service").find(({ name }) => name === "table-service");
+    expect(JSON.stringify(service?.inputs)).toContain(
+      '"service.beta.kubernetes.io/aws-load-balancer-inbound-sg-rules-on-private-link-traffic":"off"',
+    );
+  });
+
+  test("names the service and the record that proves the name among the outputs", () => {
+    const { outputs } = inside.resources.find(({ kind }) => kind === "stack") ?? {};
+    expect(outputs).toHaveProperty("privateLinkService");
+    expect(outputs).toHaveProperty("privateLinkDnsRecord");
+  });
+});
+
+describe("AWS WAF", () => {
+  test("limits an address, then applies AWS's groups, of whose body limit it only counts", () => {
+    const { rules, defaultAction, scope } = revealed(only(outside, "aws:wafv2/webAcl:WebAcl"));
+    expect({ defaultAction, scope }).toEqual({ defaultAction: { allow: {} }, scope: "REGIONAL" });
+    expect(rules).toMatchObject([
+      {
+        priority: 0,
+        action: { block: { customResponse: { responseCode: 429 } } },
+        statement: { rateBasedStatement: { limit: 1000, aggregateKeyType: "IP" } },
+      },
+      {
+        priority: 1,
+        overrideAction: { none: {} },
+        statement: {
+          managedRuleGroupStatement: {
+            name: "AWSManagedRulesCommonRuleSet",
+            ruleActionOverrides: [{ name: "SizeRestrictions_BODY", actionToUse: { count: {} } }],
+          },
+        },
+      },
+      { priority: 2, statement: { managedRuleGroupStatement: { name: "AWSManagedRulesKnownBadInputsRuleSet" } } },
+    ]);
+  });
+
+  test("is attached to the load balancer of the Ingress, and detached before that goes", () => {
+    const association = only(outside, "aws:wafv2/webAclAssociation:WebAclAssociation");
+    const graph = new DependencyGraph(outside.resources);
+    for (const type of ["kubernetes:networking.k8s.io/v1:Ingress", "aws:wafv2/webAcl:WebAcl"])
+      expect(graph.violations([association], ofType(outside.resources, type))).toEqual([]);
+  });
+});
+
+describe("the trail of the tables", () => {
+  test("records requests for their objects alone, in a bucket that only this trail writes", () => {
+    const trail = only(inside, "aws:cloudtrail/trail:Trail");
+    expect(revealed(trail)).toMatchObject({
+      s3BucketName: "example-lakehead-dev-audit-logs",
+      enableLogFileValidation: true,
+      advancedEventSelectors: [
+        {
+          fieldSelectors: [
+            { field: "eventCategory", equals: ["Data"] },
+            { field: "resources.type", equals: ["AWS::S3::Object"] },
+            { field: "resources.ARN", startsWiths: ["arn:aws:s3:::example-lakehead-dev/"] },
+          ],
+        },
+      ],
+    });
+    const grants = ofType(inside.resources, "aws:s3/bucketPolicy:BucketPolicy").filter(
+      ({ name }) => name === "audit-trail",
+    );
+    expect(grants).toHaveLength(1);
+    expect(revealed(grants[0] as never).policy).toContain(
+      '"aws:SourceArn":"arn:aws:cloudtrail:eu-central-1:111122223333:trail/lancedb-tables"',
+    );
+    expect(new DependencyGraph(inside.resources).violations([trail], grants)).toEqual([]);
+  });
+
+  test("is not made by default", () => expect(ofType(outside.resources, "aws:cloudtrail/trail:Trail")).toEqual([]));
+});
+
+describe("the copy of the tables in another region", () => {
+  const elsewhere = (type: string) =>
+    ofType(inside.resources, type).filter(({ name }) => name.startsWith("tables-replica"));
+
+  test("is as private as the tables, with a key of its own region", () => {
+    for (const type of ["bucketPublicAccessBlock:BucketPublicAccessBlock", "bucketPolicy:BucketPolicy"]) {
+      expect(elsewhere(`aws:s3/${type}`).map(({ inputs }) => inputs.region)).toEqual(["eu-west-1"]);
+    }
+    expect(elsewhere("aws:kms/key:Key").map(({ inputs }) => inputs.region)).toEqual(["eu-west-1"]);
+  });
+
+  test("begins once both buckets keep versions and the role has its rights", () => {
+    const rule = only(inside, "aws:s3/bucketReplicationConfig:BucketReplicationConfig");
+    expect(revealed(rule).rules).toMatchObject([
+      {
+        status: "Enabled",
+        deleteMarkerReplication: { status: "Enabled" },
+        sourceSelectionCriteria: { sseKmsEncryptedObjects: { status: "Enabled" } },
+      },
+    ]);
+    const graph = new DependencyGraph(inside.resources);
+    const versioning = ofType(inside.resources, "aws:s3/bucketVersioning:BucketVersioning");
+    expect(versioning).toHaveLength(2);
+    const rights = ofType(inside.resources, "aws:iam/rolePolicy:RolePolicy").filter(({ name }) =>
+      name.startsWith("tables-replication"),
+    );
+    expect(rights).toHaveLength(1);
+    expect(graph.violations([rule], [...versioning, ...rights])).toEqual([]);
+    expect(revealed(rights[0] as never).policy).toContain('"Resource":["arn:aws:s3:::example-lakehead-dev-copy/*"]');
+  });
+});
+
+describe("proxy and certificates", () => {
+  const podsOf = ({ resources }: Capture) =>
+    resources
+      .filter(({ type }) => /^kubernetes:.*:(Deployment|CronJob|RayCluster)$/.test(type))
+      .map((resource) => [resource.name, JSON.stringify(resource.inputs.spec)] as const);
+
+  test("reach the pods that call outside, and not the cleanup, which asks the API server alone", () => {
+    const pods = podsOf(inside);
+    const through = (part: string) => pods.filter(([, spec]) => spec.includes(part)).map(([name]) => name);
+    const all = ["functions-cluster", "functions-runner", "maintenance", "ray-cluster", "table-service"];
+    for (const part of ['"https_proxy"', "ca-bundle-", '"SSL_CERT_FILE"', '"NODE_EXTRA_CA_CERTS"'])
+      expect(through(part).sort()).toEqual(all);
+    expect(pods.map(([name]) => name)).toContain("orphan-cleanup");
+    const [, ray = ""] = pods.find(([name]) => name === "ray-cluster") ?? [];
+    // The head and each group of workers.
+    expect(ray.split('"HTTPS_PROXY"').length - 1).toBe(ray.split('"groupName"').length);
+  });
+
+  test("leave the cluster's own networks, the metadata servers and the bucket to the direct way", () => {
+    const [, spec = ""] = podsOf(inside).find(([name]) => name === "table-service") ?? [];
+    const direct = /"name":"NO_PROXY","value":"([^"]+)"/.exec(spec)?.[1]?.split(",");
+    expect(direct).toEqual(
+      expect.arrayContaining([
+        "10.42.0.0/16",
+        "172.20.0.0/16",
+        "169.254.169.254",
+        ".svc",
+        "s3.eu-central-1.amazonaws.com",
+      ]),
+    );
+    expect(direct).toEqual(expect.arrayContaining(["kubernetes.default", "geneva-head-svc", ".corp.lakehead.dev"]));
+  });
+
+  test("open the proxy's port to the pods whose egress is limited", () => {
+    const policies = ofType(inside.resources, "kubernetes:networking.k8s.io/v1:NetworkPolicy").filter(({ name }) =>
+      /(table-service|maintenance|functions-runner|functions-worker)$/.test(name),
+    );
+    expect(policies).toHaveLength(4);
+    for (const policy of policies) expect(JSON.stringify(policy.inputs.spec)).toContain('"port":3128');
+  });
+
+  test("come before the pods, and nowhere without the keys", () => {
+    const [bundle] = ofType(inside.resources, "kubernetes:core/v1:ConfigMap").filter(
+      ({ name }) => name === "ca-bundle",
+    );
+    const pods = inside.resources.filter(({ type }) => /^kubernetes:.*:(Deployment|RayCluster)$/.test(type));
+    expect(new DependencyGraph(inside.resources).violations(pods, bundle === undefined ? pods : [bundle])).toEqual([]);
+    for (const [, spec] of podsOf(outside)) expect(spec).not.toMatch(/PROXY|SSL_CERT_FILE/);
+  });
+});
