@@ -61,6 +61,8 @@ export const environment = {
   audience: "LAKEHEAD_AUTH_AUDIENCE",
   jwksUrl: "LAKEHEAD_AUTH_JWKS_URL",
   scopeClaim: "LAKEHEAD_AUTH_SCOPE_CLAIM",
+  clusterIssuer: "LAKEHEAD_AUTH_CLUSTER_ISSUER",
+  serviceAccounts: "LAKEHEAD_AUTH_SERVICE_ACCOUNTS",
   staticTokens: "LAKEHEAD_AUTH_STATIC_TOKENS",
   console: "LAKEHEAD_CONSOLE",
   consoleClientId: "LAKEHEAD_CONSOLE_CLIENT_ID",

@@ -57,6 +57,8 @@ export interface Cloud {
   readonly tableServiceAccountAnnotations: Annotations;
   /** How the table service gets the credentials that it lends; absent where it lends none. */
   readonly vending?: pulumi.Input<VendingIdentity> | undefined;
+  /** The issuer of the tokens of the cluster's service accounts, where the table service opens the tables for Ray's pods. */
+  readonly catalogIssuer?: pulumi.Input<string> | undefined;
   /** Of the account of the maintenance, whose identity reads and writes the tables. */
   readonly maintenanceAccountAnnotations: Annotations;
   readonly functions: FunctionsPlace;

@@ -3,6 +3,7 @@ import { checkPods } from "./checks/pods.ts";
 import { checkPools } from "./checks/pools.ts";
 import { checkVersions } from "./checks/versions.ts";
 import {
+  checkCatalog,
   checkFunctions,
   checkMaintenance,
   checkNames,
@@ -28,5 +29,6 @@ export function sharedChecks(config: SharedConfig, cluster: ClusterModel, { secr
     ...checkOrphanCleanup(config),
     ...checkMaintenance(config),
     ...checkFunctions(config, secrets),
+    ...checkCatalog(config),
   ];
 }

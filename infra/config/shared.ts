@@ -5,7 +5,7 @@ import { count, cpus, image, kubernetesName, labelPrefix, memory } from "./field
 import { maintenanceSchema, schedule } from "./maintenance.ts";
 import type { MonitoringSettings } from "./monitoring.ts";
 import { type operatorSchema, raySchema } from "./ray.ts";
-import type { exposureSchema, tableServiceSchema } from "./table-service.ts";
+import type { exposureSchema, lendingShape, tableServiceSchema } from "./table-service.ts";
 
 const maximumTags = 40;
 
@@ -117,5 +117,6 @@ export type SharedConfig = z.output<z.ZodObject<typeof sharedShape>> & {
   readonly monitoring: MonitoringSettings;
   readonly tableService: z.output<
     ReturnType<typeof tableServiceSchema<ReturnType<typeof exposureSchema<Record<never, z.ZodType>>>>>
-  >;
+  > &
+    Partial<z.output<z.ZodObject<typeof lendingShape>>>;
 };

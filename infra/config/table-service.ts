@@ -47,13 +47,21 @@ export const exposureSchema = <Shape extends z.ZodRawShape, Internal extends z.Z
     .prefault({ mode: "cluster" })
     .describe("Where the table service is reachable");
 
-/** A key of the clouds whose store has credentials for one table. */
-export const vending = z
-  .boolean()
-  .default(false)
-  .describe(
-    "Lend credentials for the files of one table to callers with the scope `credentials`; on AWS from a role of its own: see docs/catalog.md",
-  );
+/** Keys of the clouds whose store has credentials for one table. */
+export const lendingShape = {
+  vending: z
+    .boolean()
+    .default(false)
+    .describe(
+      "Lend credentials for the files of one table to callers with the scope `credentials`; on AWS from a role of its own: see docs/catalog.md",
+    ),
+  catalog: z
+    .boolean()
+    .default(false)
+    .describe(
+      "Ray's pods and the runtime's client open tables by the table service alone, with lent credentials, and have no rights on the bucket. Needs `vending` and `writes`, and keeps the maintenance from Ray; see docs/geneva.md",
+    ),
+};
 
 export const tableServiceSchema = <Exposure extends z.ZodType>(exposure: Exposure) =>
   z

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { CatalogPod } from "./catalog.ts";
 import type { ClusterModel } from "./cluster.ts";
 import { jobLabels } from "./names.ts";
 import { type RayGroup, type RaySettings, rayEnvironment, rayGroups } from "./ray-groups.ts";
@@ -59,6 +60,8 @@ const groupShape = {
   image: z.string().optional(),
   tolerations: z.array(toleration).optional(),
   labels: z.record(z.string(), z.string()).optional(),
+  volumes: z.record(z.string(), z.looseObject({})).optional(),
+  mounts: z.array(z.tuple([z.string(), z.string()])).optional(),
   env_vars: z.record(z.string(), z.string()).optional(),
 };
 
@@ -103,16 +106,18 @@ export function clientClusterName({ ray }: Pick<ClientConfig, "ray">): string {
 /**
  * The client's parameters for clusters on this stack's nodes, under its identities.
  * @param stack its name, which the pods carry as a label
+ * @param catalogPod what its pods have where the table service opens the tables
  */
 export function clientParameters(
   config: ClientConfig,
   cluster: ClusterModel,
   identity: ClientIdentity,
   stack: string,
+  catalogPod?: CatalogPod,
 ): ClientParameters {
   const { head, workers } = rayGroups(config, cluster);
   const { roles } = cluster;
-  const environment = rayEnvironment(config.ray);
+  const environment = { ...rayEnvironment(config.ray), ...catalogPod?.env };
   const group = ({ role, cpus, memoryBytes, gpus, image }: RayGroup) => ({
     service_account: config.serviceAccount,
     num_cpus: cpus,
@@ -126,6 +131,7 @@ export function clientParameters(
       : {}),
     labels: { [jobLabels.stack]: stack },
     ...(Object.keys(environment).length === 0 ? {} : { env_vars: environment }),
+    ...(catalogPod === undefined ? {} : podFields(catalogPod)),
   });
   return clientParametersSchema.parse({
     name: clientClusterName(config),
@@ -145,4 +151,9 @@ export function clientParameters(
     })),
     ...(identity.roleName === undefined ? {} : { role_name: identity.roleName }),
   });
+}
+
+/** The client mounts volumes for writing; a projected one is read-only in any case. */
+function podFields({ volume: { name, projected }, mount }: CatalogPod) {
+  return { volumes: { [name]: { projected } }, mounts: [[name, mount.mountPath]] };
 }

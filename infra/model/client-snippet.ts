@@ -1,4 +1,5 @@
 import { environment } from "../../service/contract.ts";
+import { catalogConnection } from "./catalog.ts";
 import type { ClientIdentity, ClientParameters } from "./client-parameters.ts";
 import { podPackages } from "./client-requirements.ts";
 import { jobLabels } from "./names.ts";
@@ -7,8 +8,13 @@ import { jobLabels } from "./names.ts";
  * A complete Python program for the runtime's client: it connects to the stack's database, creates a cluster, fills one
  * column of a sample table there and reads it back. `ray_cluster` and the two specs are what the runtime's documentation
  * imports for EKS: the newer builder cannot name the EKS cluster.
+ * @param catalogUri the table service's address in the cluster, where it opens the tables
  */
-export function clientSnippet(parameters: ClientParameters, { database }: Pick<ClientIdentity, "database">): string {
+export function clientSnippet(
+  parameters: ClientParameters,
+  { database }: Pick<ClientIdentity, "database">,
+  catalogUri?: string,
+): string {
   const { head_group, worker_groups, config_method, ...scalars } = parameters;
   const keywords: readonly (readonly [string, string])[] = [
     ["name", literal(scalars.name)],
@@ -26,7 +32,7 @@ export function clientSnippet(parameters: ClientParameters, { database }: Pick<C
     ["manifest", "packages"],
   ];
   return `import getpass
-${database.secretStorageOptions ? "import json\n" : ""}import os
+${database.secretStorageOptions ? "import json\n" : ""}import os${catalogUri === undefined ? "" : "\nimport sys"}
 
 # Ray reads this when it is imported. With it unset, Ray Client cannot send its environment to the pods.
 os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
@@ -38,7 +44,7 @@ from geneva.manifest.mgr import GenevaManifest
 from geneva.runners.ray._mgr import ray_cluster
 from geneva.runners.ray.raycluster import _HeadGroupSpec, _WorkerGroupSpec
 
-${connection(database)}
+${catalogUri === undefined ? connection(database) : catalogConnection(catalogUri)}
 # What the pods install beside geneva. Add your packages here, and modules of your own as py_modules=[...].
 packages = GenevaManifest(name=${literal(scalars.name)}, pip=${literal(podPackages)})
 

@@ -1,3 +1,4 @@
+import type { CatalogPod } from "./catalog.ts";
 import type { ClusterModel } from "./cluster.ts";
 import { operatorFeatures } from "./operator.ts";
 import { formatMemory } from "./quantity.ts";
@@ -109,11 +110,16 @@ interface WorkerFiles {
 /**
  * The RayCluster of a configuration, from the same groups as the client's parameters. `replicas` is absent because the
  * autoscaler owns it (see `mergeWorkerGroups`), and `restartPolicy` because autoscaler v2 refuses one.
+ * @param catalogPod what its pods have where the table service opens the tables
  */
-export function rayClusterSpec(config: RayClusterConfig, cluster: ClusterModel): RayClusterSpec {
+export function rayClusterSpec(
+  config: RayClusterConfig,
+  cluster: ClusterModel,
+  catalogPod?: CatalogPod,
+): RayClusterSpec {
   const { head, workers } = rayGroups(config, cluster);
   const features = operatorFeatures(cluster.operatorVersion);
-  const template = (group: RayGroup) => podTemplate(config, group, cluster.roles);
+  const template = (group: RayGroup) => podTemplate(config, group, cluster.roles, catalogPod);
   const sidecar = {
     cpu: String(autoscalerSidecar.cpus),
     memory: formatMemory(autoscalerSidecar.memoryBytes),
@@ -172,15 +178,29 @@ const filesOf = ({ secretName, files }: WorkerFiles) => ({
   },
 });
 
-function podTemplate(config: RayClusterConfig, group: RayGroup, roles: RoleOptions): PodTemplate {
+function podTemplate(
+  config: RayClusterConfig,
+  group: RayGroup,
+  roles: RoleOptions,
+  catalogPod: CatalogPod | undefined,
+): PodTemplate {
   const isHead = group.role === "ray-head";
   const { serviceAccount, headServiceAccount = serviceAccount } = config;
   const { workerFiles, workerEnvironment = {} } = isHead ? {} : config;
-  const volumes = [...(isHead ? [apiToken] : []), ...(workerFiles === undefined ? [] : [filesOf(workerFiles)])];
-  const env = Object.entries({ ...rayEnvironment(config.ray), ...workerEnvironment }).map(([name, value]) => ({
-    name,
-    value,
-  }));
+  const volumes = [
+    ...(isHead ? [apiToken] : []),
+    ...(workerFiles === undefined ? [] : [filesOf(workerFiles)]),
+    ...(catalogPod === undefined ? [] : [catalogPod.volume]),
+  ];
+  const volumeMounts = [
+    ...(workerFiles === undefined
+      ? []
+      : [{ name: filesVolume, mountPath: workerFiles.folder, readOnly: true as const }]),
+    ...(catalogPod === undefined ? [] : [catalogPod.mount]),
+  ];
+  const env = Object.entries({ ...rayEnvironment(config.ray), ...workerEnvironment, ...catalogPod?.env }).map(
+    ([name, value]) => ({ name, value }),
+  );
   const amounts: Amounts = {
     cpu: String(group.cpus),
     memory: formatMemory(group.memoryBytes),
@@ -210,9 +230,7 @@ function podTemplate(config: RayClusterConfig, group: RayGroup, roles: RoleOptio
             ? { ports: Object.entries(rayPorts).map(([name, containerPort]) => ({ name, containerPort })) }
             : {}),
           ...(env.length > 0 ? { env } : {}),
-          ...(workerFiles === undefined
-            ? {}
-            : { volumeMounts: [{ name: filesVolume, mountPath: workerFiles.folder, readOnly: true as const }] }),
+          ...(volumeMounts.length > 0 ? { volumeMounts } : {}),
           securityContext: security,
           lifecycle: { preStop: { exec: { command: ["/bin/sh", "-c", "ray stop"] } } },
         },

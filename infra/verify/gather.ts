@@ -2,6 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { environment, paths, ports } from "../../service/contract.ts";
+import { usesCatalog } from "../model/catalog.ts";
 import { tableServiceAccount, tableServiceName } from "../model/names.ts";
 import { expectations } from "./checks/access.ts";
 import type { Reach as BucketFacts } from "./checks/bucket.ts";
@@ -131,7 +132,12 @@ export async function gatherBucket(
   return Promise.all([
     // A path is on the table service's volume, which Ray's pods do not mount.
     ...(config.ray.create && uri.includes("://")
-      ? [ask("a Ray pod", "ray-head", head, ["python", "-c", pythonProbe, uri])]
+      ? [
+          ask("a Ray pod", "ray-head", head, ["python", "-c", pythonProbe, uri]).then((facts) => ({
+            ...facts,
+            closed: usesCatalog(config),
+          })),
+        ]
       : []),
     ...(config.tableService.enabled
       ? [ask("the table service's pod", tableServiceName, service, ["node", "--input-type=module", "-e", nodeProbe])]

@@ -1,9 +1,19 @@
+import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { storageAddress } from "../../service/contract.ts";
 import type { Cloud } from "../clouds/cloud.ts";
 import type { Config, Secrets } from "../clouds/schema.ts";
 import { ownsFunctionsCluster, runsFunctions } from "../config/functions.ts";
 import { runsMaintenance } from "../config/maintenance.ts";
+import { managedBy } from "../kubernetes/labels.ts";
+import {
+  type CatalogPod,
+  catalogAudience,
+  catalogModule,
+  catalogPod,
+  catalogScopes,
+  namespaceProperties,
+} from "../model/catalog.ts";
 import { clientParameters } from "../model/client-parameters.ts";
 import { clientRequirements } from "../model/client-requirements.ts";
 import { clientSnippet } from "../model/client-snippet.ts";
@@ -14,6 +24,7 @@ import {
   maintenanceAccount,
   orphanCleanupAccount,
   tableServiceAccount,
+  tableServiceName,
   tableServiceSelector,
 } from "../model/names.ts";
 import { rayClusterSpec } from "../model/ray-cluster.ts";
@@ -33,6 +44,7 @@ import { OrphanCleanup } from "./orphan-cleanup/orphan-cleanup.ts";
 import { Quota, RayClusterQuota } from "./quota.ts";
 import { RayCluster } from "./ray-cluster.ts";
 import { RuntimeAccount } from "./runtime-account.ts";
+import { servicePortOf } from "./table-service/exposure.ts";
 import { TableService } from "./table-service/table-service.ts";
 
 export interface Workloads {
@@ -47,6 +59,10 @@ export interface Workloads {
   readonly tableServiceUrl: pulumi.Output<string> | undefined;
   /** Target of the DNS record of the table service's host; undefined without a load balancer. */
   readonly tableServiceAddress: pulumi.Output<string> | undefined;
+  /** What a user does beside `Cloud.clientCredentials` so that the program reaches the tables, in comments. */
+  readonly catalogCredentials: string;
+  /** Where the table service opens the tables: the arguments of lance-ray and pylance in Ray's pods. */
+  readonly catalogParameters: object | undefined;
   /** Ray's address for clients inside the cluster; undefined without a RayCluster. */
   readonly rayAddress: pulumi.Output<string> | undefined;
   /** The same of the RayCluster for Functions alone. */
@@ -117,11 +133,22 @@ export function createWorkloads(config: Config, secrets: Secrets, cloud: Cloud):
     { policyVersion, networkPolicies, scraper, after: home },
     root,
   );
+  const catalog = catalogOf(config, cloud);
+  const modules =
+    catalog === undefined
+      ? []
+      : [
+          new kubernetes.core.v1.ConfigMap(
+            "catalog",
+            { metadata: { name: catalogModule.configMap, namespace, labels: managedBy }, data: catalogModule.data },
+            within(),
+          ),
+        ];
   const rayCluster = config.ray.create
     ? new RayCluster(
         "ray-cluster",
-        { name: config.ray.name, namespace, spec: rayClusterSpec(config, cloud.cluster) },
-        within([...operator, ...guards, account, ...plugin]),
+        { name: config.ray.name, namespace, spec: rayClusterSpec(config, cloud.cluster, catalog?.pod) },
+        within([...operator, ...guards, account, ...plugin, ...modules]),
       )
     : undefined;
   const { tableService, orphanCleanup } = config;
@@ -160,6 +187,7 @@ export function createWorkloads(config: Config, secrets: Secrets, cloud: Cloud):
             balancing: cloud.exposure,
             database: cloud.database,
             vending: cloud.vending,
+            catalogCaller: catalog && pulumi.output(catalog.issuer).apply((issuer) => ({ ...catalog.caller, issuer })),
             staticTokens: secrets.staticTokens,
             nodeSelector,
             // The clouds label the nodes of a pool; an existing cluster's may have no zones.
@@ -217,14 +245,19 @@ export function createWorkloads(config: Config, secrets: Secrets, cloud: Cloud):
 
   createMonitoring(config, cloud, { policyVersion, after: [home, ...operator] }, root);
 
-  const parameters = clientParameters(config, cloud.cluster, cloud.client, pulumi.getStack());
+  const parameters = clientParameters(config, cloud.cluster, cloud.client, pulumi.getStack(), catalog?.pod);
   return {
     namespace,
     clientParameters: parameters,
-    clientSnippet: clientSnippet(parameters, cloud.client),
+    clientSnippet: clientSnippet(parameters, cloud.client, catalog?.uri),
     clientRequirements: clientRequirements(config.ray, cloud.client),
     tableServiceUrl: service?.url,
     tableServiceAddress: service?.address,
+    catalogCredentials: catalog === undefined ? "" : catalogCredentials(config, pulumi.getStack()),
+    catalogParameters: catalog && {
+      namespace_impl: "rest",
+      namespace_properties: namespaceProperties(catalog.uri),
+    },
     rayAddress: rayCluster?.address,
     functionsRayAddress: ownFunctions?.address,
   };
@@ -249,9 +282,41 @@ const pullSecrets = (names: readonly string[]): pulumi.ResourceTransform[] =>
             : undefined,
       ];
 
-/** Ray's pods do not see the volume of a database that is a path. */
-const maintainsOnRay = ({ maintenance, ray }: Config, { database }: Cloud): boolean =>
-  maintenance.ray.enabled && ray.create && database.volumeSize === undefined;
+interface Catalog {
+  /** The table service's address in the cluster, at the port of its Service, behind which the pods speak HTTP. */
+  readonly uri: string;
+  readonly pod: CatalogPod;
+  readonly issuer: pulumi.Input<string>;
+  readonly caller: { readonly audience: string; readonly account: string };
+}
+
+/** How Ray's pods open tables by the table service; undefined where they have rights on the bucket. */
+function catalogOf({ tableService, namespace, serviceAccount }: Config, cloud: Cloud): Catalog | undefined {
+  if (cloud.catalogIssuer === undefined) return undefined;
+  const audience = tableService.auth.audience ?? catalogAudience;
+  const port = servicePortOf(tableService.exposure.mode, cloud.exposure);
+  return {
+    uri: `http://${tableServiceName}.${namespace}.svc.cluster.local:${port}`,
+    pod: catalogPod(audience),
+    issuer: cloud.catalogIssuer,
+    caller: { audience, account: `${namespace}/${serviceAccount}` },
+  };
+}
+
+/** Lines of `#`, because the others may be a part of a configuration file. */
+function catalogCredentials({ tableService: { exposure }, namespace }: Config, stack: string): string {
+  const address =
+    exposure.mode === "cluster"
+      ? `http://127.0.0.1:8080, while this runs: kubectl -n ${namespace} port-forward service/${tableServiceName} 8080:80`
+      : `"$(npx pulumi stack output tableServiceUrl --stack ${stack})"`;
+  return `# The table service opens the tables. export LAKEHEAD_URL=${address}
+# export LAKEHEAD_TOKEN=<a token of yours with the scopes ${catalogScopes.join(", ")}>
+`;
+}
+
+/** Ray's pods see neither the volume of a database that is a path, nor tables that the table service opens for them. */
+const maintainsOnRay = ({ maintenance, ray }: Config, { database, catalogIssuer }: Cloud): boolean =>
+  maintenance.ray.enabled && ray.create && database.volumeSize === undefined && catalogIssuer === undefined;
 
 function policyRequest(config: Config, cloud: Cloud): NetworkPolicyRequest {
   const { tableService, operator, orphanCleanup } = config;

@@ -256,6 +256,14 @@ if (program === undefined) {
   }));
   for (const { name, stack, runIn } of variants.filter(({ stack }) => stack === "aws-dev"))
     await judgeAws(program, name, runIn, regionOf(stack));
+  const { "lakehead:tableService": tableService = "{}" } = readStackConfig(readProject(root), "aws-dev").values;
+  const catalog = JSON.stringify({ ...JSON.parse(tableService), writes: true, vending: true, catalog: true });
+  await judgeAws(
+    program,
+    "aws-dev with tableService.catalog",
+    (mode) => runStack("aws-dev", mode, { "lakehead:tableService": catalog }),
+    regionOf("aws-dev"),
+  );
   await judgeAws(program, "bootstrap/aws", (mode) => runBootstrap("aws", mode), regionOf("aws-dev"));
   const permissions = (types: readonly string[]) => python(program, [join(here, "permissions.py"), ...types]);
   for (const { what, faults } of await judgePermissions(permissions)) conclude(what, faults);

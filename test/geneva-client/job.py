@@ -1,7 +1,7 @@
 """Runs one stack's program as pasted, to its end, and prints what it did as JSON.
 
 The RayCluster that it creates is one node of Ray's own processes on this machine, with the resources that KubeRay gives one
-worker of the first group, and the head's markers. Kubernetes is an HTTP server here. Port 10001 must be free.
+worker of the first group, its environment, and the head's markers. Kubernetes is an HTTP server here. Port 10001 must be free.
 """
 
 import json
@@ -39,12 +39,17 @@ def start_ray(spec):
         "--include-dashboard": "false",
         "--temp-dir": session,
     }
+    pod = dict(environment)
+    for variable in container.get("env", []):
+        pod[variable["name"]] = variable["value"]
+        for mounted, here in given.get("mounts", {}).items():
+            pod[variable["name"]] = pod[variable["name"]].replace(mounted, here)
     command = [os.path.join(programs, "ray"), "start", "--head", "--block", "--disable-usage-stats"]
     with open(os.path.join(folder, "ray.log"), "a") as log:
         # A busy machine can take longer than Ray's fixed 30 seconds for a raylet: the first try is not the last.
         loop = 'for _ in 1 2 3; do "$@" && break; done'
         command = ["sh", "-c", loop, "sh", *command, *(f"{key}={value}" for key, value in arguments.items())]
-        ray.append(subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True))
+        ray.append(subprocess.Popen(command, env=pod, stdout=log, stderr=log, start_new_session=True))
 
 
 class Kubernetes(BaseHTTPRequestHandler):

@@ -18,8 +18,8 @@ import { startMotoServer } from "../stores/moto.ts";
 import { runStack } from "../support/infra/stacks.ts";
 import { bucketName } from "../support/object-store.ts";
 import { startReadyServiceProcess } from "../support/service-process.ts";
+import { type Job, runByCatalog } from "./catalog.ts";
 import { findUv, installClient, unresolved } from "./install.ts";
-import { runByNamespace } from "./namespace.ts";
 
 const run = promisify(execFile);
 const here = dirname(fileURLToPath(import.meta.url));
@@ -240,6 +240,21 @@ async function onObjectStore(endpoint: string) {
   return { uri, keys, options: { ...options, ...JSON.parse(keys) }, snippet: outputs.clientSnippet };
 }
 
+/** Runs a program to its end on Ray. @returns what is wrong with that */
+async function runJob(python: string, job: Omit<Job, "mounts"> & Partial<Job>): Promise<readonly string[]> {
+  const text = await call(python, ["-P", join(here, "job.py")], {
+    ...job,
+    // The client refuses a job that the cluster's maximum could not hold. By default it warns and waits.
+    environment: { ...job.environment, GENEVA_ADMISSION__STRICT: "true" },
+  });
+  const ended = JSON.parse(text.trim().split("\n").at(-1) ?? "") as Ended;
+  return [
+    ...unless(ended.exit === 0, `it ended with ${ended.exit}: ${ended.output.trim().split("\n").slice(-6).join("\n")}`),
+    ...unless(ended.output.includes("100 rows computed on the cluster"), "it did not read its result"),
+    ...unless(ended.created && ended.deleted, "it left its RayCluster"),
+  ];
+}
+
 /** A job of `local` runs to its end on Ray, and the table service counts what it computed. */
 async function judgeJob(python: string): Promise<void> {
   const store = await startMotoServer(print);
@@ -250,23 +265,13 @@ async function judgeJob(python: string): Promise<void> {
   }
   try {
     const { snippet, uri, keys, options } = await onObjectStore(store.base);
-    const environment = {
-      LAKEHEAD_STORAGE_OPTIONS: keys,
-      // The client refuses a job that the cluster's maximum could not hold. By default it warns and waits.
-      GENEVA_ADMISSION__STRICT: "true",
-    };
     const begun = performance.now();
-    const text = await call(python, ["-P", join(here, "job.py")], { snippet, environment, seconds: 480 });
-    const ended = JSON.parse(text.trim().split("\n").at(-1) ?? "") as Ended;
+    const faults = await runJob(python, { snippet, environment: { LAKEHEAD_STORAGE_OPTIONS: keys }, seconds: 480 });
     const took = Math.round((performance.now() - begun) / 1000);
-    conclude(`local: the program ends well on Ray ${ray.default}, with one worker of the stack's size, in ${took} s`, [
-      ...unless(
-        ended.exit === 0,
-        `it ended with ${ended.exit}: ${ended.output.trim().split("\n").slice(-6).join("\n")}`,
-      ),
-      ...unless(ended.output.includes("100 rows computed on the cluster"), "it did not read its result"),
-      ...unless(ended.created && ended.deleted, "it left its RayCluster"),
-    ]);
+    conclude(
+      `local: the program ends well on Ray ${ray.default}, with one worker of the stack's size, in ${took} s`,
+      faults,
+    );
     const service = await startReadyServiceProcess({
       environment: { LAKEHEAD_DATABASE: uri, LAKEHEAD_STORAGE_OPTIONS: JSON.stringify(options) },
     });
@@ -288,12 +293,12 @@ async function judgeJob(python: string): Promise<void> {
   }
 }
 
-async function judgeNamespace(python: string): Promise<void> {
-  const faults = await runByNamespace(python, print);
-  if ("missing" in faults) {
+async function judgeCatalog(python: string): Promise<void> {
+  const judged = await runByCatalog((job) => runJob(python, job), print);
+  if ("missing" in judged) {
     count.skipped++;
-    print(`skipped: a job with a token alone: ${faults.missing}`);
-  } else conclude("a job on Ray with a token of the service and no keys of the bucket", faults);
+    print(`skipped: a job with a token alone: ${judged.missing}`);
+  } else conclude(`gcp-dev with tableService.catalog: the program ends well on Ray, ${judged.seen}`, judged.faults);
 }
 
 const { uv, missing: missingUv } = await findUv(print);
@@ -318,7 +323,7 @@ if (uv === undefined) {
     for (const stack of stacks) await judgeProgram(python, stack);
     await judgeStorage(python);
     await judgeJob(python);
-    await judgeNamespace(python);
+    await judgeCatalog(python);
   }
 }
 print(`${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped`);

@@ -3,6 +3,7 @@ import * as pulumi from "@pulumi/pulumi";
 import type { SecretValues } from "../../config/load.ts";
 import { withOwnTags } from "../../config/shared.ts";
 import { connect } from "../../kubernetes/connect.ts";
+import { usesCatalog } from "../../model/catalog.ts";
 import { throughCache } from "../../model/image-name.ts";
 import { buildsServiceImage, servicePlatform } from "../../model/service-image.ts";
 import { eksAddons } from "../../versions.ts";
@@ -240,6 +241,7 @@ export function createAws(config: AwsConfig, secrets: SecretValues<"dockerHubTok
         .all([identities.vending.arn, bucket.scope])
         // The session of a pod's own token is not chained to another role, whose sessions last one hour at most.
         .apply(([role, { kmsKeyArn }]) => ({ mode: "web-identity" as const, roleArn: role, kmsKeyArn })),
+    catalogIssuer: usesCatalog(config) ? eks.issuer : undefined,
     maintenanceAccountAnnotations: identities.maintenance === undefined ? {} : roleArn(identities.maintenance.arn),
     functions: {
       workerAnnotations: identities.functions === undefined ? {} : roleArn(identities.functions.worker.arn),

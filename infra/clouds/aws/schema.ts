@@ -6,7 +6,7 @@ import { amazonMonitoringSchema } from "../../config/monitoring.ts";
 import { gpuEnabled, headTaint, machineSize, onDemand, spotAllowed } from "../../config/node-fields.ts";
 import { chart, devicePluginSchema, operatorSchema } from "../../config/ray.ts";
 import { clientShape, sharedShape } from "../../config/shared.ts";
-import { exposureSchema, tableServiceSchema, vending } from "../../config/table-service.ts";
+import { exposureSchema, lendingShape, tableServiceSchema } from "../../config/table-service.ts";
 import { clusterAutoscaler, eks, fluentBit, loadBalancerController } from "../../versions.ts";
 import { privateLink, waf } from "./exposure/schema.ts";
 import { arn } from "./fields.ts";
@@ -328,7 +328,7 @@ export const awsSchema = z.strictObject({
       },
     ),
   )
-    .extend({ vending })
+    .extend(lendingShape)
     .describe("The HTTP API over the Lance tables")
     .prefault({}),
   monitoring: amazonMonitoringSchema,

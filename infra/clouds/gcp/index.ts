@@ -5,6 +5,7 @@ import type { SecretValues } from "../../config/load.ts";
 import { runsMaintenance } from "../../config/maintenance.ts";
 import { withOwnTags } from "../../config/shared.ts";
 import { connect } from "../../kubernetes/connect.ts";
+import { usesCatalog } from "../../model/catalog.ts";
 import type { ClusterModel } from "../../model/cluster.ts";
 import { throughCache } from "../../model/image-name.ts";
 import { functionsCluster, functionsRunner, maintenanceAccount, tableServiceAccount } from "../../model/names.ts";
@@ -58,6 +59,7 @@ export function createGcp(config: GcpConfig, secrets: SecretValues<"dockerHubTok
   );
   const ready = createPools(config, model, { cluster, nodeEmail, labels }, root, [...network.egress, ...nodes.grants]);
 
+  const ownAccess = usesCatalog(config) ? undefined : "administer";
   const identity = { project, namespace: config.namespace, bucket, cluster };
   const runtime = new WorkloadIdentity(
     "runtime-identity",
@@ -66,7 +68,7 @@ export function createGcp(config: GcpConfig, secrets: SecretValues<"dockerHubTok
       accountId: config.runtimeAccountId,
       displayName: "Ray pods of the feature-engineering runtime",
       kubernetesAccount: config.serviceAccount,
-      access: "administer",
+      access: ownAccess,
       clusterViewer: true,
     },
     within(),
@@ -100,7 +102,7 @@ export function createGcp(config: GcpConfig, secrets: SecretValues<"dockerHubTok
   const functions = ownsFunctionsCluster(config) ? functionsIdentities(config, identity, within()) : undefined;
   const client = new ClientIdentity(
     "client-identity",
-    { project, bucket, accountId: config.client.accountId, members: config.client.members },
+    { project, bucket, access: ownAccess, accountId: config.client.accountId, members: config.client.members },
     within(),
   );
   const serviceImage = buildsServiceImage(config)
@@ -149,6 +151,10 @@ export function createGcp(config: GcpConfig, secrets: SecretValues<"dockerHubTok
       serviceImage?.image ?? (image === undefined ? undefined : throughCache(image, model.dockerHubCache)),
     tableServiceAccountAnnotations: tables.annotations,
     ...(config.tableService.vending ? { vending: { mode: "google" as const } } : {}),
+    // Of every cluster of GKE, at a public address.
+    catalogIssuer: usesCatalog(config)
+      ? `https://container.googleapis.com/v1/projects/${project}/locations/${region}/clusters/${clusterName}`
+      : undefined,
     maintenanceAccountAnnotations: maintenance?.annotations ?? {},
     functions: {
       workerAnnotations: functions?.worker.annotations ?? {},

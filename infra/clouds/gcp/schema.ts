@@ -6,7 +6,7 @@ import { googleMonitoringSchema } from "../../config/monitoring.ts";
 import { gpuEnabled, headTaint, machineSize, onDemand, spotAllowed } from "../../config/node-fields.ts";
 import { operatorSchema } from "../../config/ray.ts";
 import { clientShape, sharedShape } from "../../config/shared.ts";
-import { exposureSchema, tableServiceSchema, vending } from "../../config/table-service.ts";
+import { exposureSchema, lendingShape, tableServiceSchema } from "../../config/table-service.ts";
 import { gke } from "../../versions.ts";
 
 interface PoolDefaults {
@@ -286,7 +286,7 @@ export const gcpSchema = z.strictObject({
       internalTls,
     ),
   )
-    .extend({ vending })
+    .extend(lendingShape)
     .describe("The HTTP API over the Lance tables")
     .prefault({}),
   monitoring: googleMonitoringSchema,

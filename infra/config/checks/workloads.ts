@@ -130,6 +130,28 @@ export function checkFunctions(config: SharedConfig, secrets: ReadonlySet<string
   ];
 }
 
+/** Ray's pods and the client write by lent credentials, and nothing runs in these pods that needs rights on the bucket. */
+export function checkCatalog({ tableService }: SharedConfig): Finding[] {
+  if (tableService.catalog !== true) return [];
+  const key = "tableService.catalog";
+  return [
+    ...errorIf(
+      !tableService.enabled || tableService.vending !== true || !tableService.writes,
+      key,
+      true,
+      "Ray's pods and the client would have no way to the tables: the table service lends no credentials that write",
+      "write tableService.enabled, tableService.vending and tableService.writes: true, or tableService.catalog: false",
+    ),
+    ...errorIf(
+      tableService.functions.enabled && tableService.functions.cluster === "shared",
+      "tableService.functions.cluster",
+      "shared",
+      "Functions open tables with the identity of the RayCluster's pods, which has no rights on the bucket with tableService.catalog",
+      "write cluster: own, or tableService.catalog: false",
+    ),
+  ];
+}
+
 /** The quota admits the stack's own pods, and beside their minimum a client's RayCluster with one CPU worker. */
 export function checkQuota(config: SharedConfig, cluster: ClusterModel): Finding[] {
   const { quota, tableService, ray } = config;

@@ -5,6 +5,8 @@ export interface Reach {
   /** Where the listing ran: `a Ray pod`, `the table service's pod`. */
   readonly who: string;
   readonly uri: string;
+  /** Whether the stack gives the pod no rights there: a listing is a fault then. */
+  readonly closed?: boolean;
   /** Output of the command in the pod, or its failure; undefined where no such pod runs. */
   readonly outcome: Outcome<string> | undefined;
   /** The command that does the same by hand. */
@@ -14,6 +16,8 @@ export interface Reach {
 interface Cause {
   readonly signs: RegExp;
   readonly remedy: string;
+  /** Whether the store answered that it permits nothing. */
+  readonly denied?: true;
 }
 
 /** Messages of clouds that refuse access, the most specific first. */
@@ -39,6 +43,7 @@ const causes: readonly Cause[] = [
   {
     signs: /AccessDenied|ACCESS_DENIED|403|Forbidden|PermissionDenied|does not have storage/i,
     remedy: "the identity lacks permissions, usually on a KMS key or by a bucket policy that is not part of the stack",
+    denied: true,
   },
   {
     signs:
@@ -52,9 +57,15 @@ const causes: readonly Cause[] = [
 ];
 
 /** Whether the bucket or folder of the tables can be listed from inside the cluster. */
-export function checkBucket({ who, uri, outcome, manually }: Reach): Line {
+export function checkBucket({ who, uri, closed, outcome, manually }: Reach): Line {
   if (outcome === undefined) return unknown(`tables ${uri}: not checked, ${who} is not running`, manually);
-  if ("value" in outcome) return ok(`tables ${uri}: ${who} lists them (${outcome.value.trim()})`);
+  if ("value" in outcome)
+    return closed === true
+      ? wrong(
+          `tables ${uri}: ${who} lists them, with tableService.catalog`,
+          "look for a policy that is not part of the stack",
+        )
+      : ok(`tables ${uri}: ${who} lists them (${outcome.value.trim()})`);
   const failure = outcome.failure.trim();
   // A failure of kubectl exec tells nothing about the bucket.
   if (
@@ -64,6 +75,7 @@ export function checkBucket({ who, uri, outcome, manually }: Reach): Line {
   )
     return unknown(`tables ${uri}: not checked, kubectl exec failed in ${who}: ${lastLine(failure)}`, manually);
   const cause = causes.find(({ signs }) => signs.test(failure));
+  if (closed === true && cause?.denied === true) return ok(`tables ${uri}: ${who} has no rights on them`);
   return wrong(`tables ${uri}: ${who} cannot list them: ${lastLine(failure)}`, cause?.remedy ?? manually);
 }
 

@@ -1,6 +1,7 @@
 import { environment, ports } from "../../../service/contract.ts";
 import type { VendingIdentity } from "../../clouds/cloud.ts";
 import { sortedJson } from "../../kubernetes/checksum.ts";
+import { catalogScopes } from "../../model/catalog.ts";
 
 /** The part of the stack's configuration that becomes the service's environment. */
 export interface ServiceSettings {
@@ -19,6 +20,15 @@ export interface ServiceSettings {
   };
 }
 
+/** Where Ray's pods open tables by the table service: who they are to it. */
+export interface CatalogCaller {
+  /** Of the cluster's tokens. */
+  readonly issuer: string;
+  readonly audience: string;
+  /** `namespace/name` of Ray's service account. */
+  readonly account: string;
+}
+
 export interface DatabaseSettings {
   readonly uri: string;
   /** Storage options that are no secret; undefined when a Secret carries all of them. */
@@ -30,6 +40,7 @@ export function configMapData(
   settings: ServiceSettings,
   database: DatabaseSettings,
   vending?: VendingIdentity,
+  caller?: CatalogCaller,
 ): Record<string, string> {
   const values: Record<string, string | undefined> = {
     [environment.database]: database.uri,
@@ -39,9 +50,11 @@ export function configMapData(
     [environment.operationsPort]: String(ports.operations),
     [environment.logLevel]: settings.logLevel,
     [environment.issuer]: settings.auth.issuer,
-    [environment.audience]: settings.auth.audience,
+    [environment.audience]: settings.auth.audience ?? caller?.audience,
     [environment.jwksUrl]: settings.auth.jwksUrl,
     [environment.scopeClaim]: settings.auth.scopeClaim,
+    [environment.clusterIssuer]: caller?.issuer,
+    [environment.serviceAccounts]: caller && JSON.stringify([{ name: caller.account, scopes: catalogScopes }]),
     [environment.console]: settings.console ? "on" : undefined,
     [environment.writes]: settings.writes ? "on" : undefined,
     [environment.functions]: settings.functions.enabled ? "on" : undefined,

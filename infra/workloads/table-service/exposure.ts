@@ -29,6 +29,13 @@ export interface TableServiceExposureArgs {
 const servicePort = 80;
 const tlsPort = 443;
 
+const endsTls = (mode: ExposureSettings["mode"], { internal }: Exposure): boolean =>
+  mode === "internal" && internal.tlsHost !== undefined && internal.ingress === undefined;
+
+/** The port of the Service, behind which the pods speak HTTP in any case. */
+export const servicePortOf = (mode: ExposureSettings["mode"], balancing: Exposure): number =>
+  endsTls(mode, balancing) ? tlsPort : servicePort;
+
 /** The Service of the table service's pods, with the load balancer and TLS of its exposure. */
 export class TableServiceExposure extends pulumi.ComponentResource {
   /** Base URL of the API. */
@@ -104,7 +111,6 @@ function serviceInputs(args: TableServiceExposureArgs): kubernetes.core.v1.Servi
     own === undefined
       ? (ingress?.balancing.serviceAnnotations ?? {})
       : { ...balancing.internal.annotations, ...own.annotations };
-  const tls = own !== undefined && balancing.internal.tlsHost !== undefined;
   return {
     metadata: {
       name: args.name,
@@ -117,8 +123,8 @@ function serviceInputs(args: TableServiceExposureArgs): kubernetes.core.v1.Servi
       // The load balancer ends TLS, and the pods speak HTTP.
       ports: [
         {
-          name: tls ? "https" : "http",
-          port: tls ? tlsPort : servicePort,
+          name: endsTls(settings.mode, balancing) ? "https" : "http",
+          port: servicePortOf(settings.mode, balancing),
           targetPort: "api",
           protocol: "TCP",
           appProtocol: "http",

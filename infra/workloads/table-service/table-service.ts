@@ -5,7 +5,7 @@ import type { Annotations, Database, Exposure, VendingIdentity } from "../../clo
 import { checksum } from "../../kubernetes/checksum.ts";
 import { componentLabels } from "../../kubernetes/labels.ts";
 import { tableServiceName, tableServiceSelector } from "../../model/names.ts";
-import { configMapData, mergeStorageOptions, type ServiceSettings } from "./environment.ts";
+import { type CatalogCaller, configMapData, mergeStorageOptions, type ServiceSettings } from "./environment.ts";
 import { type ExposureSettings, TableServiceExposure } from "./exposure.ts";
 import { podTemplate } from "./pod.ts";
 
@@ -23,6 +23,7 @@ export interface TableServiceArgs {
   readonly balancing: Exposure;
   readonly database: Database;
   readonly vending: pulumi.Input<VendingIdentity> | undefined;
+  readonly catalogCaller: pulumi.Input<CatalogCaller> | undefined;
   readonly staticTokens: pulumi.Output<string> | undefined;
   readonly nodeSelector: Readonly<Record<string, string>>;
   /** Whether every node has the label of its zone. */
@@ -147,8 +148,8 @@ export class TableService extends pulumi.ComponentResource {
   #configMap(name: string, args: TableServiceArgs, metadata: object): kubernetes.core.v1.ConfigMap {
     const open = args.database.secretStorageOptions === undefined ? args.database.storageOptions : undefined;
     const data = pulumi
-      .all([args.database.uri, args.vending])
-      .apply(([uri, vending]) => configMapData(args.settings, { uri, storageOptions: open }, vending));
+      .all([args.database.uri, args.vending, args.catalogCaller])
+      .apply(([uri, vending, caller]) => configMapData(args.settings, { uri, storageOptions: open }, vending, caller));
     return new kubernetes.core.v1.ConfigMap(
       name,
       {

@@ -91,6 +91,14 @@ describe("bucket", () => {
     expect(checkBucket({ ...reach, outcome: undefined }).result).toBe("unknown");
   });
 
+  test("where the stack gives Ray's pods no rights, a refusal is ok and a listing is not", () => {
+    const closed = { ...reach, closed: true };
+    const refused = "OSError: AWS Error ACCESS_DENIED during ListObjectsV2";
+    expect(checkBucket({ ...closed, outcome: { failure: refused } }).result).toBe("ok");
+    expect(checkBucket({ ...closed, outcome: { failure: "curlCode: 28, Timeout was reached" } }).result).toBe("wrong");
+    expect(checkBucket({ ...closed, outcome: { value: "4 entries\n" } }).result).toBe("wrong");
+  });
+
   test("a listing is ok", () => {
     expect(seen([checkBucket({ ...reach, outcome: { value: "4 entries\n" } })])).toBe(
       "ok      tables s3://b/p: a Ray pod lists them (4 entries)",

@@ -21,6 +21,8 @@ export class Cluster extends pulumi.ComponentResource {
   readonly certificateAuthority: pulumi.Output<string>;
   /** The security group that EKS adds to the control plane's interfaces and to every node. */
   readonly securityGroupId: pulumi.Output<string>;
+  /** Of the tokens of its service accounts. */
+  readonly issuer: pulumi.Output<string>;
   readonly oidcProviderArn: pulumi.Output<string>;
   /** Rules that admit a deployer inside the VPC to the Kubernetes API; EKS's own group admits only nodes. */
   readonly reach: readonly pulumi.Resource[];
@@ -85,10 +87,11 @@ export class Cluster extends pulumi.ComponentResource {
       // EKS accepts no subnet in an additional zone after creation; node groups use any subnet of the VPC.
       { ...guarded, dependsOn: [role, logs], ignoreChanges: ["vpcConfig.subnetIds"] },
     );
+    this.issuer = cluster.identities.apply((identities) => identities[0]?.oidcs?.[0]?.issuer ?? "");
     const oidc = new aws.iam.OpenIdConnectProvider(
       `${name}-oidc`,
       {
-        url: cluster.identities.apply((identities) => identities[0]?.oidcs?.[0]?.issuer ?? ""),
+        url: this.issuer,
         clientIdLists: ["sts.amazonaws.com"],
       },
       guarded,

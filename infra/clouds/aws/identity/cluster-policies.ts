@@ -56,10 +56,13 @@ export function flowLogsPolicy(place: Place, group: string): PolicyDocument {
 export const metricsPolicy = (workspaceArn: string): PolicyDocument =>
   policy({ Sid: "WriteMetrics", Effect: "Allow", Action: ["aps:RemoteWrite"], Resource: [workspaceArn] });
 
-/** Permissions of the Ray pods: describe the cluster, use the tables. */
-export function runtimePolicy(place: Place, scope: BucketScope): PolicyDocument {
-  return policy(describeCluster(place), ...tableStorage(place, scope, "read-write"));
+/** Permissions of the Ray pods: describe the cluster, and use the tables unless the table service opens them. */
+export function runtimePolicy(place: Place, scope?: BucketScope): PolicyDocument {
+  return policy(describeCluster(place), ...ownTables(place, scope));
 }
+
+const ownTables = (place: Place, scope: BucketScope | undefined): Statement[] =>
+  scope === undefined ? [] : tableStorage(place, scope, "read-write");
 
 /** Permissions of the table service: only the tables. Without writes it changes only tags. */
 export function tableServicePolicy(place: Place, scope: BucketScope, writes: boolean): PolicyDocument {
@@ -94,7 +97,7 @@ export function functionsRunnerPolicy(place: Place, scope: BucketScope, folders:
 export const clientRoleArn = (place: Place, { iam, client }: Pick<AwsConfig, "iam" | "client">): string =>
   roleArn(place, `${iam.path.slice(1)}${client.roleName}`);
 
-export function clientPolicy(place: Place, scope: BucketScope, ownArn: string): PolicyDocument {
+export function clientPolicy(place: Place, scope: BucketScope | undefined, ownArn: string): PolicyDocument {
   return policy(
     describeCluster(place),
     {
@@ -104,7 +107,7 @@ export function clientPolicy(place: Place, scope: BucketScope, ownArn: string): 
       Resource: [clusterArn(place)],
     },
     { Sid: "Itself", Effect: "Allow", Action: ["sts:AssumeRole"], Resource: [ownArn] },
-    ...tableStorage(place, scope, "read-write"),
+    ...ownTables(place, scope),
   );
 }
 

@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { ownsFunctionsCluster } from "../../../config/functions.ts";
 import { runsMaintenance } from "../../../config/maintenance.ts";
+import { usesCatalog } from "../../../model/catalog.ts";
 import { functionsCluster, functionsRunner, maintenanceAccount, tableServiceAccount } from "../../../model/names.ts";
 import type { AwsConfig } from "../schema.ts";
 import { clientGroup } from "../verify.ts";
@@ -44,13 +45,14 @@ export class Identities extends pulumi.ComponentResource {
     const child = { parent: this };
     const document = (decide: (at: Place, scope: BucketScope) => PolicyDocument) =>
       args.scope.apply((scope) => JSON.stringify(decide(place, scope)));
+    const byCatalog = usesCatalog(config);
 
     this.runtime = new Role(
       `${name}-runtime`,
       {
         description: `Ray pods of ${place.cluster}`,
         trust: trustServiceAccount(oidcProviderArn, config.namespace, config.serviceAccount),
-        policies: { tables: document(runtimePolicy) },
+        policies: byCatalog ? { cluster: JSON.stringify(runtimePolicy(place)) } : { tables: document(runtimePolicy) },
       },
       child,
     );
@@ -108,17 +110,16 @@ export class Identities extends pulumi.ComponentResource {
       : undefined;
 
     const { principals, roleName, access } = config.client;
+    const ownArn = clientRoleArn(place, config);
     this.client = new Role(
       `${name}-client`,
       {
         roleName,
         description: `Clients of the runtime in ${place.cluster}`,
-        trust: clientTrust(
-          principals.length > 0 ? principals : [config.deployerArn],
-          place,
-          clientRoleArn(place, config),
-        ),
-        policies: { tables: document((at, scope) => clientPolicy(at, scope, clientRoleArn(at, config))) },
+        trust: clientTrust(principals.length > 0 ? principals : [config.deployerArn], place, ownArn),
+        policies: byCatalog
+          ? { cluster: JSON.stringify(clientPolicy(place, undefined, ownArn)) }
+          : { tables: document((at, scope) => clientPolicy(at, scope, ownArn)) },
       },
       child,
     );

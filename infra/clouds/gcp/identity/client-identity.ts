@@ -1,7 +1,7 @@
 import * as gcp from "@pulumi/gcp";
 import * as pulumi from "@pulumi/pulumi";
 import type { Bucket } from "../storage/bucket.ts";
-import { BucketAccess } from "../storage/bucket-access.ts";
+import { BucketAccess, type TableAccess } from "../storage/bucket-access.ts";
 
 export interface ClientIdentityArgs {
   readonly project: string;
@@ -9,6 +9,8 @@ export interface ClientIdentityArgs {
   /** IAM members that may act as the client. */
   readonly members: readonly string[];
   readonly bucket: Bucket;
+  /** To the tables; undefined: none. */
+  readonly access: TableAccess | undefined;
 }
 
 /** The Google service account that the runtime's client acts as, outside the cluster. */
@@ -37,7 +39,9 @@ export class ClientIdentity extends pulumi.ComponentResource {
       { project: args.project, role: "roles/container.clusterViewer", member },
       parent,
     );
-    new BucketAccess(`${name}-bucket`, { bucket: args.bucket, member, access: "administer" }, parent);
+    if (args.access !== undefined) {
+      new BucketAccess(`${name}-bucket`, { bucket: args.bucket, member, access: args.access }, parent);
+    }
     this.email = account.email;
     this.registerOutputs({ email: this.email });
   }

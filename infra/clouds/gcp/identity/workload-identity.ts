@@ -12,7 +12,8 @@ export interface WorkloadIdentityArgs {
   readonly namespace: string;
   readonly kubernetesAccount: string;
   readonly bucket: Bucket;
-  readonly access: TableAccess;
+  /** To the tables; undefined: none. */
+  readonly access: TableAccess | undefined;
   /** Managed folders of the bucket, where it reaches only these. */
   readonly folders?: readonly pulumi.Input<string>[] | undefined;
   /** Whether it can describe the cluster, which the runtime does. */
@@ -45,11 +46,13 @@ export class WorkloadIdentity extends pulumi.ComponentResource {
       },
       { parent: this, dependsOn: [args.cluster] },
     );
-    new BucketAccess(
-      `${name}-bucket`,
-      { bucket: args.bucket, member, access: args.access, folders: args.folders },
-      parent,
-    );
+    if (args.access !== undefined) {
+      new BucketAccess(
+        `${name}-bucket`,
+        { bucket: args.bucket, member, access: args.access, folders: args.folders },
+        parent,
+      );
+    }
     if (args.clusterViewer) {
       new gcp.projects.IAMMember(
         `${name}-cluster-viewer`,
