@@ -17,6 +17,7 @@ export const inheriting: Readonly<Record<"tagsAll" | "effectiveLabels", readonly
     "aws:acm/certificate:Certificate",
     "aws:amp/ruleGroupNamespace:RuleGroupNamespace",
     "aws:amp/workspace:Workspace",
+    "aws:cloudtrail/trail:Trail",
     "aws:cloudwatch/logGroup:LogGroup",
     "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup",
     "aws:ec2/eip:Eip",
@@ -29,6 +30,7 @@ export const inheriting: Readonly<Record<"tagsAll" | "effectiveLabels", readonly
     "aws:ec2/subnet:Subnet",
     "aws:ec2/vpc:Vpc",
     "aws:ec2/vpcEndpoint:VpcEndpoint",
+    "aws:ec2/vpcEndpointService:VpcEndpointService",
     "aws:ecr/repository:Repository",
     "aws:eks/accessEntry:AccessEntry",
     "aws:eks/addon:Addon",
@@ -43,6 +45,7 @@ export const inheriting: Readonly<Record<"tagsAll" | "effectiveLabels", readonly
     "aws:secretsmanager/secret:Secret",
     "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule",
     "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule",
+    "aws:wafv2/webAcl:WebAcl",
   ],
   effectiveLabels: [
     "gcp:artifactregistry/repository:Repository",

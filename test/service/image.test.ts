@@ -28,7 +28,7 @@ test("its health check runs the entry point with --health", () => {
 
 test("it exposes the ports that the service listens on, on every address", () => {
   expect(config.ports).toEqual([ports.api, ports.operations]);
-  expect(config.environment).toEqual({ NODE_ENV: "production", LAKEHEAD_HOST: "0.0.0.0" });
+  expect(config.environment).toMatchObject({ NODE_ENV: "production", LAKEHEAD_HOST: "0.0.0.0" });
   expect(variables.map(({ name }) => name)).toContain("LAKEHEAD_HOST");
 });
 

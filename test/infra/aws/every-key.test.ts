@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { balancerName } from "../../../infra/clouds/aws/exposure/attachments.ts";
+import { caFile } from "../../../infra/model/egress.ts";
 import type { Capture } from "../../../infra/offline-plan/capture.ts";
 import { everyKey } from "../../support/infra/every-key.ts";
 import { DependencyGraph, ofType } from "../../support/infra/graph.ts";
@@ -167,7 +168,8 @@ describe("proxy and certificates", () => {
     const pods = podsOf(inside);
     const through = (part: string) => pods.filter(([, spec]) => spec.includes(part)).map(([name]) => name);
     const all = ["functions-cluster", "functions-runner", "maintenance", "ray-cluster", "table-service"];
-    for (const part of ['"https_proxy"', "ca-bundle-", '"SSL_CERT_FILE"', '"NODE_EXTRA_CA_CERTS"'])
+    // The cleanup has `NODE_EXTRA_CA_CERTS` of its own: the certificate of the API server.
+    for (const part of ['"https_proxy"', "ca-bundle-", '"SSL_CERT_FILE"', `"NODE_EXTRA_CA_CERTS","value":"${caFile}"`])
       expect(through(part).sort()).toEqual(all);
     expect(pods.map(([name]) => name)).toContain("orphan-cleanup");
     const [, ray = ""] = pods.find(([name]) => name === "ray-cluster") ?? [];
