@@ -55,8 +55,8 @@ export class ApiRequest {
       query === "" ? parameters : { ...(getQueryParam(query) as Record<string, string>), ...parameters };
     // The library looks for the query string behind what could be a scheme. Without a key, it returns all.
     this.#address = path + query;
-    const sent = query === "" ? {} : (getQueryParam(this.#address) as Record<string, string>);
-    this.parameters = { ...sent, ...parameters };
+    this.parameters =
+      query === "" ? parameters : { ...(getQueryParam(this.#address) as Record<string, string>), ...parameters };
     this.#outgoing = outgoing;
   }
 

@@ -1,5 +1,4 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
-import { TrieRouter } from "hono/router/trie-router";
 import { tryDecode, tryDecodeURIComponent } from "hono/utils/url";
 import { paths } from "../contract.ts";
 import { errorKinds, ServiceError } from "../errors.ts";
@@ -73,19 +72,25 @@ const send = (outgoing: ServerResponse, { status, headers, body, recycle }: Repl
  */
 const dotId = /^\/v1\/(?:namespace|table)\/(?:\.|%2e){1,2}\/(?!(?:[^?]*\/)?(?:\.|%2e){1,2}(?:[/?]|$))/i;
 
+/** A target that the URL standard leaves unchanged, if no segment is dots. */
+const plainTarget = /^\/[!$%&'()*+,\-.\w:;=@~/]*(?:\?[!$%&()*+,\-./\w:;=?@~]*)?$/;
+const dotSegment = /\/(?:\.|%2e){1,2}(?:[/?]|$)/i;
+
 /** Path and query string, escaped as a URL has them. */
 const readAddress = (target: string): { readonly path: string; readonly query: string } => {
-  if (dotId.test(target)) {
-    const [path = "", ...query] = target.split(/(?=\?)/);
-    return { path, query: query.join("") };
+  if (dotId.test(target) || (plainTarget.test(target) && !dotSegment.test(target))) {
+    const at = target.indexOf("?");
+    return at === -1 ? { path: target, query: "" } : { path: target.slice(0, at), query: target.slice(at) };
   }
   const { pathname, search } = new URL(target.startsWith("/") ? `http://localhost${target}` : target);
   return { path: pathname, query: search };
 };
 
 /** A path as routes name it: unescaped, except for slashes, and without the slash that LanceDB's client appends. */
-const routedPath = (path: string): string =>
-  (path.includes("%") ? tryDecode(path.replaceAll("%25", "%2525"), decodeURI) : path).replace(/(?<=.)\/$/, "");
+const routedPath = (path: string): string => {
+  const unescaped = path.includes("%") ? tryDecode(path.replaceAll("%25", "%2525"), decodeURI) : path;
+  return unescaped.endsWith("/") && unescaped.length > 1 ? unescaped.slice(0, -1) : unescaped;
+};
 
 /** Why operations of the catalog's specification are missing that a client may count on. */
 const unsupported: Readonly<Record<string, string>> = {
@@ -123,21 +128,30 @@ interface Found {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** Finds the operation at a path, and the parameters of the path. */
+const idSegment = /^(\/v1\/[a-z]+\/)[^/]+/;
+
+/** Finds the operation at a path that {@link routedPath} returned, and the parameters of the path. */
 const routesOf = (parts: EntryParts): ((method: string, path: string) => Found) => {
-  const router = new TrieRouter<Route>();
+  const routes = new Map<string, Route>();
   for (const operation of parts.operations)
-    router.add(
-      "ALL",
-      `${prefixes[operation.target]}${operation.path}`,
-      operationRoute(operation, pipeline(operation, parts)),
-    );
+    routes.set(`${prefixes[operation.target]}${operation.path}`, operationRoute(operation, pipeline(operation, parts)));
   for (const [path, reason] of Object.entries(unsupported))
-    router.add("ALL", `${prefixes.table}${path}`, notSupported(`${path} is not supported: ${reason}`));
+    routes.set(`${prefixes.table}${path}`, notSupported(`${path} is not supported: ${reason}`));
+  const patterns = [...routes].map(([path, route]) => ({
+    pattern: new RegExp(`^${path.replace(/:(\w+)/g, "(?<$1>[^/]+)")}$`),
+    route,
+  }));
   return (method, path) => {
-    const [[[route, sent] = [unknownOperation, {}]]] = router.match("ALL", routedPath(path));
-    const parameters = Object.entries(sent).map(([name, value]) => [name, tryDecodeURIComponent(value as string)]);
-    return { serve: route(method), parameters: Object.fromEntries(parameters) };
+    // Most have no parameter but the id.
+    const known = routes.get(path) ?? routes.get(path.replace(idSegment, "$1:id"));
+    if (known !== undefined) return { serve: known(method), parameters: {} };
+    for (const { pattern, route } of patterns) {
+      const sent = pattern.exec(path)?.groups;
+      if (sent === undefined) continue;
+      const parameters = Object.entries(sent).map(([name, value]) => [name, tryDecodeURIComponent(value)]);
+      return { serve: route(method), parameters: Object.fromEntries(parameters) };
+    }
+    return { serve: unknownOperation(method), parameters: {} };
   };
 };
 
@@ -156,7 +170,8 @@ export const createEntry = (parts: EntryParts): RequestListener => {
   };
   return (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     const { path, query } = readAddress(incoming.url ?? "");
-    if (!isOperation.test(routedPath(path))) {
+    const routed = routedPath(path);
+    if (!isOperation.test(routed)) {
       parts.pages(incoming, outgoing);
       return;
     }
@@ -164,7 +179,7 @@ export const createEntry = (parts: EntryParts): RequestListener => {
     const headers = readHeaders(incoming);
     const record = newRecord(headers.get("x-request-id"));
     const respond = async (): Promise<Reply> => {
-      const { serve, parameters } = find(method, path);
+      const { serve, parameters } = find(method, routed);
       return serve(new ApiRequest({ incoming, outgoing, headers, path, query, parameters }), record);
     };
     void observe(
