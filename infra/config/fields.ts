@@ -63,7 +63,7 @@ export const minorVersion = z
 export const image = z
   .string()
   .regex(/^[a-z0-9][a-z0-9._/:-]*(:[\w][\w.-]*|@sha256:[0-9a-f]{64})$/, {
-    error: "an image with a tag or a digest, such as registry.example.com/lakehead:0.1.0",
+    error: "an image with a tag or a digest, such as registry.example.com/lakehead:0.2.0",
   })
   .refine((text) => !text.endsWith(":latest"), {
     error: "a fixed tag or a digest: latest changes",

@@ -90,7 +90,7 @@ export async function callerPod(
       containers: [
         {
           name: "caller",
-          image: "lakehead:0.1.0",
+          image: "lakehead:0.2.0",
           command: ["node", "-e", "require('node:http').createServer((_, answer) => answer.end('ok')).listen(8080)"],
           resources: { requests: { cpu: "10m", memory: "64Mi" }, limits },
           securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] } },

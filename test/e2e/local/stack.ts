@@ -18,7 +18,7 @@ export const tokensOf = (tokens: Readonly<Record<string, string>>): string =>
   );
 
 export const tableService = {
-  image: "lakehead:0.1.0",
+  image: "lakehead:0.2.0",
   cpus: 0.5,
   memory: "1Gi",
   replicas: { min: 1, max: 1 },

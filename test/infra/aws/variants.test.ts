@@ -33,7 +33,7 @@ beforeAll(async () => {
         "lakehead:endpoint": { publicCidrs: [] },
         "lakehead:nodes": { gpu: { enabled: false } },
         "lakehead:tableService": {
-          image: "registry.example.com/lakehead:0.1.0",
+          image: "registry.example.com/lakehead:0.2.0",
           auth: { issuer: "https://login.example.com/", audience: "lakehead" },
           exposure: {
             mode: "internal",
@@ -321,7 +321,7 @@ describe("the image of the table service", () => {
   });
 
   test("of the configuration is used as it is, and nothing is built", () => {
-    expect(podImage(adopted)).toBe("registry.example.com/lakehead:0.1.0");
+    expect(podImage(adopted)).toBe("registry.example.com/lakehead:0.2.0");
     expect(images(adopted)).toEqual([]);
     expect(of(adopted, "ecr/lifecyclePolicy:LifecyclePolicy").map(({ name }) => name)).not.toContain("service-image");
     expect(adopted.resources.filter(({ type }) => type === "pulumi:providers:docker-build")).toEqual([]);
@@ -358,7 +358,7 @@ describe("the cache of Docker Hub", () => {
     const cleanup = adopted.resources.find(({ type, name }) => type.endsWith(":CronJob") && name === "orphan-cleanup");
     expect(JSON.stringify(cleanup?.inputs)).toContain(`"image":"${cache}/library/node:26"`);
     expect(JSON.stringify(named("Deployment", "table-service")?.inputs)).toContain(
-      '"image":"registry.example.com/lakehead:0.1.0"',
+      '"image":"registry.example.com/lakehead:0.2.0"',
     );
   });
 

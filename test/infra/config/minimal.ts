@@ -11,7 +11,7 @@ import { ConfigError, describeFinding, type Finding } from "../../../infra/confi
 
 /** The required keys of each cloud; everything else is a default. */
 const service = {
-  image: "registry.example.com/lakehead:0.1.0",
+  image: "registry.example.com/lakehead:0.2.0",
   auth: { issuer: "https://login.example.com/", audience: "lakehead" },
 };
 export const minimal = {

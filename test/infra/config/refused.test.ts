@@ -496,7 +496,7 @@ describe("a placeholder", () => {
         endpoint: { publicCidrs: ["203.0.113.7/32", "198.51.100.0/24", "8.8.8.8/32"] },
         bucket: { name: "example-lakehead-dev", versioning: true },
         client: { members: ["group:data@example.com"] },
-        tableService: { image: "registry.example.com/lakehead:0.1.0", auth: { issuer: "https://login.example.com/" } },
+        tableService: { image: "registry.example.com/lakehead:0.2.0", auth: { issuer: "https://login.example.com/" } },
       }),
     ).toEqual([
       "lakehead:account = \"444455556666\": the account id is a placeholder of AWS's documentation; write your own account's id",
@@ -505,7 +505,7 @@ describe("a placeholder", () => {
       'lakehead:endpoint.publicCidrs = "198.51.100.0/24": the network is reserved for documentation (RFC 5737); write your own network',
       'lakehead:bucket.name = "example-lakehead-dev": the name is a placeholder of the example stacks; write your own name',
       'lakehead:client.members = "group:data@example.com": the domain is reserved for documentation (RFC 2606); write your own domain',
-      'lakehead:tableService.image = "registry.example.com/lakehead:0.1.0": the domain is reserved for documentation (RFC 2606); write your own domain',
+      'lakehead:tableService.image = "registry.example.com/lakehead:0.2.0": the domain is reserved for documentation (RFC 2606); write your own domain',
       'lakehead:tableService.auth.issuer = "https://login.example.com/": the domain is reserved for documentation (RFC 2606); write your own domain',
     ]);
   });

@@ -28,7 +28,7 @@ beforeAll(async () => {
       "lakehead:encryptSecrets": false,
       "lakehead:endpoint": { dns: false, publicCidrs: ["203.0.113.0/24"] },
       "lakehead:tableService": {
-        image: "registry.example.com/lakehead:0.1.0",
+        image: "registry.example.com/lakehead:0.2.0",
         auth: { issuer: "https://login.example.com/", audience: "lakehead" },
         writes: true,
         functions: { enabled: true, prefixes: ["docs.lance"] },

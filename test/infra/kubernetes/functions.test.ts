@@ -6,7 +6,7 @@ import { runStack } from "../../support/infra/stacks.ts";
 import { manifests, one } from "./manifests.ts";
 
 const service = {
-  image: "lakehead:0.1.0",
+  image: "lakehead:0.2.0",
   cpus: 0.5,
   memory: "1Gi",
   auth: { issuer: "https://login.example.com:8443/", audience: "lakehead-local" },

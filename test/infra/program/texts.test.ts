@@ -7,7 +7,7 @@ import { rules, textFaults } from "./checks/texts.ts";
 
 const longest = `l${"ong-".repeat(9)}est`;
 const service = {
-  image: "registry.example.com/lakehead:0.1.0",
+  image: "registry.example.com/lakehead:0.2.0",
   auth: { issuer: "https://login.example.com/", audience: "lakehead" },
 };
 const clouds = exampleStacks.filter((stack) => stack !== "local");

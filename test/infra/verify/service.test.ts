@@ -7,7 +7,7 @@ import { deployment, results, seen } from "./support.ts";
 const answer = (status: number, body: unknown = {}) => ({ value: { status, body: JSON.stringify(body) } });
 const good: ServiceFacts = {
   namespace: "lancedb",
-  deployment: deployment("table-service", "lakehead:0.1.0"),
+  deployment: deployment("table-service", "lakehead:0.2.0"),
   pods: [],
   ready: answer(200),
   anonymous: answer(401),

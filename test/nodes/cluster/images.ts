@@ -88,7 +88,7 @@ export async function tableServiceImage(log: Log): Promise<StoredImage> {
   const path = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
   return stored(
     {
-      name: "docker.io/library/lakehead:0.1.0",
+      name: "docker.io/library/lakehead:0.2.0",
       inputs: [
         text,
         await readFile(join(repository, "package-lock.json"), "utf8"),

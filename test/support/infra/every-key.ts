@@ -3,7 +3,7 @@
 import { rootCertificates } from "node:tls";
 
 const service = {
-  image: "registry.example.com/lakehead:0.1.0",
+  image: "registry.example.com/lakehead:0.2.0",
   auth: { issuer: "https://login.example.com/", audience: "lakehead" },
 };
 

@@ -20,7 +20,7 @@ export interface ImageConfig {
 }
 
 export interface ImageArchive {
-  /** With registry and tag, as the container runtime resolves it: `docker.io/library/lakehead:0.1.0`. */
+  /** With registry and tag, as the container runtime resolves it: `docker.io/library/lakehead:0.2.0`. */
   readonly name: string;
   /** Uncompressed tar files, lowest first. */
   readonly layers: readonly string[];
