@@ -53,12 +53,17 @@ async function runIn(
   });
 }
 
-/** The overrides that make an example of a cloud serve writes and Functions: on a RayCluster of their own, with a secret. */
+/**
+ * The overrides that make an example of a cloud serve writes and Functions: on a RayCluster of their own, which needs a place for
+ * its head, with a secret.
+ */
 export function servingFunctions(stack: ExampleStack): Readonly<Record<string, unknown>> {
   const key = "lakehead:tableService";
   const { values } = readStackConfig(readProject(root), stack);
   const tableService = JSON.parse(values[key] ?? "{}") as object;
+  const nodes = JSON.parse(values["lakehead:nodes"] ?? "{}") as { head?: object };
   return {
+    ...(nodes.head === undefined ? {} : { "lakehead:nodes": { ...nodes, head: { ...nodes.head, max: 3 } } }),
     [key]: {
       ...tableService,
       writes: true,
