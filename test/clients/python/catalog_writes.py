@@ -188,7 +188,7 @@ def writes(catalog: Catalog, local: set[str]) -> None:
         entry = m.AddColumnsEntry(name="triple", computed="id * 3")
         call("alter_table_add_columns", MADE, new_columns=[entry])
         holds(call("alter_table_backfill_columns", MADE, column="triple").job_id != "", "no job")
-        for _ in range(600):
+        for _ in range(1800):
             if count("triple is null") == 0:
                 break
             sleep(0.1)
