@@ -18,6 +18,7 @@ export interface PlanPolicies {
 /** What AWS would return in place of `<computed <type> <name>.<property>>`, by type and property. */
 const samples: Readonly<Record<string, string>> = {
   "Key.arn": "arn:aws:kms:eu-central-1:111122223333:key/01234567-89ab-cdef-0123-456789abcdef",
+  "Workspace.arn": "arn:aws:aps:eu-central-1:111122223333:workspace/ws-01234567-89ab-cdef-0123-456789abcdef",
   // The plan writes the ARN in two parts.
   "OpenIdConnectProvider.arn": "arn:aws:iam::111122223333",
   "OpenIdConnectProvider.url": "oidc.eks.eu-central-1.amazonaws.com/id/0123456789ABCDEF0123456789ABCDEF",
