@@ -38,6 +38,10 @@ const unneeded: readonly (readonly [permissions: RegExp, reason: string])[] = [
   [/^acm-pca:/, "private certificate authorities, which no stack uses"],
   [/^route53:ListHostedZones$/, "the zone is named by its id"],
   [/^cloudtrail:((Get|Put)EventConfiguration|PutInsightSelectors)$/i, "features of trails that no stack uses"],
+  [
+    /^aps:.*(AlertManagerDefinition|LoggingConfiguration|WorkspaceConfiguration)$|^logs:ListLogDeliveries$|^kms:(Decrypt|GenerateDataKey)$/i,
+    "features of workspaces that no stack uses: their logs, alert manager and a key of one's own",
+  ],
   [/^organizations:/, "the trail is of one account"],
   [
     /^cloudwatch:.*InsightRules$|^ec2:ModifyVpcEndpointServicePayerResponsibility$/,
