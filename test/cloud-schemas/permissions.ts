@@ -13,7 +13,7 @@ import type { Finding } from "./waits.ts";
 /** By type, then by handler. */
 type Handlers = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
 
-/** Permissions that the schemas name and the stack does not need, each with its reason. */
+/** Permissions that the schemas name and the stack does not need, of every type or of one, each with its reason. */
 const unneeded: readonly (readonly [permissions: RegExp, reason: string])[] = [
   [
     /^s3:.*(Abac|Acl|Analytics|CORS|Cors|IntelligentTiering|Inventory|Logging|MetadataTable|JournalTable|AnnotationTable|InventoryTable|Metrics|Notification|ObjectLock|Website)|^s3:PutAccelerateConfiguration$|^s3tables:/,
@@ -39,7 +39,7 @@ const unneeded: readonly (readonly [permissions: RegExp, reason: string])[] = [
   [/^route53:ListHostedZones$/, "the zone is named by its id"],
   [/^cloudtrail:((Get|Put)EventConfiguration|PutInsightSelectors)$/i, "features of trails that no stack uses"],
   [
-    /^aps:.*(AlertManagerDefinition|LoggingConfiguration|WorkspaceConfiguration)$|^logs:ListLogDeliveries$|^kms:(Decrypt|GenerateDataKey)$/i,
+    /^aps:.*(AlertManagerDefinition|LoggingConfiguration|WorkspaceConfiguration)$|^logs:ListLogDeliveries$|^AWS::APS::Workspace kms:/i,
     "features of workspaces that no stack uses: their logs, alert manager and a key of one's own",
   ],
   [/^organizations:/, "the trail is of one account"],
@@ -55,7 +55,8 @@ const unneeded: readonly (readonly [permissions: RegExp, reason: string])[] = [
   [/^kms:(DisableKey|RetireGrant)$/, "keys stay enabled, and repositories have no key"],
 ];
 
-const isUnneeded = (permission: string): boolean => unneeded.some(([pattern]) => pattern.test(permission));
+const isUnneeded = (type: string, permission: string): boolean =>
+  unneeded.some(([pattern]) => pattern.test(permission) || pattern.test(`${type} ${permission}`));
 
 /** Of an association the schemas say that to read it attaches and detaches. */
 const attaches =
@@ -77,7 +78,7 @@ function missing(policy: PolicyDocument, handlers: Handlers, chosen: (handler: s
       .filter(([handler]) => chosen(handler))
       .flatMap(([handler, permissions]) =>
         permissions
-          .filter((permission) => !actions.has(permission.toLowerCase()) && !isUnneeded(permission))
+          .filter((permission) => !actions.has(permission.toLowerCase()) && !isUnneeded(type, permission))
           .filter((permission) => handler !== "read" || !attaches.test(permission))
           .map((permission) => `${type} ${handler}: ${permission}`),
       ),
@@ -100,7 +101,9 @@ export async function judgePermissions(ask: (types: readonly string[]) => Promis
   const reads = (handler: string): boolean => handler === "read";
   // CloudFormation lists all resources of an account; Pulumi does not.
   const changes = (handler: string): boolean => handler !== "list";
-  const all = Object.values(handlers).flatMap((byHandler) => Object.values(byHandler).flat());
+  const all = Object.entries(handlers).flatMap(([type, byHandler]) =>
+    Object.values(byHandler).flatMap((permissions) => permissions.flatMap((name) => [name, `${type} ${name}`])),
+  );
   const without = {
     ...deployerPolicy(place),
     Statement: deployerPolicy(place).Statement.filter(({ Sid }) => Sid !== "PassRoles"),
