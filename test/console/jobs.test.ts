@@ -24,6 +24,8 @@ const button = (page: Page, name: string) => page.getByRole("button", { name, ex
 const makeTable = async (name: string): Promise<void> => {
   expect((await service().call("create", name, undefined, asRows(plainStream([1, 2, 3])))).status).toBe(200);
 };
+/** A job starts a worker process and takes a lease. */
+const ended = { timeout: 60_000 };
 const send = (page: Page) => button(page, "Send").click();
 
 test("a computed column is added and refreshed behind the exact requests, and its job is kept over a reload", async () => {
@@ -39,7 +41,7 @@ test("a computed column is added and refreshed behind the exact requests, and it
   await page.getByText('POST /v1/table/numbers/backfill_column\n{"column":"double"}').waitFor();
   await send(page);
   await page.getByRole("link", { name: "look at it" }).click();
-  await page.getByText(/refresh_column, done/).waitFor();
+  await page.getByText(/refresh_column, done/).waitFor(ended);
   await page.getByRole("region", { name: "Events" }).getByText("claim_complete").waitFor();
   await page.getByText("rows assigned").waitFor();
   await expectAccessible(page);
@@ -62,7 +64,7 @@ test("a view shows its source, and is refreshed", async () => {
   await page.getByText("POST /v1/materialized_view/large/refresh\n{}").waitFor();
   await send(page);
   await page.getByRole("link", { name: "look at it" }).click();
-  await page.getByText("rebuild").waitFor();
+  await page.getByText("rebuild").waitFor(ended);
   expect(problems).toEqual([]);
 });
 
