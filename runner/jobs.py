@@ -116,7 +116,7 @@ class Jobs:
     def lease(self, job):
         """
         Takes the lease of the job's table, which its maintenance and the service's own jobs take, too; once more, extends it. Whether it
-        is this job's, as `MaintenanceRecord.acquire` decides.
+        is this job's, as `MaintenanceRecord.acquire` decides. For pylance, unlike LanceDB, a name in double quotes is a text.
         """
         table, owner = quoted(job["table"]), quoted(f"job/{job['id']}")
         free = f"(owner = '' OR owner = {owner} OR expires_at < {now()})"
@@ -131,15 +131,15 @@ class Jobs:
                 uri = f"{self._home}/maintenance.lance"
                 lance.write_dataset(data, uri, mode="create", storage_options=self._storage)
             else:
-                if record.count_rows(f'"table" = {table}') == 0:
+                if record.count_rows(f'`table` = {table}') == 0:
                     record.merge_insert("table").when_not_matched_insert_all().execute(data)
 
         repeated(ensure)
         held = {"owner": owner, "expires_at": str(float(now() + self._lease))}
-        where = f'"table" = {table} AND {free}'
+        where = f'`table` = {table} AND {free}'
         if repeated(lambda: self._table("maintenance").update(held, where=where))["num_rows_updated"] == 0:
             return False
-        others = f"\"table\" = {table} AND owner NOT IN ('', {owner}) AND expires_at >= {now()}"
+        others = f"`table` = {table} AND owner NOT IN ('', {owner}) AND expires_at >= {now()}"
         if self._table("maintenance").count_rows(others) == 0:
             return True
         self.give_back(job)
@@ -148,7 +148,7 @@ class Jobs:
     def give_back(self, job):
         """Ends the lease of the job's table. One that cannot be given back ends by itself."""
         table, owner = quoted(job["table"]), quoted(f"job/{job['id']}")
-        where = f'"table" = {table} AND owner = {owner}'
+        where = f'`table` = {table} AND owner = {owner}'
         free = {"owner": "''", "expires_at": "0.0"}
         repeated(lambda: self._table("maintenance").update(free, where=where))
 
