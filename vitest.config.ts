@@ -47,6 +47,8 @@ export default defineConfig({
           include: ["test/console/**/*.test.ts"],
           globalSetup: ["test/console/tables.ts"],
           testTimeout: 120_000,
+          // A page waits for the service, as Playwright's own waits do.
+          expect: { poll: { timeout: 10_000 } },
         },
       },
       // Takes too long for `npm test`.

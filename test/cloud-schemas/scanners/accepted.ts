@@ -153,6 +153,11 @@ export const accepted: readonly Accepted[] = [
     "The log groups hold connections and API calls, no table data. CloudWatch encrypts them with its own key.",
     ["checkov", "CKV_AWS_158", ["AWS::Logs::LogGroup/LogGroupClusterLogs", "AWS::Logs::LogGroup/LogGroupFlowLogs"]],
   ),
+  ...because("What pods print. CloudWatch encrypts it with its own key; `logKmsKeyArn` names another.", [
+    "checkov",
+    "CKV_AWS_158",
+    ["AWS::Logs::LogGroup/LogGroupPodLogs"],
+  ]),
   ...because(
     "A query reads thousands of ranges, and each would be a log line. CloudTrail's data events record access to a bucket where it is required.",
     ["checkov", "CKV_AWS_18", ["AWS::S3::Bucket/BucketTables"]],
@@ -175,6 +180,11 @@ export const accepted: readonly Accepted[] = [
     "checkov",
     "CKV_GCP_66",
     ["resource/cluster"],
+  ]),
+  ...because("Flow logs cost by the gigabyte: `network.flowLogs` turns them on, as in `gcp-prod`.", [
+    "checkov",
+    "CKV_GCP_26",
+    ["resource/network"],
   ]),
   ...because("`network.flowLogs` records connections; those between the pods of one node would multiply them.", [
     "checkov",
