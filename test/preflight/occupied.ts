@@ -125,7 +125,7 @@ export async function takeNames(client: Client): Promise<readonly Case[]> {
   const named = (name: string) => ({ bucket: { name } });
   return [
     [
-      "the bucket is somebody else's",
+      "the bucket is another account's",
       named("taken-by-nothing"),
       /WRONG +bucket\.name: the bucket taken-by-nothing exists and belongs to something else\n +→ write another lakehead:bucket\.name/,
     ],

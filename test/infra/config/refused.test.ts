@@ -215,7 +215,7 @@ const rows: Row[] = [
     'error lakehead:egress.noProxy = [".corp.example.org"]: there is no proxy; write egress.proxy as well, or leave it out',
   ],
   [
-    "a proxy before a cluster whose networks nobody wrote",
+    "a proxy before a cluster whose networks are not given",
     "kubeconfig",
     { egress: { proxy: "http://proxy.lakehead.dev:3128" } },
     "error lakehead:egress.noProxy = []: the networks of pods and Services are not known, and the proxy would get the connections between them; list them, such as 10.244.0.0/16 and 10.96.0.0/12",

@@ -29,7 +29,7 @@ interface Readable extends Named {
 async function bucketTags(region: string, name: string): Promise<Tags | undefined> {
   const { status, text, code } = await signedGet({ service: "s3", region, path: `/${name}`, query: { tagging: "" } });
   if (code === "NoSuchBucket") return undefined;
-  // Names are unique in all of S3. A deployer can read its own bucket, so that a denial and another region are somebody else's.
+  // Names are unique in all of S3. A deployer can read its own bucket, so a denial or another region means that another account has it.
   if (code === "NoSuchTagSet" || status === 301 || status === 403) return {};
   if (status !== 200) throw new Error(code ?? `status ${status}`);
   return Object.fromEntries(

@@ -197,7 +197,7 @@ function labelsOf(found: Outcome<Labelled>, unique: boolean): Outcome<Tags | und
   if ("value" in found) return { value: found.value.labels ?? found.value.resourceLabels ?? {} };
   // Nothing has been made with an API that is off.
   if (/^status 404|SERVICE_DISABLED/.test(found.failure)) return { value: undefined };
-  // Names of buckets are unique in all of Cloud Storage: a denial means that somebody else has it.
+  // Names of buckets are unique in all of Cloud Storage: a denial means that another project has it.
   return unique && /^status 403/.test(found.failure) ? { value: {} } : found;
 }
 
