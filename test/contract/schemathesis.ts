@@ -70,8 +70,9 @@ export const runSchemathesis = async ({ python, home, base, token, real, seed, w
     ["--checks", "all"],
     ["--exclude-checks", Object.keys(excludedChecks).join(",")],
     ["--max-examples", "100"],
-    // Its own 10 s are less than the work on a table takes that a minute of writes left behind.
+    // Its own 10 s, of both, are less than the work on a table takes that a minute of writes left behind.
     ["--request-timeout", "120"],
+    ["--max-response-time", "120"],
     ["--seed", String(seed)],
     ...(writes ? [["--include-path-regex", writePaths]] : []),
     ["--continue-on-failure"],
