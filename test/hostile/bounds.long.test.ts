@@ -19,6 +19,7 @@ import { asRows, streamOf, writesOn } from "../service/writes/support.ts";
 import { testToken } from "../support/request.ts";
 import { startReadyServiceProcess } from "../support/service-process.ts";
 import { staticToken } from "../support/static-token.ts";
+import { startOtherCaller } from "./support/other-caller.ts";
 
 /**
  * One caller sends random schemas, metadata, requests and slow readers to a service with 1 GiB. The main process lives, and
@@ -129,24 +130,12 @@ test(
     const peak = async (): Promise<number> =>
       Number(/^VmHWM:\s+(\d+)/m.exec(await readFile(`/proc/${service.running.child.pid}/status`, "latin1"))?.[1]) /
       1024;
-    const latencies: number[] = [];
-    const wrong: string[] = [];
     const done: Record<string, number> = {};
-    let isOver = false;
-    const probing = (async () => {
-      while (!isOver) {
-        const start = performance.now();
-        const { status } = await fetch(`${service.base}/v1/table/plain/stats`, {
-          method: "POST",
-          headers: { authorization: `Bearer ${otherToken}`, "content-type": "application/json" },
-          body: "{}",
-          signal: AbortSignal.timeout(answerSeconds * 1000),
-        }).catch((error: unknown) => ({ status: String(error) }));
-        if (status !== 200) wrong.push(String(status));
-        latencies.push(performance.now() - start);
-        await sleep(100);
-      }
-    })();
+    const endOtherCaller = startOtherCaller({
+      url: `${service.base}/v1/table/plain/stats`,
+      token: otherToken,
+      answerSeconds,
+    });
 
     const call = async (operation: string, name: string, body: unknown, options = {}): Promise<void> => {
       const { status } = await service.call(operation, name, body, options);
@@ -203,8 +192,7 @@ test(
             `seed ${seed}: the service ended after ${JSON.stringify(step).slice(0, 500)}\n${service.output().slice(-5000)}`,
           );
       }
-      isOver = true;
-      await probing;
+      const { latencies, wrong } = await endOtherCaller();
       process.stdout.write(
         `seed ${seed}, ${seconds} s: main process at most ${Math.round(await peak())} MiB; stats of the other caller p50 ${percentile(latencies, 0.5).toFixed(1)} ms, p99 ${percentile(latencies, 0.99).toFixed(0)} ms, greatest ${Math.max(...latencies).toFixed(0)} ms of ${latencies.length}; ${JSON.stringify(done)}\n`,
       );
@@ -212,7 +200,7 @@ test(
       expect(latencies.length).toBeGreaterThan(0);
       expect(await peak()).toBeLessThan(1024);
     } finally {
-      isOver = true;
+      void endOtherCaller();
       await service.kill();
     }
   },
