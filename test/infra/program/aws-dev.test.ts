@@ -40,7 +40,7 @@ test("a changed instance type of one node group is the only change, and a danger
   expect(renderDiff(diff, "main")).toBe(`aws-dev against main: 6 likely replaced, ${diff.unchanged} unchanged
 
 ± aws:eks:NodeGroup  nodes-ray-head  (likely replaced)
-    instanceTypes[0]: c6i.2xlarge -> m7i.4xlarge  [replaces: the AWS provider replaces on this input]
+    instanceTypes[0]: m7i.xlarge -> m7i.4xlarge  [replaces: the AWS provider replaces on this input]
     and with it 5 aws:autoscaling:Tag, by their autoscalingGroupName
 `);
   expect(dangers(stepsOfDiff(diff)).map(({ action }) => action)).toEqual(["replaces a node group"]);

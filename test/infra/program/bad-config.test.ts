@@ -34,10 +34,10 @@ test("lists the clouds for an unknown one", async () => {
 
 test("reports errors between keys", async () => {
   const { failure, resources } = await outcome("gcp-dev", {
-    "lakehead:nodes": { head: { machineType: "n2-standard-4" }, cpu: { min: 5, max: 2 } },
+    "lakehead:nodes": { head: { machineType: "n2-standard-2" }, cpu: { min: 5, max: 2 } },
   });
   expect(resources).toEqual([]);
   expect(failure).toBe(`The stack's configuration has 2 errors:
   lakehead:nodes.cpu.min = 5: more than nodes.cpu.max, which is 2; lower min or raise max
-  lakehead:ray.head = {"cpus":5,"memory":"9Gi"}: the head (with the autoscaler sidecar's 1 CPU and 1Gi) requests 5 CPUs, 9Gi, and a node of nodes.head has 3.47 CPUs, 12.6Gi; request less, or write n2-standard-8 under nodes.head, the smallest type that is large enough (7.46 CPUs, 27.7Gi)`);
+  lakehead:ray.head = {"cpus":3,"memory":"9Gi"}: the head (with the autoscaler sidecar's 1 CPU and 1Gi) requests 3 CPUs, 9Gi, and a node of nodes.head has 1.48 CPUs, 5.4Gi; request less, or write n2-standard-4 under nodes.head, the smallest type that is large enough (3.47 CPUs, 12.6Gi)`);
 });
