@@ -77,7 +77,7 @@ export function checkMaintenance(config: SharedConfig): Finding[] {
 
 /** Functions need rows that can be written, a cluster that reaches them, and what only a cluster of their own has. */
 export function checkFunctions(config: SharedConfig, secrets: ReadonlySet<string>): Finding[] {
-  const { tableService, ray, networkPolicies } = config;
+  const { tableService, ray, networkPolicies, egress } = config;
   const { functions } = tableService;
   if (!functions.enabled) return [];
   const key = "tableService.functions.enabled";
@@ -126,6 +126,13 @@ export function checkFunctions(config: SharedConfig, secrets: ReadonlySet<string
       false,
       "nothing keeps Functions from the metadata server, the API server, other pods, and Ray's ports of the stack's own cluster",
       "write true, or policies of your own",
+    ),
+    ...warningIf(
+      own && networkPolicies && egress.proxy !== undefined && functions.egressCidrs.length === 0,
+      "tableService.functions.egressCidrs",
+      functions.egressCidrs,
+      `Functions' pods reach public addresses alone, and the proxy ${egress.proxy} has a private one in most networks`,
+      "write its network, such as 10.1.2.0/28",
     ),
   ];
 }

@@ -431,6 +431,15 @@ const rows: Row[] = [
     'warning lakehead:tableService.memory = "1Gi": two processes that write and one that reads need at least 2Gi with tableService.writes; write 2Gi or more',
   ],
   [
+    "a proxy that Functions may not reach",
+    "aws",
+    {
+      tableService: { writes: true, functions: { enabled: true, prefixes: ["docs.lance"] } },
+      egress: { proxy: "http://proxy.lakehead.dev:3128" },
+    },
+    "warning lakehead:tableService.functions.egressCidrs = []: Functions' pods reach public addresses alone, and the proxy http://proxy.lakehead.dev:3128 has a private one in most networks; write its network, such as 10.1.2.0/28",
+  ],
+  [
     "an issuer without TLS",
     "aws",
     { tableService: { auth: { issuer: "http://login.example.com/" } } },
