@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { sharedChecks } from "../config/checks.ts";
 import type { SecretValues } from "../config/load.ts";
-import { whatIsOff } from "../config/off.ts";
 import type { StackDefinition } from "../config/parse.ts";
+import type { SharedConfig } from "../config/shared.ts";
 import type { ClusterModel } from "../model/cluster.ts";
 import { awsDecisions } from "./aws/decisions.ts";
 import { type AwsConfig, awsSchema } from "./aws/schema.ts";
@@ -11,6 +11,23 @@ import { existingDecisions } from "./existing/decisions.ts";
 import { type ExistingConfig, existingSchema, existingSecrets } from "./existing/schema.ts";
 import { gcpDecisions } from "./gcp/decisions.ts";
 import { type GcpConfig, gcpSchema } from "./gcp/schema.ts";
+
+/** The keys of one cloud's configuration among these. */
+interface OneCloud {
+  /** AWS alone; GKE sends the output of pods to Cloud Logging. */
+  readonly podLogs?: { readonly enabled: boolean };
+  readonly cloud: string;
+  readonly budget?: object | undefined;
+}
+
+/** What costs, or what not every cluster needs, and is therefore off until its key turns it on. */
+const whatIsOff = ({ monitoring, ray, podLogs, cloud, budget }: SharedConfig & OneCloud): string[] => [
+  ...(monitoring.mode === "none" ? ["metrics, alerts and dashboards (monitoring.mode)"] : []),
+  ...("openCost" in monitoring && !monitoring.openCost.enabled ? ["costs of pods (monitoring.openCost)"] : []),
+  ...(podLogs?.enabled === false ? ["logs that outlive their pods (podLogs.enabled)"] : []),
+  ...(cloud !== "kubeconfig" && budget === undefined ? ["a budget with alerts (budget)"] : []),
+  ...(ray.logsToStderr ? [] : ["Ray's own logs among those of its pods (ray.logsToStderr)"]),
+];
 
 /** A stack's whole configuration, every key under the project's namespace (`lakehead:<key>`). */
 export const configSchema = z.discriminatedUnion("cloud", [awsSchema, gcpSchema, existingSchema], {

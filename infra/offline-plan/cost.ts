@@ -5,20 +5,32 @@ import { markdownHead, markdownRow } from "../../tools/markdown-table.ts";
 import type { Plan, PlanEntry } from "./plan.ts";
 import type { Plain } from "./values.ts";
 
-const rowSchema = z.strictObject({
-  cloud: z.enum(["aws", "gcp"]),
-  /** `*` for a price that is the same in every region. */
-  region: z.string().min(1),
-  /** A machine type, with ` spot` behind it for its spot price, or a thing such as `NAT gateway`. */
-  item: z.string().min(1),
-  usd: z.number().nonnegative(),
-  per: z.enum(["hour", "GiB-month"]),
-  /** The day on which the source had the price, or was read. */
-  date: z.string().regex(/^\d{4}-\d{2}-\d{2}$/, { error: "a date such as 2026-11-24" }),
-  source: z.url(),
-  note: z.string().optional(),
-});
-export type PriceRow = z.output<typeof rowSchema>;
+const item = z.string().min(1);
+const usd = z.number().nonnegative();
+
+const rowSchema = z
+  .strictObject({
+    cloud: z.enum(["aws", "gcp"]),
+    /** `*` for a price that is the same in every region. */
+    region: z.string().min(1),
+    /** A machine type, with ` spot` behind it for its spot price, or a thing such as `NAT gateway`. */
+    item: item.optional(),
+    usd: usd.optional(),
+    /** Of several items, instead of `item` and `usd`. */
+    prices: z.record(item, usd).optional(),
+    per: z.enum(["hour", "GiB-month"]),
+    /** The day on which the source had the price, or was read. */
+    date: z.string().regex(/^\d{4}-\d{2}-\d{2}$/, { error: "a date such as 2026-11-24" }),
+    source: z.url(),
+    note: z.string().optional(),
+  })
+  .refine(({ item, usd, prices }) => [item, usd].every((each) => (each === undefined) === (prices !== undefined)), {
+    error: "write item and usd, or prices",
+  })
+  .transform(({ item = "", usd = 0, prices = { [item]: usd }, ...row }) =>
+    Object.entries(prices).map(([name, price]) => ({ ...row, item: name, usd: price })),
+  );
+export type PriceRow = z.output<typeof rowSchema>[number];
 
 export class PriceError extends Error {}
 
@@ -31,7 +43,7 @@ export function parsePrices(text: string, file: string): PriceRow[] {
     throw new PriceError(`${file}: ${(error as Error).message}; write JSON as in infra/offline-plan/prices.json`);
   }
   const parsed = z.strictObject({ rows: z.array(rowSchema) }).safeParse(value);
-  if (parsed.success) return parsed.data.rows;
+  if (parsed.success) return parsed.data.rows.flat();
   const faults = parsed.error.issues.map(({ path, message }) => `${file}: ${path.join(".")}: ${message}`);
   throw new PriceError(`${faults.join("\n")}\nwrite rows as in infra/offline-plan/prices.json`);
 }

@@ -1,6 +1,8 @@
 /** Authentication and authorization. The only state is the issuer's public keys and the tokens verified with them. */
 
 import { hash, timingSafeEqual } from "node:crypto";
+import type { LocalJWKSet } from "jose";
+import { LRUCache } from "lru-cache";
 import { invalidToken, noCredentials } from "./challenge.ts";
 import { scopesOf, tablesOf } from "./claims.ts";
 import { createKeySource } from "./issuer.ts";
@@ -16,7 +18,6 @@ import type {
   ServiceAccount,
   StaticToken,
 } from "./types.ts";
-import { createVerifiedTokens } from "./verified.ts";
 
 /**
  * Finds a token by its hash. All entries are compared in constant time, so that the time reveals neither digits of a hash
@@ -55,6 +56,16 @@ export {
 } from "./types.ts";
 
 const silent: AuthLog = { info() {}, warn() {} };
+
+/** Verified tokens that are remembered. */
+const maxVerified = 1_000;
+
+interface Verified {
+  readonly keys: LocalJWKSet;
+  readonly principal: Principal;
+  /** Milliseconds since the epoch, including the clock tolerance. */
+  readonly expiresAt: number;
+}
 
 interface Verifier {
   readonly keys: KeyKeeper;
@@ -141,11 +152,12 @@ function createVerifier(
   const load = createKeySource({ ...source, fetch: options.fetch ?? fetch });
   const keys = createKeyKeeper({ ...config, load, now, log });
   const verify = createJwtVerifier({ ...config, issuer, keys, now });
-  const verified = createVerifiedTokens();
+  /** By the token's hash, so that a signature is verified once for each key set. Invalid tokens cannot evict valid ones. */
+  const verified = new LRUCache<string, Verified>({ max: maxVerified });
 
   /** A cached verification is valid only while the keys that verified the token are the current ones. */
-  async function remembered(token: string): Promise<Principal | undefined> {
-    const found = verified.find(token);
+  async function remembered(digest: string): Promise<Principal | undefined> {
+    const found = verified.get(digest);
     if (found === undefined || now() >= found.expiresAt) return undefined;
     return (await keys.current()) === found.keys ? found.principal : undefined;
   }
@@ -153,11 +165,12 @@ function createVerifier(
   return {
     keys,
     async principal(token) {
-      const known = await remembered(token);
+      const digest = hash("sha256", token, "base64");
+      const known = await remembered(digest);
       if (known) return known;
       const { claims, keys: by } = await verify(token);
       const principal = principalOf(claims);
-      verified.keep(token, { keys: by, principal, expiresAt: (claims.exp + config.clockToleranceSeconds) * 1000 });
+      verified.set(digest, { keys: by, principal, expiresAt: (claims.exp + config.clockToleranceSeconds) * 1000 });
       return principal;
     },
   };

@@ -83,10 +83,10 @@ export const functionColumns = closed({
 export type FunctionColumns = z.output<typeof functionColumns>;
 
 /** A column of a table, with its type in Arrow's names. */
-export interface TableColumn {
+interface TableColumn {
   readonly name: string;
   readonly type: object;
-  readonly metadata?: Readonly<Record<string, string>>;
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
 /** A column to add, without values. */

@@ -3,21 +3,26 @@ import type { VerifiedExpression } from "../guard/expression/index.ts";
 import type { NamespaceId, TableId } from "../guard/table-id.ts";
 import type { VerifiedQuery } from "../guard/verify-query.ts";
 import type { Facts } from "../plan-doctor/types.ts";
+import type {
+  BranchEntry,
+  IndexEntry,
+  IndexStatistics,
+  JsonSchema,
+  Statistics,
+  TagEntry,
+  TagTarget,
+  VersionEntry,
+} from "../query/answers.ts";
 import type { Snapshot } from "../query/model.ts";
 import type { CacheSizes, DatabaseAddress } from "./connection/connection.ts";
 import type { Freshness } from "./connection/handles.ts";
 import type { Location } from "./connection/location.ts";
 import type { MemoizerCounts } from "./memoizer.ts";
 import type { BlobSizes, BlobSlice } from "./reads/blobs.ts";
-import type { IndexRecord, IndexStatisticsRecord } from "./reads/indices.ts";
 import type { Names } from "./reads/lists.ts";
 import type { LsmWriteSpec } from "./reads/lsm.ts";
 import type { RowCount, Rows } from "./reads/reading.ts";
-import type { JsonSchema, Vocabulary } from "./reads/schema.ts";
-import type { StatisticsRecord } from "./reads/statistics.ts";
-import type { BranchRecord } from "./refs/refs.ts";
-import type { TagRecord, TagTarget } from "./refs/tag-files.ts";
-import type { VersionRecord } from "./refs/versions.ts";
+import type { Vocabulary } from "./reads/schema.ts";
 import type { WriteLimits } from "./writes/row-writes.ts";
 import type { WriteCalls } from "./writes/write-calls.ts";
 
@@ -41,7 +46,7 @@ export interface IsolatableCalls {
   /** Live rows; with a predicate, those for which it is true. */
   count(table: TableId, snapshot: Snapshot, predicate: VerifiedExpression | undefined): Promise<RowCount>;
   /** All versions, the oldest first. Reads the manifest of each. */
-  versions(table: TableId, branch: string | undefined): Promise<readonly VersionRecord[]>;
+  versions(table: TableId, branch: string | undefined): Promise<readonly VersionEntry[]>;
   /** The sizes of the blobs of rows. @param column path of a blob column. */
   blobSizes(table: TableId, snapshot: Snapshot, column: string, rowIds: readonly bigint[]): Promise<BlobSizes>;
   /** The bytes of parts of blobs, one after another. */
@@ -52,7 +57,7 @@ export interface IsolatableCalls {
     slices: readonly BlobSlice[],
   ): Promise<Uint8Array>;
   /** All branches but main, in the order of their names. Reads every version of each. */
-  branches(table: TableId): Promise<Readonly<Record<string, BranchRecord>>>;
+  branches(table: TableId): Promise<Readonly<Record<string, BranchEntry>>>;
 }
 
 /**
@@ -62,7 +67,7 @@ export interface IsolatableCalls {
 export interface Database extends IsolatableCalls, WriteCalls {
   /** Takes back the memory of a result of {@link IsolatableCalls.readBlobs} once it was sent. */
   recycle(bytes: Uint8Array): void;
-  statistics(table: TableId, snapshot: Snapshot): Promise<StatisticsRecord>;
+  statistics(table: TableId, snapshot: Snapshot): Promise<Statistics>;
   /**
    * What the findings of a plan are judged by: statistics, columns, indices, each memoized as for the operation of its own.
    * A part that cannot be read is named in the result.
@@ -75,9 +80,9 @@ export interface Database extends IsolatableCalls, WriteCalls {
   tagVersion(table: TableId, tag: string): Promise<TagTarget>;
   deleteTag(table: TableId, tag: string): Promise<void>;
   /** All tags, in the order of their names. */
-  tags(table: TableId): Promise<Readonly<Record<string, TagRecord>>>;
-  indices(table: TableId, snapshot: Snapshot): Promise<readonly IndexRecord[]>;
-  indexStatistics(table: TableId, snapshot: Snapshot, name: string): Promise<IndexStatisticsRecord>;
+  tags(table: TableId): Promise<Readonly<Record<string, TagEntry>>>;
+  indices(table: TableId, snapshot: Snapshot): Promise<readonly IndexEntry[]>;
+  indexStatistics(table: TableId, snapshot: Snapshot, name: string): Promise<IndexStatistics>;
   /** How merges are written to the write-ahead log of a table; null if it has none. */
   lsmWriteSpec(table: TableId, snapshot: Snapshot): Promise<LsmWriteSpec | null>;
   /** @throws ServiceError code 1, 4, 11 or 22 if the snapshot does not exist. */

@@ -189,6 +189,7 @@ export interface Operation<
   readonly target: Target;
   /** Path after the target's prefix; `:name` is a parameter. */
   readonly path: string;
+  /** Default: POST. */
   readonly methods: readonly ("GET" | "POST")[];
   /** An operation that the catalog's specification lacks: LanceDB's clients call it, or it is this service's own. */
   readonly extension?: "lancedb" | "service";
@@ -266,5 +267,5 @@ export const defineOperation = <
   Target extends keyof Targets,
   Parameters extends z.ZodObject = z.ZodObject,
 >(
-  operation: Operation<Body, Target, Parameters>,
-): Operation => operation as unknown as Operation;
+  operation: Omit<Operation<Body, Target, Parameters>, "methods"> & Partial<Pick<Operation, "methods">>,
+): Operation => ({ methods: ["POST"], ...operation }) as unknown as Operation;

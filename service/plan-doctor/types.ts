@@ -1,164 +1,143 @@
 /**
  * The plan of a query as data: the response of `explain_plan` and `analyze_plan` to
- * `Accept: application/vnd.lakehead.plan+json`. Types alone, so that a browser's program can import them.
+ * `Accept: application/vnd.lakehead.plan+json`. A browser's program imports the types alone.
  */
+import { z } from "zod";
+import type { Fixed } from "../query/answers.ts";
 
-export interface PlanDocument {
-  /** The plan as the engine prints it: the whole response to every other `Accept`. */
-  readonly plan: string;
-  readonly tree: PlanTree;
-  /** The most expensive first. */
-  readonly findings: readonly Finding[];
-  readonly facts: Facts;
-}
+const number = z.number().nullable();
+const text = z.string();
 
-export interface PlanTree {
-  /** Whether the query ran: without it, no node has metrics or times. */
-  readonly measured: boolean;
-  /** Time of the whole query in nanoseconds; null if it did not run. */
-  readonly elapsed_ns: number | null;
-  /** The top nodes: one in every plan of the engine, none in an empty text. */
-  readonly roots: readonly PlanNode[];
-}
+const metric = z
+  .object({
+    name: text,
+    /** `2.68 M`, `27.22µs`, `124.0 B`, `100% (10/10)`. */
+    text: text.describe("The value as the engine prints it"),
+    /** Null for the unit `text`, which stands for a form that the parser does not know. */
+    value: number,
+    unit: z.enum(["count", "bytes", "ns", "ratio", "text"]),
+    /** `2.68 M` is any number from 2,675,000 to 2,685,000. */
+    rounded: z.boolean().describe("Whether the engine rounded the value"),
+    of: z.tuple([z.number(), z.number()]).readonly().optional().describe("Kept and seen rows of a ratio"),
+  })
+  .meta({ id: "PlanMetric" });
 
-export interface PlanNode {
-  /** Position in the text, from 0: a node comes before its children. */
-  readonly id: number;
-  /** For instance `LanceRead`; the first line of `text` if it has no name in front. */
-  readonly name: string;
-  /** The node's text without its indentation, line breaks inside literals included. */
-  readonly text: string;
-  /** All of the text that is neither name, nor time, nor metric, in its order. */
-  readonly attributes: readonly Attribute[];
-  /** In the order of the text; empty if the query did not run. */
-  readonly metrics: readonly Metric[];
-  /** Inclusive time, in nanoseconds. */
-  readonly elapsed_ns: number | null;
-  /** Inclusive time less that of the child with the largest, because children overlap; in nanoseconds, never negative. */
-  readonly own_ns: number | null;
-  /** Own time as a share of the whole query's, 0 to 1. Shares of children that overlap add up to more than 1. */
-  readonly share: number | null;
-  /** Rows that the children returned, or that a node without children read. */
-  readonly rows_in: number | null;
-  readonly rows_out: number | null;
-  readonly children: readonly PlanNode[];
-}
+const node = z
+  .object({
+    /** From 0: a node comes before its children. */
+    id: z.int().min(0).describe("Position in the text"),
+    /** For instance `LanceRead`; the first line of `text` if it has no name in front. */
+    name: text,
+    text: text.describe("The node's text without its indentation"),
+    /** All of the text that is neither name, nor time, nor metric. The key is null for text without one: `TopK(fetch=10)`. */
+    attributes: z.array(z.object({ key: text.nullable(), value: text })),
+    /** Empty if the query did not run. */
+    metrics: z.array(metric),
+    elapsed_ns: number.describe("Inclusive time in nanoseconds; null if the query did not run"),
+    own_ns: number.describe("Inclusive time less that of the child with the largest: children overlap"),
+    /** Shares of children that overlap add up to more than 1. */
+    share: number.describe("Own time as a share of the whole query's, 0 to 1"),
+    /** Rows that the children returned, or that a node without children read. */
+    rows_in: number,
+    rows_out: number,
+    get children() {
+      return z.array(node);
+    },
+  })
+  .meta({ id: "PlanNode" });
 
-export interface Attribute {
-  /** Null for text without a key: `TopK(fetch=10)`. */
-  readonly key: string | null;
-  readonly value: string;
-}
+const tree = z.object({
+  measured: z.boolean().describe("Whether the query ran"),
+  elapsed_ns: number,
+  /** One in every plan of the engine, none in an empty text. */
+  roots: z.array(node),
+});
 
-/** `ratio`: 0 to 1, with `of` for the numbers that it came from. `text`: a form that the parser does not know. */
-export type Unit = "count" | "bytes" | "ns" | "ratio" | "text";
+const finding = z
+  .object({
+    code: text.describe("Also the heading of its section in docs/plan-doctor.md"),
+    severity: z.enum(["warning", "info"]).describe("warning: always a loss; info: a loss for some uses of the query"),
+    title: text,
+    node: z.int().nullable().describe("The id of the node; null for a finding about the table"),
+    /** The numbers that it was judged by, the most important first. */
+    evidence: z.array(z.object({ name: text, value: z.union([z.number(), text]) })),
+    /** One sentence: why this costs time or results. */
+    why: text,
+    fix: z.object({
+      /** One sentence: what to do, and what gets smaller. */
+      summary: text,
+      python: text.describe("For LanceDB's Python SDK: table is the open table, vector the query's"),
+      typescript: text.describe(
+        "For @lancedb/lancedb: table is the open table, lancedb the package, vector the query's",
+      ),
+      rest: text.describe("Method, path and body, or a comment where the service has no such operation"),
+      write: z
+        .object({
+          operation: z.enum(["create_index", "create_scalar_index", "maintain"]),
+          body: z.record(z.string(), text),
+        })
+        .optional()
+        .describe("The one request of rest that changes the table, which needs writes and the scope manage"),
+    }),
+  })
+  .meta({ id: "PlanFinding" });
 
-export interface Metric {
-  readonly name: string;
-  /** The value as the engine prints it: `2.68 M`, `27.22µs`, `124.0 B`, `100% (10/10)`. */
-  readonly text: string;
-  /** Null for the unit `text`. */
-  readonly value: number | null;
-  readonly unit: Unit;
-  /** Whether the engine rounded the value: `2.68 M` is any number from 2,675,000 to 2,685,000. */
-  readonly rounded: boolean;
-  /** Kept and seen rows of a ratio. */
-  readonly of?: readonly [kept: number, seen: number] | undefined;
-}
-
-/** `warning`: always a loss. `info`: holds for some uses of the query only, so the reader decides. */
-export type Severity = "warning" | "info";
-
-export interface Finding {
-  /** Also the anchor of its section in docs/plan-doctor.md. */
-  readonly code: string;
-  readonly severity: Severity;
-  /** Short name of the finding, for a list. */
-  readonly title: string;
-  /** `id` of the node; null for a finding about the table. */
-  readonly node: number | null;
-  /** The numbers that it was judged by, the most important first. */
-  readonly evidence: readonly Evidence[];
-  /** One sentence: why this costs time or results. */
-  readonly why: string;
-  readonly fix: Fix;
-}
-
-export interface Evidence {
-  /** For instance `rows scanned`. */
-  readonly name: string;
-  readonly value: number | string;
-}
-
-/** The exact fix, with the names of the table and the query in it. */
-export interface Fix {
-  /** One sentence: what to do, and what gets smaller. */
-  readonly summary: string;
-  /** For LanceDB's Python SDK: `table` is the open table. */
-  readonly python: string;
-  /** For `@lancedb/lancedb`: `table` is the open table, `lancedb` the package. */
-  readonly typescript: string;
-  /** Method, path and JSON body. A comment where the service has no such operation. */
-  readonly rest: string;
-  /** The one request of `rest` that changes the table; absent for queries, for several requests, and for none. */
-  readonly write?: FixRequest | undefined;
-}
-
-export interface FixRequest {
-  /** The last part of its path: `/v1/table/{id}/<operation>`. */
-  readonly operation: "create_index" | "create_scalar_index" | "maintain";
-  readonly body: Readonly<Record<string, string>>;
-}
-
-/** What the findings were judged by. A part that was not read is null, and `missing` says why. */
-export interface Facts {
-  /** The table's version. */
-  readonly version: number | null;
-  /** From the table's statistics: needs the scope `stats`. */
-  readonly statistics: StatisticsFacts | null;
-  readonly columns: readonly ColumnFacts[] | null;
-  readonly indices: readonly IndexFacts[] | null;
-  readonly missing: readonly MissingFact[];
-}
-
-export interface StatisticsFacts {
-  /** Live rows. */
-  readonly rows: number;
-  /** Rows that are deleted but still stored; up to one for each fragment fewer than there are. */
-  readonly deleted_rows: number;
+const statistics = z.object({
+  rows: z.number(),
+  /** Still stored; up to one for each fragment fewer than there are. */
+  deleted_rows: z.number(),
   /** Data files and indices. */
-  readonly bytes: number;
-  readonly fragments: number;
-  /** Fragments of fewer than 100,000 rows. */
-  readonly small_fragments: number;
-}
+  bytes: z.number(),
+  fragments: z.number(),
+  /** Of fewer than 100,000 rows. */
+  small_fragments: z.number(),
+});
 
-export interface ColumnFacts {
-  readonly name: string;
-  /** Arrow's name of the type: `float64`, `utf8`, `fixed_size_list<float32, 16>`. */
-  readonly type: string;
-  /** Numbers in a vector; null for every other type. */
-  readonly dimensions: number | null;
-}
+/** The type in Arrow's words: `float64`, `fixed_size_list<float32, 16>`. Dimensions are a vector's, else null. */
+const column = z.object({ name: text, type: text, dimensions: number });
 
-export interface IndexFacts {
-  readonly name: string;
-  readonly columns: readonly string[];
-  /** For instance `IVF_PQ`, `BTREE`, `FTS`. */
-  readonly type: string;
-  /** Distance metric of a vector index: `l2`, `cosine`, `dot` or `hamming`. */
-  readonly metric: string | null;
-  /** Bits that a product-quantized index keeps of a vector; null for other indices. */
-  readonly code_bits: number | null;
-  readonly indexed_rows: number | null;
-  readonly unindexed_rows: number | null;
+const index = z.object({
+  name: text,
+  columns: z.array(text).readonly(),
+  type: text,
+  metric: text.nullable(),
+  /** Bits that a product-quantized index keeps of a vector. */
+  code_bits: number,
+  indexed_rows: number,
+  unindexed_rows: number,
   /** Parts that are searched one after the other: each `optimize` may add one. */
-  readonly deltas: number | null;
-  readonly bytes: number | null;
-}
+  deltas: number,
+  bytes: number,
+});
 
-export interface MissingFact {
-  readonly fact: "version" | "statistics" | "columns" | "indices";
-  /** For instance `requires the scope stats`, or the store's failure. */
-  readonly reason: string;
-}
+const facts = z
+  .object({
+    version: number,
+    statistics: statistics.nullable().describe("Requires the scope stats"),
+    columns: z.array(column).nullable(),
+    indices: z.array(index).nullable(),
+    /** Why a part is null, for instance that it requires a scope. */
+    missing: z.array(z.object({ fact: z.enum(["version", "statistics", "columns", "indices"]), reason: text })),
+  })
+  .meta({ id: "PlanFacts" });
+
+export const planDocument = z.object({
+  plan: text.describe("The plan, one node a line: the whole response to every other Accept"),
+  tree,
+  findings: z.array(finding),
+  facts,
+});
+
+export type PlanDocument = Fixed<z.output<typeof planDocument>>;
+export type PlanTree = PlanDocument["tree"];
+export type PlanNode = Fixed<z.output<typeof node>>;
+export type Attribute = PlanNode["attributes"][number];
+export type Metric = PlanNode["metrics"][number];
+export type Finding = PlanDocument["findings"][number];
+export type Evidence = Finding["evidence"][number];
+export type Fix = Finding["fix"];
+export type FixRequest = NonNullable<Fix["write"]>;
+export type Facts = PlanDocument["facts"];
+export type StatisticsFacts = NonNullable<Facts["statistics"]>;
+export type ColumnFacts = NonNullable<Facts["columns"]>[number];
+export type IndexFacts = NonNullable<Facts["indices"]>[number];

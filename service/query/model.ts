@@ -2,9 +2,9 @@
 
 /** The data that a request addresses: a table's latest version unless `version` or `branch` is set. */
 export interface Snapshot {
-  readonly version?: number;
+  readonly version?: number | undefined;
   /** Branch name; absent for main. */
-  readonly branch?: string;
+  readonly branch?: string | undefined;
   /** The oldest acceptable state of main; without effect beside `version` or `branch`. */
   readonly minimumState?: MinimumState;
 }

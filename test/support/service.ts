@@ -1,7 +1,7 @@
 import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { inject } from "vitest";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, inject } from "vitest";
 import { readConfig } from "../../service/config/config.ts";
 import { type Service, startService } from "../../service/start.ts";
 import { createLog } from "../../service/telemetry/log.ts";
@@ -13,6 +13,7 @@ import { type StaticToken, staticToken } from "./static-token.ts";
 /** The real service in this process: real HTTP on a port of loopback, real database in a directory of its own. */
 export interface TestService {
   readonly base: string;
+  readonly port: number;
   readonly operationsBase: string;
   readonly directory: string;
   readonly token: string;
@@ -30,6 +31,8 @@ export interface ServiceOptions {
   readonly tokens?: readonly StaticToken[];
   /** A database that exists; default is a copy of the test tables. */
   readonly database?: string;
+  /** Where the copy is; default is the directory for temporary files. */
+  readonly home?: string;
 }
 
 /** The service's default, which starts worker processes: for tests whose result may depend on them. */
@@ -40,7 +43,7 @@ export const isolated = { LAKEHEAD_ISOLATION: "analyze" } as const;
  * processes, which take most of the time that a service takes to start: see `isolated`.
  */
 export const startTestService = async (options: ServiceOptions = {}): Promise<TestService> => {
-  const home = await mkdtemp(join(tmpdir(), "lakehead-test-"));
+  const home = await mkdtemp(join(options.home ?? tmpdir(), "lakehead-test-"));
   const directory = options.database ?? join(home, "data");
   if (options.database === undefined) await cp(inject("tables"), directory, { recursive: true });
   const log: Record<string, unknown>[] = [];
@@ -66,6 +69,7 @@ export const startTestService = async (options: ServiceOptions = {}): Promise<Te
   const base = `http://127.0.0.1:${service.api.port}`;
   return {
     base,
+    port: service.api.port,
     operationsBase: `http://127.0.0.1:${service.health.port}`,
     directory,
     token: testToken,
@@ -78,6 +82,41 @@ export const startTestService = async (options: ServiceOptions = {}): Promise<Te
     },
   };
 };
+
+/** Starts it before the tests of a file or a `describe`, and stops it after them. */
+export const useStarted = <T extends object>(start: () => Promise<T>, stop: (started: T) => Promise<unknown>): T => {
+  let started: T | undefined;
+  beforeAll(async () => {
+    started = await start();
+  });
+  afterAll(() => started && stop(started));
+  return new Proxy({} as T, { get: (_, key) => Reflect.get(started ?? {}, key) });
+};
+
+/**
+ * A service of the tests of a file or a `describe`.
+ * @param options a function where they need what an earlier hook made, for instance another service's directory.
+ */
+export const useService = (options: ServiceOptions | (() => ServiceOptions | Promise<ServiceOptions>) = {}) =>
+  useStarted(
+    async () => startTestService(typeof options === "function" ? await options() : options),
+    (service) => service.stop(),
+  );
+
+/** Services that files of one worker of vitest share; they end with it. */
+const shared = new Map<string, Promise<TestService>>();
+
+/** A service that several files share, so they change none of the test tables. Its data is removed after the run. */
+export const useSharedService = (environment: ServiceOptions["environment"] = {}): TestService =>
+  useStarted(
+    () => {
+      const key = JSON.stringify(environment);
+      const running = shared.get(key) ?? startTestService({ environment, home: dirname(inject("tables")) });
+      shared.set(key, running);
+      return running;
+    },
+    async () => undefined,
+  );
 
 /** Calls an operation on a table of a service, and records the response for the run's summary. */
 export const callOperation = (

@@ -1,4 +1,13 @@
 import type { PlanDocument } from "../../plan-doctor/types.ts";
+import type {
+  IndexEntry,
+  IndexStatistics,
+  JsonSchema,
+  MaintenanceState,
+  Statistics,
+  TagEntry,
+  VersionEntry,
+} from "../../query/answers.ts";
 
 /** A refusal of the service. */
 export class ApiError extends Error {
@@ -44,101 +53,14 @@ export interface Me {
   readonly writes?: boolean;
 }
 
-export interface ArrowType {
-  readonly type: string;
-  readonly length?: number;
-  readonly fields?: readonly ArrowField[];
-}
-
-export interface ArrowField {
-  readonly name: string;
-  readonly nullable: boolean;
-  readonly type: ArrowType;
-  readonly metadata?: Readonly<Record<string, string>>;
-}
-
 export interface Description {
   readonly version: number;
-  readonly schema: {
-    readonly fields: readonly ArrowField[];
-    readonly metadata?: Readonly<Record<string, string>>;
-  };
-}
-
-export interface Statistics {
-  readonly total_bytes: number;
-  readonly num_rows: number;
-  readonly num_indices: number;
-  readonly fragment_stats: {
-    readonly num_fragments: number;
-    readonly num_small_fragments: number;
-    readonly lengths: Readonly<Record<"min" | "max" | "mean" | "p25" | "p50" | "p75" | "p99", number>>;
-  };
-}
-
-export interface IndexEntry {
-  readonly index_name: string;
-  readonly columns: readonly string[];
-  readonly index_type?: string;
-  readonly num_indexed_rows?: number;
-  readonly num_unindexed_rows?: number;
-  readonly size_bytes?: number;
-  readonly created_at?: string;
-}
-
-export interface IndexStatistics {
-  readonly num_indexed_rows: number;
-  readonly num_unindexed_rows: number;
-  readonly distance_type?: string;
-  readonly num_indices?: number;
-}
-
-export interface VersionEntry {
-  readonly version: number;
-  readonly timestamp_millis: number;
-  readonly metadata: Readonly<Record<string, string>>;
-}
-
-export interface TagEntry {
-  readonly version: number;
-  readonly branch?: string;
-}
-
-/** A table in the list of what is due. */
-export interface MaintenanceState {
-  readonly id: string;
-  readonly has_rule: boolean;
-  readonly due: readonly string[];
-  readonly notes: readonly string[];
-  readonly problem?: string;
-  readonly due_since_millis?: number;
-  readonly finished_at_millis?: number;
-  readonly left?: string;
-  readonly holder?: { readonly owner: string; readonly expires_at_millis: number };
+  readonly schema: JsonSchema;
 }
 
 export interface MaintenanceList {
   readonly tables: readonly MaintenanceState[];
   readonly total: number;
-}
-
-export interface MaintenanceFigures {
-  readonly fragments: number;
-  readonly small_fragments: number;
-  readonly deleted_rows: number;
-  readonly unindexed_rows: number;
-  readonly deltas: number;
-  readonly versions: number | null;
-  readonly bytes: number;
-  readonly sample_query: { readonly milliseconds: number; readonly bytes: number; readonly reads: number } | null;
-}
-
-export interface MaintenanceResult {
-  readonly due: readonly string[];
-  readonly remaining: readonly string[];
-  readonly conflicted: boolean;
-  readonly before: MaintenanceFigures;
-  readonly after: MaintenanceFigures;
 }
 
 /** A job in a list. */

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { ConsoleSettings } from "../index-page.ts";
 import { createApi } from "./api.ts";
 import { Changes } from "./changes/changes.ts";
 import { ChangesList } from "./changes/changes-list.ts";
@@ -8,10 +9,55 @@ import { useLoad } from "./load.ts";
 import { finishSignIn, signInProblem } from "./oidc.ts";
 import { Boundary, Failure } from "./parts.ts";
 import { addressOf, parseRoute, type Route, type ViewName } from "./route.ts";
-import { forgetToken, readSettings, serviceRoot, storedToken, storeToken, takeTokenFromAddress } from "./session.ts";
 import { SignIn } from "./sign-in.ts";
-import { ThemeButton } from "./theme.ts";
 import { linked, viewOf, views } from "./views.ts";
+
+const themeKey = "lakehead.theme";
+const themes = ["system", "light", "dark"] as const;
+type Theme = (typeof themes)[number];
+
+const storedTheme = (): Theme => themes.find((theme) => theme === localStorage.getItem(themeKey)) ?? "system";
+
+/** Switches between the system's colours, light and dark. */
+const ThemeButton = () => {
+  const [theme, setTheme] = useState(storedTheme);
+  useEffect(() => {
+    document.documentElement.dataset.theme = theme;
+    localStorage.setItem(themeKey, theme);
+  }, [theme]);
+  const next = themes[(themes.indexOf(theme) + 1) % themes.length] ?? "system";
+  return html`<button type="button" class="quiet" onClick=${() => setTheme(next)}>
+    Colours: ${theme}
+  </button>`;
+};
+
+/** The token of this tab. It is kept until the tab is closed, and never elsewhere. */
+const tokenKey = "lakehead.token";
+
+const storedToken = (): string | undefined => sessionStorage.getItem(tokenKey) ?? undefined;
+const storeToken = (token: string): void => sessionStorage.setItem(tokenKey, token);
+const forgetToken = (): void => sessionStorage.removeItem(tokenKey);
+
+const readSettings = (): ConsoleSettings => {
+  const element = document.querySelector<HTMLMetaElement>('meta[name="lakehead-console"]');
+  return JSON.parse(element?.content ?? "{}") as ConsoleSettings;
+};
+
+/** Address of the service: the folder above the page's. */
+const serviceRoot = (): string => new URL("../", new URL(".", location.href)).href;
+
+const loopback: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
+
+/**
+ * Takes the token that `npm start` prints from the address (`#token=…`), on loopback only: elsewhere a link could sign a
+ * reader in with credentials of the link's author.
+ */
+const takeTokenFromAddress = (): string | undefined => {
+  const [, token] = /^#token=([\w.~+/=-]+)$/.exec(location.hash) ?? [];
+  if (token === undefined) return undefined;
+  history.replaceState(null, "", `${location.pathname}#/tables`);
+  return loopback.has(location.hostname) ? token : undefined;
+};
 
 const settings = readSettings();
 

@@ -1,5 +1,6 @@
 import { useEffect } from "preact/hooks";
-import type { MaintenanceList, MaintenanceState } from "./api.ts";
+import type { MaintenanceState } from "../../query/answers.ts";
+import type { MaintenanceList } from "./api.ts";
 import { isRunning } from "./changes/changes.ts";
 import { mayChange, SendButton, WhyNoChange } from "./changes/send-button.ts";
 import { useChanges, useSession } from "./context.ts";

@@ -1,5 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
-import type { Api, IndexEntry, Statistics } from "./api.ts";
+import type { IndexEntry, Statistics } from "../../query/answers.ts";
+import type { Api } from "./api.ts";
 import { useSession } from "./context.ts";
 import { formatBytes, formatCount, formatShare } from "./format.ts";
 import { html } from "./html.ts";

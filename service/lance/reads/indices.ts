@@ -1,32 +1,6 @@
 import type { Table } from "@lancedb/lancedb";
 import { ServiceError } from "../../errors.ts";
-
-/** An index of a table, in the form of the catalog's specification. */
-export interface IndexRecord {
-  readonly index_name: string;
-  readonly index_uuid: string;
-  readonly columns: readonly string[];
-  readonly status: string;
-  readonly index_type?: string;
-  readonly type_url?: string;
-  readonly num_indexed_rows?: number;
-  readonly num_unindexed_rows?: number;
-  readonly size_bytes?: number;
-  readonly num_segments?: number;
-  /** RFC 3339. */
-  readonly created_at?: string;
-  readonly index_version?: number;
-  /** JSON. */
-  readonly index_details?: string;
-}
-
-export interface IndexStatisticsRecord {
-  readonly num_indexed_rows: number;
-  readonly num_unindexed_rows: number;
-  readonly index_type: string;
-  readonly distance_type?: string;
-  readonly num_indices?: number;
-}
+import type { IndexEntry, IndexStatistics } from "../../query/answers.ts";
 
 /** Converts `IvfHnswSq` to `IVF_HNSW_SQ`, the form of the catalog and of the SDK's own statistics. */
 const typeName = (name: string): string => name.replace(/([a-z0-9])([A-Z])/g, "$1_$2").toUpperCase();
@@ -38,7 +12,7 @@ const present = <T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], u
 const built = "SUCCEEDED";
 
 /** In the order of their names. */
-export const listIndices = async (table: Table): Promise<readonly IndexRecord[]> => {
+export const listIndices = async (table: Table): Promise<readonly IndexEntry[]> => {
   const indices = (await table.listIndices()).sort((left, right) => (left.name < right.name ? -1 : 1));
   return indices.map((index) => ({
     index_name: index.name,
@@ -60,7 +34,7 @@ export const listIndices = async (table: Table): Promise<readonly IndexRecord[]>
 };
 
 /** @throws ServiceError code 6. */
-export const indexStatistics = async (table: Table, name: string): Promise<IndexStatisticsRecord> => {
+export const indexStatistics = async (table: Table, name: string): Promise<IndexStatistics> => {
   const statistics = await table.indexStats(name);
   if (statistics === undefined) throw new ServiceError(6);
   const { numIndexedRows, numUnindexedRows, indexType, distanceType, numIndices } = statistics;

@@ -1,15 +1,13 @@
 import { ServiceError } from "../../errors.ts";
 import type { Facts, IndexFacts, StatisticsFacts } from "../../plan-doctor/types.ts";
+import type { IndexEntry, JsonField, JsonSchema, Statistics } from "../../query/answers.ts";
 import { classify } from "../errors/classify.ts";
-import type { IndexRecord } from "./indices.ts";
-import type { JsonField, JsonSchema } from "./schema.ts";
-import type { StatisticsRecord } from "./statistics.ts";
 
 /**
  * The engine counts the stored rows of a fragment in its length, deleted ones included, and the live rows of the table.
  * The mean length is rounded down, so up to one row per fragment is missing.
  */
-const statisticsFacts = ({ num_rows, total_bytes, fragment_stats }: StatisticsRecord): StatisticsFacts => ({
+const statisticsFacts = ({ num_rows, total_bytes, fragment_stats }: Statistics): StatisticsFacts => ({
   rows: num_rows,
   deleted_rows: Math.max(0, fragment_stats.lengths.mean * fragment_stats.num_fragments - num_rows),
   bytes: total_bytes,
@@ -29,7 +27,7 @@ const bitsOf = (details: string | undefined): number | null => {
   return typeof bits === "number" && typeof parts === "number" ? bits * parts : null;
 };
 
-const indexFacts = (index: IndexRecord): IndexFacts => ({
+const indexFacts = (index: IndexEntry): IndexFacts => ({
   name: index.index_name,
   columns: index.columns,
   type: index.index_type ?? "",
@@ -55,9 +53,9 @@ const columnFacts = (field: JsonField) => ({
 /** Reads of one version of a table, each of which may fail by itself. */
 export interface FactSources {
   /** Absent: the caller may not see them. */
-  readonly statistics?: () => Promise<StatisticsRecord>;
+  readonly statistics?: () => Promise<Statistics>;
   readonly columns: () => Promise<JsonSchema>;
-  readonly indices: () => Promise<readonly IndexRecord[]>;
+  readonly indices: () => Promise<readonly IndexEntry[]>;
 }
 
 const read =

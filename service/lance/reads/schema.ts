@@ -1,26 +1,8 @@
 import type { Table } from "@lancedb/lancedb";
 import { ServiceError } from "../../errors.ts";
+import type { JsonField, JsonSchema } from "../../query/answers.ts";
 import { type ArrowField, type ArrowSchema, type ArrowType, kinds, readArrowSchema } from "../arrow/schema.ts";
 import { nativeOf } from "../writes/commits.ts";
-
-/** A type in the JSON form of an Arrow schema that the Lance catalog uses. */
-export interface JsonType {
-  readonly type: string;
-  readonly length?: number;
-  readonly fields?: readonly JsonField[];
-}
-
-export interface JsonField {
-  readonly name: string;
-  readonly nullable: boolean;
-  readonly type: JsonType;
-  readonly metadata?: Readonly<Record<string, string>>;
-}
-
-export interface JsonSchema {
-  readonly fields: readonly JsonField[];
-  readonly metadata?: Readonly<Record<string, string>>;
-}
 
 /**
  * How types are named. `lance` is Lance's own form (`string`, `float`, `timestamp:us:-`), the only one that LanceDB's

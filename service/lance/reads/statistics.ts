@@ -1,18 +1,7 @@
 import type { Table, TableStatistics } from "@lancedb/lancedb";
+import type { Statistics } from "../../query/answers.ts";
 
-/** Statistics of a table, all integers. `num_rows` counts live rows, `total_bytes` includes indices. */
-export interface StatisticsRecord {
-  readonly total_bytes: number;
-  readonly num_rows: number;
-  readonly num_indices: number;
-  readonly fragment_stats: {
-    readonly num_fragments: number;
-    readonly num_small_fragments: number;
-    readonly lengths: Readonly<Record<"min" | "max" | "mean" | "p25" | "p50" | "p75" | "p99", number>>;
-  };
-}
-
-const toRecord = ({ totalBytes, numRows, numIndices, fragmentStats }: TableStatistics): StatisticsRecord => {
+const toRecord = ({ totalBytes, numRows, numIndices, fragmentStats }: TableStatistics): Statistics => {
   const { min, max, mean, p25, p50, p75, p99 } = fragmentStats.lengths;
   return {
     total_bytes: totalBytes,
@@ -27,5 +16,5 @@ const toRecord = ({ totalBytes, numRows, numIndices, fragmentStats }: TableStati
   };
 };
 
-/** Each call reads the metadata of every full-text index. */
-export const readStatistics = async (table: Table): Promise<StatisticsRecord> => toRecord(await table.stats());
+/** All integers. Each call reads the metadata of every full-text index. */
+export const readStatistics = async (table: Table): Promise<Statistics> => toRecord(await table.stats());

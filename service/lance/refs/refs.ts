@@ -1,20 +1,12 @@
 import type { Table } from "@lancedb/lancedb";
 import { ServiceError } from "../../errors.ts";
+import type { BranchEntry, TagEntry, TagTarget } from "../../query/answers.ts";
 import { localPathOf } from "../connection/location.ts";
 import { mapConcurrently } from "../map-concurrently.ts";
 import { Memoizer } from "../memoizer.ts";
 import { retry } from "./retry.ts";
-import { findTag, listTagFiles, moveTag, type TagRecord, type TagTarget } from "./tag-files.ts";
+import { findTag, listTagFiles, moveTag } from "./tag-files.ts";
 import { readVersions } from "./versions.ts";
-
-export interface BranchRecord {
-  /** Absent if the parent is main. */
-  readonly parentBranch?: string;
-  readonly parentVersion: number;
-  /** Seconds since 1970. */
-  readonly createAt: number;
-  readonly manifestSize: number;
-}
 
 /** Handles opened concurrently for one list. */
 const concurrency = 8;
@@ -64,7 +56,7 @@ export class Tags {
   }
 
   /** All tags, by name. A tag in a local directory whose file is invalid is left out. */
-  async list(table: Table): Promise<Readonly<Record<string, TagRecord>>> {
+  async list(table: Table): Promise<Readonly<Record<string, TagEntry>>> {
     const path = localPathOf(table);
     if (path === undefined) return this.#listWithSdk(table);
     const { tags, invalid } = await listTagFiles(path);
@@ -76,7 +68,7 @@ export class Tags {
    * If the table has branches, each tag also costs the reading of a manifest. The SDK reads the tags one by one and fails
    * if one of them is deleted meanwhile, so the list is retried.
    */
-  async #listWithSdk(table: Table): Promise<Readonly<Record<string, TagRecord>>> {
+  async #listWithSdk(table: Table): Promise<Readonly<Record<string, TagEntry>>> {
     try {
       return await retry(whenVanished, () => retry(whenTorn, () => this.#listOnce(table)));
     } catch (error) {
@@ -85,7 +77,7 @@ export class Tags {
     }
   }
 
-  async #listOnce(table: Table): Promise<Readonly<Record<string, TagRecord>>> {
+  async #listOnce(table: Table): Promise<Readonly<Record<string, TagEntry>>> {
     const [tags, branched] = await Promise.all([table.tags().then((own) => own.list()), this.#isBranched(table)]);
     return byName(
       await mapConcurrently(concurrency, Object.entries(tags), async ([name, { version, manifestSize }]) => {
@@ -122,7 +114,7 @@ export class Tags {
 }
 
 /** All branches but main, by name. The SDK does not report the time of creation: the oldest version has it. */
-export const listBranches = async (table: Table): Promise<Readonly<Record<string, BranchRecord>>> => {
+export const listBranches = async (table: Table): Promise<Readonly<Record<string, BranchEntry>>> => {
   const branches = await table.branches();
   return byName(
     await mapConcurrently(concurrency, Object.entries(await branches.list()), async ([name, contents]) => {

@@ -6,32 +6,22 @@
 import { randomUUID } from "node:crypto";
 import { open, readdir, readFile, rename, stat, unlink } from "node:fs/promises";
 import { ServiceError } from "../../errors.ts";
+import type { TagEntry, TagTarget } from "../../query/answers.ts";
 import { mapConcurrently } from "../map-concurrently.ts";
 import { manifestName, versionsDirectory } from "./versions.ts";
-
-/** The version that a tag names; `branch` is absent for main. */
-export interface TagTarget {
-  readonly version: number;
-  readonly branch?: string;
-}
-
-export interface TagRecord extends TagTarget {
-  /** Size of the manifest of the version, in bytes. */
-  readonly manifestSize: number;
-}
 
 /** Files read concurrently for one list. */
 const concurrency = 8;
 
 /** The file of a tag: its record and all its fields, or why there is none. */
 type TagFile =
-  | { readonly kind: "tag"; readonly record: TagRecord; readonly fields: Readonly<Record<string, unknown>> }
+  | { readonly kind: "tag"; readonly record: TagEntry; readonly fields: Readonly<Record<string, unknown>> }
   | { readonly kind: "absent" }
   | { readonly kind: "invalid" };
 
 /** The tags of a table by name, and the names of those whose files are invalid. */
 export interface TagFiles {
-  readonly tags: ReadonlyMap<string, TagRecord>;
+  readonly tags: ReadonlyMap<string, TagEntry>;
   readonly invalid: readonly string[];
 }
 
@@ -114,7 +104,7 @@ export const listTagFiles = async (table: string): Promise<TagFiles> => {
   const files = await orIf("ENOENT", readdir(directoryOfTags(table)), undefined);
   if (files === undefined) await requireVersions(table, undefined);
   const names = (files ?? []).map(tagOf).filter((name) => name !== undefined);
-  const tags = new Map<string, TagRecord>();
+  const tags = new Map<string, TagEntry>();
   const invalid: string[] = [];
   await mapConcurrently(concurrency, names, async (name) => {
     const file = await readTag(table, name);

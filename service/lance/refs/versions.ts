@@ -1,19 +1,8 @@
 import type { Table } from "@lancedb/lancedb";
 import { ServiceError } from "../../errors.ts";
+import type { VersionEntry } from "../../query/answers.ts";
 import { directoryOf } from "../connection/location.ts";
 import { retry } from "./retry.ts";
-
-/** A version of a table, in the form of the catalog's specification. */
-export interface VersionRecord {
-  readonly version: number;
-  /** Relative to the root of the database. */
-  readonly manifest_path: string;
-  readonly timestamp_millis: number;
-  /** The same (RFC 3339), for clients that do not read the number. */
-  readonly timestamp: string;
-  /** Counts of the version: rows, files, fragments. */
-  readonly metadata: Readonly<Record<string, string>>;
-}
 
 const maxVersion = 2n ** 64n - 1n;
 
@@ -47,7 +36,7 @@ export const readVersions = async (table: Table): Promise<Awaited<ReturnType<Tab
 };
 
 /** All versions, the oldest first. The SDK reads the manifests one by one, without a limit or cancellation. */
-export const listVersions = async (table: Table): Promise<readonly VersionRecord[]> => {
+export const listVersions = async (table: Table): Promise<readonly VersionEntry[]> => {
   const [versions, countsDown] = await Promise.all([
     readVersions(table),
     // A method of all local tables that the SDK's common type lacks.

@@ -18,7 +18,6 @@ export const fetchBlobs = defineOperation({
   name: "fetch_blobs",
   target: "table",
   path: "fetch_blobs",
-  methods: ["POST"],
   extension: "lancedb",
   scope: "read",
   admission: "metadata",

@@ -81,7 +81,6 @@ export const addColumns = defineOperation({
   name: "add_columns",
   target: "table",
   path: "add_columns",
-  methods: ["POST"],
   scope: "manage",
   admission: "write",
   errors: [0, 12, 14, 20, 22],

@@ -7,15 +7,14 @@ import { columnName } from "../../query/fields.ts";
 import { startRefresh } from "../functions/function-columns.ts";
 import { defineOperation, OperationResponse } from "../operation.ts";
 import { branchField } from "../shared/common-fields.ts";
+import { callerOf } from "../shared/current-call.ts";
 import { consistencyOf } from "../shared/snapshot.ts";
 import { authorizeSql, branchOf } from "../shared/write.ts";
-import { callerOf } from "../uploads/uploads.ts";
 
 export const backfillColumn = defineOperation({
   name: "backfill_column",
   target: "table",
   path: "backfill_column",
-  methods: ["POST"],
   scope: "write",
   admission: "metadata",
   errors: [0, 12, 20, 22],

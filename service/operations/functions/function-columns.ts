@@ -4,9 +4,9 @@ import { type Binding, bind, type FunctionColumns, type FunctionVersion } from "
 import type { TableId } from "../../guard/table-id.ts";
 import { emptyColumns } from "../../lance/arrow/empty-columns.ts";
 import type { Call, Tools } from "../operation.ts";
+import { callerOf } from "../shared/current-call.ts";
 import { consistencyOf } from "../shared/snapshot.ts";
 import { authorizeSql, committed } from "../shared/write.ts";
-import { callerOf } from "../uploads/uploads.ts";
 
 /** The type of the jobs that a runner on Ray performs. */
 export const refreshFunction = "refresh_function";

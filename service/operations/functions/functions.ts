@@ -3,8 +3,11 @@ import { authorize } from "../../auth/index.ts";
 import { invalid, ServiceError } from "../../errors.ts";
 import {
   agree,
+  type Definition,
   definitionOf,
   describeVersion,
+  digestOf,
+  type Functions,
   type FunctionVersion,
   functionAnswer,
   maxDefinitionBytes,
@@ -13,10 +16,11 @@ import {
   sha256,
 } from "../../functions/index.ts";
 import type { NamespaceId } from "../../guard/table-id.ts";
+import { JobFailed, type JobHandler } from "../../jobs/index.ts";
 import { defineOperation, OperationResponse, type Tools } from "../operation.ts";
+import { callerOf } from "../shared/current-call.ts";
 import { pageOf, pageParameters, pageToken } from "../shared/page.ts";
 import { emptyBody } from "../shared/snapshot.ts";
-import { callerOf } from "../uploads/uploads.ts";
 
 const version = z
   .string()
@@ -41,7 +45,7 @@ const example = {
 };
 
 /** What every operation on Functions has in common. */
-const common = { extension: "lancedb", methods: ["POST"], scope: "functions", admission: "metadata" } as const;
+const common = { extension: "lancedb", scope: "functions", admission: "metadata" } as const;
 
 /** These operations are served only where Functions are on. */
 const served = ({ functions }: Tools): NonNullable<Tools["functions"]> => {
@@ -180,5 +184,23 @@ export const listFunctions = defineOperation({
     const sorted = inside.toSorted((left, right) => (keyOf(left) < keyOf(right) ? -1 : 1));
     const page = pageOf(sorted, { ...parameters, limit }, keyOf);
     return { functions: page.entries.map((each) => ({ definition: describeVersion(each) })), ...page.token };
+  },
+});
+
+/** What a job of the type `create_function` does. The definition was verified, and its source kept, before it started. */
+const createFunctionSpec = z.object({
+  id: z.array(z.string()).min(1),
+  definition: z.custom<Definition>((value) => typeof value === "object" && value !== null),
+});
+
+/** Registers a Function. Performed again, it finds what it has registered. */
+export const createFunctionHandler = (functions: Pick<Functions, "register">): JobHandler => ({
+  resumable: true,
+  perform: async ({ id: objectId, owner, spec }) => {
+    const { id, definition } = createFunctionSpec.parse(spec);
+    const made = await functions.register({ objectId, id, definition, digest: digestOf(definition), owner });
+    if (made === undefined)
+      throw new JobFailed("register", "the source is no longer kept: register the Function again", true);
+    return describeVersion(made);
   },
 });

@@ -1,9 +1,9 @@
 import { z } from "zod";
+import { count } from "../../query/answers.ts";
 import { columnName, optional } from "../../query/fields.ts";
 import { defineOperation } from "../operation.ts";
 import { branchField } from "../shared/common-fields.ts";
 import { snapshotOf } from "../shared/snapshot.ts";
-import { count } from "../shared/write.ts";
 
 const limits = { usual: 1000, most: 10_000 } as const;
 
@@ -25,7 +25,6 @@ export const rowErrors = defineOperation({
   target: "table",
   path: "errors",
   extension: "lancedb",
-  methods: ["POST"],
   scope: "read",
   admission: "metadata",
   errors: [22],

@@ -5,7 +5,7 @@ import { distanceType, optional } from "../../query/fields.ts";
 import { listOf, maxSizes } from "../../query/lists.ts";
 import { defineOperation } from "../operation.ts";
 import { branchField } from "../shared/common-fields.ts";
-import { branchOf, columnPath, committed } from "../shared/write.ts";
+import { branchOf, columnPath, committed, transactionAnswer } from "../shared/write.ts";
 
 const whole = (max: number) =>
   optional(z.int({ error: "must be a whole number" }).min(1, { error: "must be 1 or greater" }).max(max));
@@ -154,14 +154,13 @@ const define = (name: "create_index" | "create_scalar_index", summary: string, e
     name,
     target: "table",
     path: name,
-    methods: ["POST"],
     scope: "manage",
     admission: "write",
     errors: [0, 7, 12, 14, 19, 20, 22],
     summary,
     body,
     example: { column: "id", index_type: example },
-    answer: z.object({ transaction_id: z.string().optional() }),
+    answer: transactionAnswer,
     handle: async (tools, table, wire) => {
       const commit = await tools.database.createIndex(
         { table, ...branchOf(tools, wire.branch) },

@@ -2,11 +2,11 @@ import { z } from "zod";
 import type { Principal } from "../../auth/index.ts";
 import { ServiceError } from "../../errors.ts";
 import { isOpen, type JobRecord, jobStates } from "../../jobs/index.ts";
+import { count } from "../../query/answers.ts";
 import { optional } from "../../query/fields.ts";
 import { ByteStream, type Call, defineOperation, OperationResponse, type Tools } from "../operation.ts";
+import { callerOf } from "../shared/current-call.ts";
 import { pageOf, pageToken } from "../shared/page.ts";
-import { count } from "../shared/write.ts";
-import { callerOf } from "../uploads/uploads.ts";
 
 const jobId = z.string().min(1, { error: "must not be empty" }).describe("The id, from the response that started it");
 const oneJob = z.object({ job_id: jobId });
@@ -29,7 +29,6 @@ const find = async ({ jobs }: Tools, id: string, { principal }: Pick<Call, "prin
 const common = {
   target: "root",
   extension: "lancedb",
-  methods: ["POST"],
   scope: null,
   admission: "metadata",
 } as const;

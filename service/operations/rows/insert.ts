@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { invalid } from "../../errors.ts";
 import { mayShareCommit } from "../../lance/writes/write-calls.ts";
+import { count } from "../../query/answers.ts";
 import { defineOperation, OperationResponse } from "../operation.ts";
-import { branchOf, branchParameters, committed, count, insertMode, rowsBody, versionAnswer } from "../shared/write.ts";
-import { callerOf } from "../uploads/uploads.ts";
+import { callerOf } from "../shared/current-call.ts";
+import { branchOf, branchParameters, committed, insertMode, rowsBody, versionAnswer } from "../shared/write.ts";
 
 interface PartParameters {
   readonly upload_id?: string | undefined;
@@ -22,7 +23,6 @@ export const insert = defineOperation({
   name: "insert",
   target: "table",
   path: "insert",
-  methods: ["POST"],
   scope: "write",
   // Small appends wait for a common commit, which one worker runs.
   admission: (rows, { mode, upload_id: upload }) =>

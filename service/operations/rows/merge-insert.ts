@@ -1,15 +1,8 @@
 import { z } from "zod";
+import { count } from "../../query/answers.ts";
 import { columnName } from "../../query/fields.ts";
 import { defineOperation } from "../operation.ts";
-import {
-  authorizeSql,
-  branchOf,
-  branchParameters,
-  committed,
-  count,
-  rowsBody,
-  versionAnswer,
-} from "../shared/write.ts";
+import { authorizeSql, branchOf, branchParameters, committed, rowsBody, versionAnswer } from "../shared/write.ts";
 
 const flag = z.stringbool({ error: "must be true or false" }).default(false);
 const condition = z.string().optional();
@@ -31,7 +24,6 @@ export const mergeInsert = defineOperation({
   name: "merge_insert",
   target: "table",
   path: "merge_insert",
-  methods: ["POST"],
   scope: "write",
   admission: "write",
   errors: [12, 14, 20, 22],

@@ -8,3 +8,10 @@ export interface CurrentCall {
 }
 
 export const currentCall = new AsyncLocalStorage<CurrentCall>();
+
+/** The caller, to whom uploads and jobs belong. */
+export const callerOf = (): string => {
+  const caller = currentCall.getStore()?.caller;
+  if (caller === undefined) throw new Error("a caller outside of a request");
+  return caller;
+};

@@ -31,7 +31,8 @@ export const branchParameters = z.object({
 export const columnPath = columnName.describe("Path of the column");
 
 export const versionAnswer = z.object({ version: natural.describe("The version of the commit") });
-export const count = z.int().min(0);
+/** The specification's, of operations that commit nothing that has an id. */
+export const transactionAnswer = z.object({ transaction_id: z.string().optional() });
 
 /** A write's target. @throws ServiceError code 13 for an invalid branch name. */
 export const branchOf = ({ guard }: Tools, branch: string | undefined): { readonly branch?: string } => {

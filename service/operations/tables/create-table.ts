@@ -7,7 +7,6 @@ export const createTable = defineOperation({
   name: "create_table",
   target: "table",
   path: "create",
-  methods: ["POST"],
   scope: "manage",
   admission: "write",
   endsSoon: true,

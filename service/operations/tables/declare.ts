@@ -11,7 +11,6 @@ export const declare = defineOperation({
   name: "declare_table",
   target: "table",
   path: "declare",
-  methods: ["POST"],
   scope: "manage",
   admission: "write",
   endsSoon: true,

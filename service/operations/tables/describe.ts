@@ -3,6 +3,7 @@ import { authorize } from "../../auth/index.ts";
 import { invalid, ServiceError } from "../../errors.ts";
 import type { TableId } from "../../guard/table-id.ts";
 import type { Database, Location } from "../../lance/database.ts";
+import { schemaAnswer } from "../../query/answers.ts";
 import { optional } from "../../query/fields.ts";
 import type { Snapshot } from "../../query/model.ts";
 import { type Call, defineOperation, OperationResponse, type Tools } from "../operation.ts";
@@ -13,34 +14,11 @@ import { storageOptionsAnswer, vend, vendField } from "../shared/vend.ts";
 
 const strings = z.record(z.string(), z.string());
 
-const type = z.object({
-  type: z
-    .string()
-    .describe(
-      "With a trailing slash in the address Lance's name of the type (string, float), else Arrow's (utf8, float32)",
-    ),
-  length: z.int().optional(),
-  get fields() {
-    return z.array(field).optional();
-  },
-});
-
-const field = z
-  .object({
-    name: z.string(),
-    nullable: z.boolean(),
-    metadata: strings.optional(),
-    get type() {
-      return type;
-    },
-  })
-  .meta({ id: "ArrowField" });
-
 const description = z.object({
   table: z.string(),
   namespace: z.array(z.string()),
   version: z.int().min(0).optional().describe("Absent for a table that is only declared, as the schema"),
-  schema: z.object({ fields: z.array(field), metadata: strings.optional() }).optional(),
+  schema: schemaAnswer.optional(),
   location: z
     .string()
     .optional()
@@ -126,7 +104,6 @@ export const describe = defineOperation({
   name: "describe",
   target: "table",
   path: "describe",
-  methods: ["POST"],
   scope: null,
   // Detailed metadata costs as much as `version/list`.
   admission: (wire, parameters) => (asks("load_detailed_metadata", wire, parameters) ? "analyze" : "metadata"),

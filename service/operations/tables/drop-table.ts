@@ -6,7 +6,6 @@ export const dropTable = defineOperation({
   name: "drop_table",
   target: "table",
   path: "drop",
-  methods: ["POST"],
   scope: "manage",
   admission: "write",
   errors: [],

@@ -7,7 +7,6 @@ export const exists = defineOperation({
   name: "exists",
   target: "table",
   path: "exists",
-  methods: ["POST"],
   scope: null,
   admission: "metadata",
   errors: [11, 22],

@@ -13,7 +13,6 @@ export const getLsmWriteSpec = defineOperation({
   name: "get_lsm_write_spec",
   target: "table",
   path: "get_lsm_write_spec",
-  methods: ["POST"],
   scope: null,
   admission: "metadata",
   errors: [],

@@ -5,25 +5,21 @@ import { blob, connect } from "@lancedb/lancedb";
 import { Field, Int64, Schema, tableFromIPC } from "apache-arrow";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { testToken } from "../../support/request.ts";
-import { isolated, startTestService, type TestService } from "../../support/service.ts";
+import { isolated, startTestService, type TestService, useService } from "../../support/service.ts";
 import { staticToken } from "../../support/static-token.ts";
 import { bytesOf, type Database, makeDatabase, readBytes, stored } from "./support.ts";
 
 let database: Database;
-let service: TestService;
 const planner = "token-that-only-plans";
 beforeAll(async () => {
   database = await makeDatabase();
-  service = await startTestService({
-    database: database.directory,
-    tokens: [staticToken("planner", planner, ["plan", "stats"])],
-    environment: { ...isolated, LAKEHEAD_QUEUE_SECONDS: "120" },
-  });
 });
-afterAll(async () => {
-  await service.stop();
-  await database.remove();
-});
+afterAll(() => database.remove());
+const service = useService(() => ({
+  database: database.directory,
+  tokens: [staticToken("planner", planner, ["plan", "stats"])],
+  environment: { ...isolated, LAKEHEAD_QUEUE_SECONDS: "120" },
+}));
 
 const blobsOf = (body: Uint8Array): readonly (Uint8Array | null)[] => {
   const column = tableFromIPC(body).getChildAt(0);

@@ -1,28 +1,24 @@
 import { connect } from "@lancedb/lancedb";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { type TestService, useService } from "../../support/service.ts";
 import { staticToken } from "../../support/static-token.ts";
-import { type StoredService, startStoredService } from "../store/support.ts";
+import { useStoredService } from "../store/support.ts";
 import { asRows, plainStream, writesOn } from "../writes/support.ts";
 
 const writer = "token-of-a-writer-who-creates-no-table";
 
-let local: TestService;
-let stored: StoredService;
-let silent: TestService;
+const local = useService({
+  environment: { ...writesOn, LAKEHEAD_CONSISTENCY_SECONDS: "0" },
+  tokens: [staticToken("writer", writer, ["read", "write"])],
+});
+const stored = useStoredService({ consistencySeconds: 0, environment: writesOn });
+const silent = useService({ environment: { ...writesOn, LAKEHEAD_TABLE_LOCATIONS: "off" } });
 
 beforeAll(async () => {
-  const tokens = [staticToken("writer", writer, ["read", "write"])];
-  [local, stored, silent] = await Promise.all([
-    startTestService({ environment: { ...writesOn, LAKEHEAD_CONSISTENCY_SECONDS: "0" }, tokens }),
-    startStoredService({ consistencySeconds: 0, environment: writesOn }),
-    startTestService({ environment: { ...writesOn, LAKEHEAD_TABLE_LOCATIONS: "off" } }),
-  ]);
   for (const service of [local, stored.service])
     for (const namespace of ["é b%41{x}", "n%2Bs~^|"])
       await service.ask(`/v1/namespace/${encodeURIComponent(namespace)}/create`, {});
 });
-afterAll(() => Promise.all([local.stop(), stored.stop(), silent.stop()]));
 
 /** Ids of new tables, as paths. */
 const places = [

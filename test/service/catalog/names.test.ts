@@ -1,7 +1,7 @@
 import { connect } from "@lancedb/lancedb";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { scopes } from "../../../service/auth/index.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { useService } from "../../support/service.ts";
 import { staticToken } from "../../support/static-token.ts";
 
 /** Visible names and their pages. */
@@ -13,11 +13,10 @@ const tokens = {
   elsewhere: ["test$*"],
 } as const;
 
-let service: TestService;
+const service = useService({
+  tokens: Object.entries(tokens).map(([name, patterns]) => staticToken(name, name, scopes, [...patterns])),
+});
 beforeAll(async () => {
-  service = await startTestService({
-    tokens: Object.entries(tokens).map(([name, patterns]) => staticToken(name, name, scopes, [...patterns])),
-  });
   const connection = await connect(service.directory);
   for (const namespace of [["test"], ["prod", "texts"], ["prod", "texts", "deep"]])
     await connection.createNamespace(namespace);
@@ -29,7 +28,6 @@ beforeAll(async () => {
     await connection.createTable(name, [{ id: 1 }], [...namespace]);
   connection.close();
 });
-afterAll(() => service.stop());
 
 const get = (path: string, token: string = "all", query = "") =>
   service.ask(`/v1/${path}`, undefined, { method: "GET", token, query });

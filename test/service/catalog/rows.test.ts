@@ -1,32 +1,21 @@
 import { type Connection, connect, type Table } from "@lancedb/lancedb";
 import { Table as ArrowTable, Dictionary, Int32, tableFromIPC, Utf8, vectorFromArray } from "apache-arrow";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isolated, startTestService, type TestService } from "../../support/service.ts";
+import { isolated, useService, useSharedService } from "../../support/service.ts";
 import { staticToken } from "../../support/static-token.ts";
 import { vectorOf } from "../../support/tables.ts";
 
-let service: TestService;
-let small: TestService;
-let inProcess: TestService;
+const service = useService({ tokens: [staticToken("sizes only", "sizes-only", ["stats"])], environment: isolated });
+const small = useService({ environment: { ...isolated, LAKEHEAD_MAX_RESULT_BYTES: "20000" } });
+const inProcess = useSharedService();
 let connection: Connection;
 let docs: Table;
 
 beforeAll(async () => {
-  [service, small, inProcess] = await Promise.all([
-    startTestService({
-      tokens: [staticToken("sizes only", "sizes-only", ["stats"])],
-      environment: isolated,
-    }),
-    startTestService({ environment: { ...isolated, LAKEHEAD_MAX_RESULT_BYTES: "20000" } }),
-    startTestService(),
-  ]);
   connection = await connect(service.directory);
   docs = await connection.openTable("docs");
 });
-afterAll(async () => {
-  connection.close();
-  await Promise.all([service, small, inProcess].map((each) => each.stop()));
-});
+afterAll(() => connection.close());
 
 const unlimited = '{"k":9223372036854775807,"vector":[]';
 

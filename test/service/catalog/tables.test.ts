@@ -3,27 +3,20 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Connection, connect, type Table } from "@lancedb/lancedb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { useService } from "../../support/service.ts";
 
-let service: TestService;
-let silent: TestService;
+const service = useService();
+const silent = useService({ environment: { LAKEHEAD_TABLE_LOCATIONS: "off" } });
 let connection: Connection;
 let docs: Table;
 let branch: Table;
 
 beforeAll(async () => {
-  [service, silent] = await Promise.all([
-    startTestService(),
-    startTestService({ environment: { LAKEHEAD_TABLE_LOCATIONS: "off" } }),
-  ]);
   connection = await connect(service.directory);
   docs = await connection.openTable("docs");
   branch = await (await docs.branches()).checkout("experiment");
 });
-afterAll(async () => {
-  connection.close();
-  await Promise.all([service.stop(), silent.stop()]);
-});
+afterAll(() => connection.close());
 
 const ask = async (operation: string, table = "docs", body: object = {}, query = "") => {
   const answer = await service.call(operation, table, body, { query });

@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { describe, expect, test } from "vitest";
+import { useSharedService } from "../../support/service.ts";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(() => service.stop());
+const service = useSharedService();
 
 describe("a branch", () => {
   const inside = (branch: unknown) => ({ query: { k: 5, branch } });

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { queryShape } from "../../../service/query/wire.ts";
 import type { Answer, CallOptions } from "../../support/request.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { useSharedService } from "../../support/service.ts";
 import { vectorOf } from "../../support/tables.ts";
 import { type Fields, noLimit, withoutTimes } from "./support.ts";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(() => service.stop());
+const service = useSharedService();
 
 const vector = vectorOf(1);
 

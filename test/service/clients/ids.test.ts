@@ -1,14 +1,13 @@
 import { request } from "node:http";
 import { connect } from "@lancedb/lancedb";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { useService } from "../../support/service.ts";
 import { staticToken } from "../../support/static-token.ts";
 
 const docsOnly = "token-for-docs-only";
 
-let service: TestService;
+const service = useService({ tokens: [staticToken("docs-only", docsOnly, ["stats"], ["docs"])] });
 beforeAll(async () => {
-  service = await startTestService({ tokens: [staticToken("docs-only", docsOnly, ["stats"], ["docs"])] });
   const connection = await connect(service.directory);
   for (const [index, namespace] of ["my space", "c++", "per%cent", "größe"].entries()) {
     await connection.createNamespace([namespace]);
@@ -20,7 +19,6 @@ beforeAll(async () => {
   }
   connection.close();
 });
-afterAll(() => service.stop());
 
 interface Reply {
   readonly status: number;

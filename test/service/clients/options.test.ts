@@ -1,26 +1,24 @@
 import { type Connection, connect, Index, MatchQuery, type Table } from "@lancedb/lancedb";
 import { Field, FixedSizeList, Float32, Int32, Int64, LargeBinary, Schema, Utf8 } from "apache-arrow";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { useService } from "../../support/service.ts";
 import { asRows, plainSchema, plainStream, streamOf, writesOn } from "../writes/support.ts";
 
 /** What LanceDB's own clients can ask for, and the SDK's answer on the same directory. */
-let service: TestService;
+const service = useService({
+  environment: { ...writesOn, LAKEHEAD_MAX_K: "50", LAKEHEAD_CONSISTENCY_SECONDS: "0" },
+});
 let remote: Connection;
 let local: Connection;
 
 beforeAll(async () => {
-  service = await startTestService({
-    environment: { ...writesOn, LAKEHEAD_MAX_K: "50", LAKEHEAD_CONSISTENCY_SECONDS: "0" },
-  });
   const clientConfig = { retryConfig: { retries: 0 } };
   remote = await connect("db://dev", { apiKey: service.token, hostOverride: service.base, clientConfig });
   local = await connect(service.directory, { readConsistencyInterval: 0 });
 });
-afterAll(async () => {
+afterAll(() => {
   remote.close();
   local.close();
-  await service.stop();
 });
 
 const words = ["puppy", "kitten"];

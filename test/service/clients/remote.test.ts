@@ -14,11 +14,11 @@ import {
 } from "@lancedb/lancedb";
 import { type Table as ArrowTable, tableFromIPC } from "apache-arrow";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { useSharedService } from "../../support/service.ts";
 import { vectorOf } from "../../support/tables.ts";
 import { withoutTimes } from "./support.ts";
 
-let service: TestService;
+const service = useSharedService();
 /** LanceDB's own remote client on the running service, and the SDK on the same directory: they must agree. */
 let remote: Connection;
 let local: Connection;
@@ -30,16 +30,14 @@ const connectTo = (apiKey: string): Promise<Connection> =>
   connect("db://dev", { apiKey, hostOverride: service.base, clientConfig: { retryConfig: { retries: 0 } } });
 
 beforeAll(async () => {
-  service = await startTestService();
   remote = await connectTo(service.token);
   local = await connect(service.directory);
   docs = await remote.openTable("docs");
   embedded = await local.openTable("docs");
 });
-afterAll(async () => {
+afterAll(() => {
   remote.close();
   local.close();
-  await service.stop();
 });
 
 const failure = async (call: Promise<unknown>): Promise<string> => {

@@ -1,14 +1,10 @@
 import { tableFromIPC } from "apache-arrow";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { describe, expect, test } from "vitest";
+import { useSharedService } from "../../support/service.ts";
 import { vectorOf } from "../../support/tables.ts";
 import type { Fields } from "./support.ts";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(() => service.stop());
+const service = useSharedService();
 
 /** The generated Java client 0.7.7 sends every container that is not set as an empty one. */
 const unset = { id: [], context: {} } as const;

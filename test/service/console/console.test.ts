@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { readConfig } from "../../../service/config/config.ts";
 import { readPageFiles } from "../../../service/console/page-files.ts";
 import { consoleSettings } from "../../../service/console/settings.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { startTestService, useService } from "../../support/service.ts";
 import { staticToken } from "../../support/static-token.ts";
 
 const limited = staticToken("reader", "token-of-a-reader", ["stats"], ["prod$**"]);
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService({ environment: { LAKEHEAD_CONSOLE: "on" }, tokens: [limited] });
-});
-afterAll(() => service.stop());
+const service = useService({ environment: { LAKEHEAD_CONSOLE: "on" }, tokens: [limited] });
 
 const get = (path: string, headers: Readonly<Record<string, string>> = {}, redirect: "manual" | "follow" = "manual") =>
   fetch(new URL(path, service.base), { headers, redirect });

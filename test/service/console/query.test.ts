@@ -2,12 +2,12 @@ import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { fields } from "../../../service/console/page/query/fields.ts";
 import { fromQuery, parseVector, randomVector, toQuery } from "../../../service/console/page/query/form.ts";
 import { type RunKind, snippets } from "../../../service/console/page/query/snippets.ts";
 import { query, queryShape } from "../../../service/query/wire.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { useSharedService } from "../../support/service.ts";
 
 describe("the form", () => {
   test("has every field of a query", () => {
@@ -90,11 +90,7 @@ describe("the form", () => {
 const execute = promisify(execFile);
 
 describe("a copied program sends the same request", () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startTestService();
-  });
-  afterAll(() => service.stop());
+  const service = useSharedService();
 
   /** Quotes of every language, an emoji, a line break and a backslash in a literal. */
   const hostile = `text != 'it''s "quoted" $HOME \`id\` \\ 🐋\nü %s {0}'`;

@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "@lancedb/lancedb";
 import { Field, Int64, Schema } from "apache-arrow";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { testToken } from "../../support/request.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { useService } from "../../support/service.ts";
 import { staticToken } from "../../support/static-token.ts";
 import { asRows, plainStream, streamOf, writesOn } from "../writes/support.ts";
 
@@ -14,24 +14,20 @@ const tokens = {
   writer: "token-of-a-writer",
 } as const;
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService({
-    tokens: [
-      staticToken("manager", tokens.manager, ["manage", "read", "write"]),
-      staticToken("binder", tokens.binder, ["manage", "read", "write", "functions"], ["bound_*"]),
-      staticToken("writer", tokens.writer, ["write", "functions"]),
-    ],
-    environment: {
-      ...writesOn,
-      LAKEHEAD_FUNCTIONS: "on",
-      LAKEHEAD_CONSISTENCY_SECONDS: "0",
-      LAKEHEAD_JOBS_LEASE_SECONDS: "2",
-      LAKEHEAD_JOBS_SECONDS: "3",
-    },
-  });
+const service = useService({
+  tokens: [
+    staticToken("manager", tokens.manager, ["manage", "read", "write"]),
+    staticToken("binder", tokens.binder, ["manage", "read", "write", "functions"], ["bound_*"]),
+    staticToken("writer", tokens.writer, ["write", "functions"]),
+  ],
+  environment: {
+    ...writesOn,
+    LAKEHEAD_FUNCTIONS: "on",
+    LAKEHEAD_CONSISTENCY_SECONDS: "0",
+    LAKEHEAD_JOBS_LEASE_SECONDS: "2",
+    LAKEHEAD_JOBS_SECONDS: "3",
+  },
 });
-afterAll(() => service.stop());
 
 const jobOf = async (id: string, until = (state: string) => state !== "IN_PROGRESS") => {
   for (;;) {

@@ -2,36 +2,28 @@ import { createHash } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { Functions, type NewVersion } from "../../../service/functions/index.ts";
 import { LanceFunctionStore } from "../../../service/lance/records/function-store.ts";
 import { testToken } from "../../support/request.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { startTestService, useService } from "../../support/service.ts";
 import { staticToken } from "../../support/static-token.ts";
 import { writesOn } from "../writes/support.ts";
 
 const tokens = { mine: "token-for-mine", manager: "token-of-a-manager", greedy: "token-of-a-greedy-caller" } as const;
 const functionsOn = { ...writesOn, LAKEHEAD_FUNCTIONS: "on" } as const;
 
-let service: TestService;
+const options = {
+  tokens: [
+    staticToken("mine", tokens.mine, ["functions"], ["mine$**"]),
+    staticToken("manager", tokens.manager, ["manage", "write", "read"]),
+    staticToken("greedy", tokens.greedy, ["functions"]),
+  ],
+  environment: { ...functionsOn, LAKEHEAD_MAX_FUNCTIONS: "40" },
+};
+const service = useService(options);
 /** On the same database. */
-let replica: TestService;
-beforeAll(async () => {
-  const options = {
-    tokens: [
-      staticToken("mine", tokens.mine, ["functions"], ["mine$**"]),
-      staticToken("manager", tokens.manager, ["manage", "write", "read"]),
-      staticToken("greedy", tokens.greedy, ["functions"]),
-    ],
-    environment: { ...functionsOn, LAKEHEAD_MAX_FUNCTIONS: "40" },
-  };
-  service = await startTestService(options);
-  replica = await startTestService({ ...options, database: service.directory });
-});
-afterAll(async () => {
-  await replica.stop();
-  await service.stop();
-});
+const replica = useService(() => ({ ...options, database: service.directory }));
 
 const registrationOf = (factor: number, more: object = {}) => {
   const source = `def times(x: int) -> int:\n    return x * ${factor}\n`;

@@ -1,7 +1,7 @@
 import { Field, Schema, tableFromIPC, Utf8 } from "apache-arrow";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { testToken } from "../../support/request.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { useService } from "../../support/service.ts";
 import { staticToken } from "../../support/static-token.ts";
 import { asRows, plainStream, streamOf, writesOn } from "../writes/support.ts";
 
@@ -13,26 +13,18 @@ const tokens = {
 } as const;
 const writer = ["read", "write", "stats"] as const;
 
-let service: TestService;
+const options = {
+  tokens: [
+    staticToken("owner", tokens.owner, writer),
+    staticToken("other", tokens.other, writer),
+    staticToken("manager", tokens.manager, ["manage"]),
+    staticToken("elsewhere", tokens.elsewhere, ["manage"], ["prod$**"]),
+  ],
+  environment: { ...writesOn, LAKEHEAD_CONSISTENCY_SECONDS: "0" },
+};
+const service = useService(options);
 /** On the same database. */
-let replica: TestService;
-beforeAll(async () => {
-  const options = {
-    tokens: [
-      staticToken("owner", tokens.owner, writer),
-      staticToken("other", tokens.other, writer),
-      staticToken("manager", tokens.manager, ["manage"]),
-      staticToken("elsewhere", tokens.elsewhere, ["manage"], ["prod$**"]),
-    ],
-    environment: { ...writesOn, LAKEHEAD_CONSISTENCY_SECONDS: "0" },
-  };
-  service = await startTestService(options);
-  replica = await startTestService({ ...options, database: service.directory });
-});
-afterAll(async () => {
-  await replica.stop();
-  await service.stop();
-});
+const replica = useService(() => ({ ...options, database: service.directory }));
 
 let tables = 0;
 const makeTable = async (): Promise<string> => {

@@ -2,20 +2,16 @@ import { tableFromIPC } from "apache-arrow";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MaintenanceRecord } from "../../../service/lance/maintenance/maintenance-record.ts";
 import { underLease } from "../../../service/lance/maintenance/table-lease.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { useService } from "../../support/service.ts";
 import { asRows, plainStream, writesOn } from "../writes/support.ts";
 
-let service: TestService;
+const rules = JSON.stringify([{ tables: ["**"] }]);
+const service = useService({ environment: { ...writesOn, LAKEHEAD_MAINTENANCE: rules } });
 let record: MaintenanceRecord;
-beforeAll(async () => {
-  const rules = JSON.stringify([{ tables: ["**"] }]);
-  service = await startTestService({ environment: { ...writesOn, LAKEHEAD_MAINTENANCE: rules } });
+beforeAll(() => {
   record = new MaintenanceRecord({ uri: service.directory, storageOptions: {} }, { indexBytes: 0, metadataBytes: 0 });
 });
-afterAll(async () => {
-  await record.close();
-  await service.stop();
-});
+afterAll(() => record.close());
 
 const makeTable = async (name: string): Promise<string> => {
   expect((await service.call("create", name, undefined, asRows(plainStream([1])))).status).toBe(200);

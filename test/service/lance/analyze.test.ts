@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { expect, test } from "vitest";
+import { useSharedService } from "../../support/service.ts";
 
 /** The SDK's `analyzePlan` ignores errors of the execution and returns a plan with zeros; the service must not. */
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(() => service.stop());
+const service = useSharedService();
 
 const vector = Array.from({ length: 16 }, () => 0.5);
 

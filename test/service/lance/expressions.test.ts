@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { describe, expect, test } from "vitest";
+import { useSharedService } from "../../support/service.ts";
 
 /** Expressions that the guard accepts and the engine cannot evaluate; classify.test.ts has more of them. */
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(() => service.stop());
+const service = useSharedService();
 
 const expected = {
   status: 400,

@@ -1,22 +1,20 @@
 import { Field, LargeBinary, Schema, Table, tableToIPC } from "apache-arrow";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { readArrowSchema } from "../../../service/lance/arrow/schema.ts";
 import { toJsonSchema } from "../../../service/lance/reads/schema.ts";
 import { arrowTypes, columnOf, typesStream } from "../../support/arrow-types.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { useService } from "../../support/service.ts";
 import { asRows, writesOn } from "../writes/support.ts";
 
 const plan = { accept: "application/vnd.lakehead.plan+json" };
 
 describe("the schema of a table with every type that Lance stores", () => {
-  let service: TestService;
+  const service = useService({ environment: writesOn });
 
   beforeAll(async () => {
-    service = await startTestService({ environment: writesOn });
     const made = await service.call("create", "types", undefined, asRows(typesStream));
     expect(made.status, JSON.stringify(made.body)).toBe(200);
   }, 120_000);
-  afterAll(() => service.stop());
 
   test.each([
     { form: "lance", clients: "LanceDB's clients", trailingSlash: true },

@@ -3,17 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "@lancedb/lancedb";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { useService } from "../../support/service.ts";
 import { type ServiceProcess, startReadyServiceProcess } from "../../support/service-process.ts";
 
 const tagsOf = (database: string, table = "docs.lance"): string => join(database, table, "_refs", "tags");
 
 describe("a tag whose file is invalid", () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startTestService();
-  });
-  afterAll(() => service.stop());
+  const service = useService();
 
   const damage: Readonly<Record<string, (file: string) => Promise<unknown>>> = {
     empty: (file) => writeFile(file, ""),
@@ -67,11 +63,7 @@ describe("a tag whose file is invalid", () => {
 });
 
 describe("the file of a moved tag", () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startTestService();
-  });
-  afterAll(() => service.stop());
+  const service = useService();
 
   test("is what the SDK reads and writes", async () => {
     const connection = await connect(service.directory);

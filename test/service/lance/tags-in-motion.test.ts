@@ -1,17 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestService, type TestService } from "../../support/service.ts";
-import { type StoredService, startStoredService } from "../store/support.ts";
+import { describe, expect, test } from "vitest";
+import { type TestService, useService } from "../../support/service.ts";
+import { useStoredService } from "../store/support.ts";
 
-let local: TestService;
-let stored: StoredService;
-beforeAll(async () => {
-  local = await startTestService();
-  stored = await startStoredService({ consistencySeconds: 60 });
-});
-afterAll(async () => {
-  await local.stop();
-  await stored.stop();
-});
+const local = useService();
+const stored = useStoredService({ consistencySeconds: 60 });
 
 /** Statuses with their codes, by operation. */
 type Outcomes = Readonly<Record<string, ReadonlySet<string>>>;

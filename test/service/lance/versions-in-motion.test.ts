@@ -3,23 +3,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Connection, connect } from "@lancedb/lancedb";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { useService } from "../../support/service.ts";
 
 const versions = 150;
 
 let directory: string;
 let connection: Connection;
-let service: TestService;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "lakehead-versions-test-"));
   connection = await connect(directory);
-  service = await startTestService({ database: directory, environment: { LAKEHEAD_CONSISTENCY_SECONDS: "0" } });
 });
 afterAll(async () => {
-  await service.stop();
   connection.close();
   await rm(directory, { recursive: true });
 });
+const service = useService(() => ({ database: directory, environment: { LAKEHEAD_CONSISTENCY_SECONDS: "0" } }));
 
 test("versions are listed while a clean-up deletes them", async () => {
   const table = await connection.createTable("docs", [{ id: 0 }]);

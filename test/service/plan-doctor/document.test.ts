@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { nodesOf, renderPlan } from "../../../service/plan-doctor/parse.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { useService } from "../../support/service.ts";
 import { staticToken } from "../../support/static-token.ts";
 import { vectorOf } from "../../support/tables.ts";
 
@@ -8,13 +8,9 @@ const mediaType = "application/vnd.lakehead.plan+json";
 const accept = { headers: { accept: mediaType } };
 const search = { k: 5, vector: vectorOf(1), vector_column: "vector" };
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService({
-    tokens: [staticToken("planner", "plan-alone", ["plan"])],
-  });
+const service = useService({
+  tokens: [staticToken("planner", "plan-alone", ["plan"])],
 });
-afterAll(() => service.stop());
 
 /** `sendRequest` checks each response against the schema of its media type in the OpenAPI document. */
 const explain = (options: object, query: object = search) => service.call("explain_plan", "docs", { query }, options);

@@ -1,12 +1,10 @@
-import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { example } from "../../../service/plan-doctor/example.ts";
 import { parseMetric } from "../../../service/plan-doctor/metric.ts";
 import { nodesOf, parsePlan, renderPlan } from "../../../service/plan-doctor/parse.ts";
-import type { PlanNode } from "../../../service/plan-doctor/types.ts";
+import { type PlanNode, planDocument } from "../../../service/plan-doctor/types.ts";
 import { checkPlan } from "../../support/plan.ts";
-
-const example = JSON.parse(readFileSync(new URL("../../../service/plan-doctor/example.json", import.meta.url), "utf8"));
 
 const withoutEnd = (plan: string): string => plan.replace(/\n$/, "");
 
@@ -105,6 +103,11 @@ describe("the check of every plan that a suite receives", () => {
     ["a metric of an unknown form", "AnalyzeExec verbose=true, elapsed=1ms, metrics=[rows=a few]", /unknown form/],
   ])("refuses %s", (_, plan, message) => {
     expect(() => checkPlan(plan, {})).toThrow(message);
+  });
+
+  test("the documented example fits its schema, and has a finding", () => {
+    expect(planDocument.safeParse(example).error).toBeUndefined();
+    expect(example.findings).toMatchObject([{ code: "missing-scalar-index", node: 4 }]);
   });
 
   test("accepts the plan of the documented example", () => {

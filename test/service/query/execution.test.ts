@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isolated, startTestService, type TestService } from "../../support/service.ts";
+import { describe, expect, test } from "vitest";
+import { isolated, useSharedService } from "../../support/service.ts";
 import { vectorOf } from "../../support/tables.ts";
 import { analyze, type Fields, graphSearch, noLimit, rowsOf, search } from "./support.ts";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService({ environment: isolated });
-});
-afterAll(() => service.stop());
+const service = useSharedService(isolated);
 
 const match = (fields: Fields): Fields => ({
   k: 100,

@@ -1,16 +1,12 @@
 import { connect } from "@lancedb/lancedb";
 import { Field, FixedSizeList, Int64, Schema, Uint8 } from "apache-arrow";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { queryShape } from "../../../service/query/wire.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { useSharedService } from "../../support/service.ts";
 import { vectorOf } from "../../support/tables.ts";
 import { explain, type Fields, graphSearch, noLimit, refused, search } from "./support.ts";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(() => service.stop());
+const service = useSharedService();
 
 const scan: Fields = { k: 5 };
 const textSearch: Fields = { k: 5, full_text_query: { query: "hello", columns: ["text"] } };

@@ -1,13 +1,9 @@
 import { connect, Index } from "@lancedb/lancedb";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { describe, expect, test } from "vitest";
+import { useSharedService } from "../../support/service.ts";
 import { explain, type Fields } from "./support.ts";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(() => service.stop());
+const service = useSharedService();
 
 const match = (fields: Fields = {}): Fields => ({ match: { terms: "hello world", column: "text", ...fields } });
 const phrase = (fields: Fields = {}): Fields => ({ phrase: { terms: "hello world", column: "text", ...fields } });

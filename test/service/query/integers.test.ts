@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { describe, expect, test } from "vitest";
+import { useSharedService } from "../../support/service.ts";
 import { beyondSafe, type Fields, refused, search } from "./support.ts";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(() => service.stop());
+const service = useSharedService();
 
 const fts = (clause: unknown): Fields => ({ k: 5, full_text_query: { query: clause } });
 

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { describe, expect, test } from "vitest";
+import { useService } from "../../support/service.ts";
 import { vectorOf } from "../../support/tables.ts";
 import { beyondSafe, type Fields, noLimit, refused, search, whole } from "./support.ts";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService({ environment: { LAKEHEAD_MAX_K: "1000" } });
-});
-afterAll(() => service.stop());
+const service = useService({ environment: { LAKEHEAD_MAX_K: "1000" } });
 
 const fts = (clause: unknown): Fields => ({ k: 5, full_text_query: { query: clause } });
 const ordered = { order_by: [{ column_name: "id" }] };

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { operations } from "../../../service/operations/index.ts";
 import { addressOf } from "../../../service/operations/operation.ts";
 import { document } from "../../support/openapi.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { startTestService, useService } from "../../support/service.ts";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService({ environment: { LAKEHEAD_DOCS: "on", LAKEHEAD_CONSOLE: "on" } });
-});
-afterAll(() => service.stop());
+const service = useService({ environment: { LAKEHEAD_DOCS: "on", LAKEHEAD_CONSOLE: "on" } });
 
 const get = (path: string, headers: Readonly<Record<string, string>> = {}) =>
   fetch(new URL(path, service.base), { headers });

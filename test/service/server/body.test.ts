@@ -1,18 +1,14 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { ApiRequest, readHeaders } from "../../../service/server/api-request.ts";
 import { readBody } from "../../../service/server/body.ts";
 import { openRaw } from "../../hostile/support/raw.ts";
 import { testToken } from "../../support/request.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { useService } from "../../support/service.ts";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(() => service.stop());
+const service = useService();
 
 const head = `POST /v1/table/docs/stats HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${testToken}\r\n`;
 
@@ -22,7 +18,7 @@ test.each([
   ["malformed", `${head}transfer-encoding: chunked\r\n\r\n5\r\n{"k":\r\nzz`],
 ])("a client that disconnects during its body is a failure of the client: %s", async (form, bytes) => {
   const requestId = `hung-up-${form}`;
-  const socket = await openRaw(Number(new URL(service.base).port));
+  const socket = await openRaw(service.port);
   socket
     .on("error", () => {})
     .write(bytes.replace("\r\n", `\r\nx-request-id: ${requestId}\r\n`), () => socket.destroy());

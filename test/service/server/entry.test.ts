@@ -1,16 +1,10 @@
 import { once } from "node:events";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { openRaw, sendRaw } from "../../hostile/support/raw.ts";
 import { testToken } from "../../support/request.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { useSharedService } from "../../support/service.ts";
 
-let service: TestService;
-let port: number;
-beforeAll(async () => {
-  service = await startTestService();
-  port = Number(new URL(service.base).port);
-});
-afterAll(() => service.stop());
+const service = useSharedService();
 
 const credentials = [`authorization: Bearer ${testToken}`];
 const docs = "POST /v1/table/docs";
@@ -34,7 +28,7 @@ const send = async ({ line, host = "here", headers = [], body }: Sent) => {
     "",
     "",
   ];
-  const answer = await sendRaw(port, head.join("\r\n"), Buffer.from(body ?? ""));
+  const answer = await sendRaw(service.port, head.join("\r\n"), Buffer.from(body ?? ""));
   return { ...answer, json: answer.body === "" ? undefined : JSON.parse(answer.body) };
 };
 
@@ -100,7 +94,7 @@ test("an unread body does not disturb the next request of its connection", async
   const body = JSON.stringify({ context: { long: "x".repeat(200_000) } });
   const refused = [`${docs}/stats HTTP/1.1`, "host: here", `content-length: ${body.length}`, "", body].join("\r\n");
   const second = `GET /v1/table/docs/stats HTTP/1.1\r\nhost: here\r\nconnection: close\r\n${credentials[0]}\r\n\r\n`;
-  const socket = await openRaw(port);
+  const socket = await openRaw(service.port);
   let received = "";
   socket.on("data", (chunk) => {
     received += chunk.toString();

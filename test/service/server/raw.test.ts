@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { openRaw, sendRaw } from "../../hostile/support/raw.ts";
 import { testToken } from "../../support/request.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { useSharedService } from "../../support/service.ts";
 
-let service: TestService;
-let port: number;
-beforeAll(async () => {
-  service = await startTestService();
-  port = Number(new URL(service.base).port);
-});
-afterAll(() => service.stop());
+const service = useSharedService();
 
 const head = (line: string, ...headers: readonly string[]): string =>
   [`${line} HTTP/1.1`, "host: x", `authorization: Bearer ${testToken}`, ...headers, "", ""].join("\r\n");
 
 const get = async (target: string) => {
-  const { status, body } = await sendRaw(port, head(`GET ${target}`));
+  const { status, body } = await sendRaw(service.port, head(`GET ${target}`));
   return { status, body: JSON.parse(body) };
 };
 
@@ -49,19 +43,19 @@ describe("a body of invalid UTF-8 is refused", () => {
   const type = "content-type: application/json";
 
   test("of a declared length", async () => {
-    const { status, body } = await sendRaw(port, head(line, type, `content-length: ${bytes.length}`), bytes);
+    const { status, body } = await sendRaw(service.port, head(line, type, `content-length: ${bytes.length}`), bytes);
     expect([status, JSON.parse(body).error]).toEqual([400, "the body is not valid UTF-8"]);
   });
 
   test("in chunks", async () => {
     const chunk = Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from("\r\n0\r\n\r\n")]);
-    const { status, body } = await sendRaw(port, head(line, type, "transfer-encoding: chunked"), chunk);
+    const { status, body } = await sendRaw(service.port, head(line, type, "transfer-encoding: chunked"), chunk);
     expect([status, JSON.parse(body).error]).toEqual([400, "the body is not valid UTF-8"]);
   });
 });
 
 test("two Host headers are refused", async () => {
-  const { status, headers, body } = await sendRaw(port, head("GET /v1/table", "Host: y"));
+  const { status, headers, body } = await sendRaw(service.port, head("GET /v1/table", "Host: y"));
   expect([status, JSON.parse(body)]).toEqual([
     400,
     expect.objectContaining({ code: 13, error: "the request has more than one Host header: send one" }),
@@ -70,7 +64,7 @@ test("two Host headers are refused", async () => {
 });
 
 test("headers that are sent slowly end after 10 s", { timeout: 20_000 }, async () => {
-  const socket = await openRaw(port);
+  const socket = await openRaw(service.port);
   const startedAt = performance.now();
   socket.write("GET /v1/table HTTP/1.1\r\n");
   const drip = setInterval(() => socket.write("x-a: b\r\n"), 500);

@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { operations } from "../../../service/operations/index.ts";
 import { addressOf, type Operation } from "../../../service/operations/operation.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { useService } from "../../support/service.ts";
 import { asRows, plainStream, writesOn } from "../writes/support.ts";
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startTestService({ environment: { ...writesOn, LAKEHEAD_FUNCTIONS: "on" } });
-});
-afterAll(() => service.stop());
+const service = useService({ environment: { ...writesOn, LAKEHEAD_FUNCTIONS: "on" } });
 
 /** The operation's address on something that exists. */
 const pathOf = (operation: Operation): string =>

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type TableDefinition, writeTables } from "../../../tools/lance-tables.ts";
 import { isolated } from "../../support/service.ts";
 import { vectorOf } from "../../support/tables.ts";
-import { type StoredService, startStoredService } from "./support.ts";
+import { useStoredService } from "./support.ts";
 
 const late = (namespace: readonly string[]): TableDefinition => ({
   namespace,
@@ -13,11 +13,7 @@ const late = (namespace: readonly string[]): TableDefinition => ({
 });
 
 describe.each(["s3", "gs"] as const)("a database at %s://", (cloud) => {
-  let stored: StoredService;
-  beforeAll(async () => {
-    stored = await startStoredService({ cloud, consistencySeconds: 1, prefix: "team/a", environment: isolated });
-  });
-  afterAll(() => stored.stop());
+  const stored = useStoredService({ cloud, consistencySeconds: 1, prefix: "team/a", environment: isolated });
 
   const ask = async (operation: string, table: string, body: unknown = {}) => {
     const answer = await stored.service.call(operation, table, body);

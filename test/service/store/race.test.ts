@@ -1,8 +1,8 @@
 import { Agent, request } from "node:http";
 import { text } from "node:stream/consumers";
 import { type Connection, connect } from "@lancedb/lancedb";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { isolated, startTestService, type TestService } from "../../support/service.ts";
+import { afterAll, expect, test } from "vitest";
+import { isolated, useService } from "../../support/service.ts";
 import { atConcurrency } from "./support.ts";
 
 /** Version v of `plain` has v fragments of ten rows each; the latest is version 10. */
@@ -12,14 +12,8 @@ const versionOf = (plan: string): number => Number(/num_fragments=(\d+)/.exec(pl
 const concurrency = 16;
 const total = 1000;
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService({ environment: { ...isolated, LAKEHEAD_CONSISTENCY_SECONDS: "1" } });
-});
-afterAll(async () => {
-  agent.destroy();
-  await service.stop();
-});
+const service = useService({ environment: { ...isolated, LAKEHEAD_CONSISTENCY_SECONDS: "1" } });
+afterAll(() => agent.destroy());
 
 /** Deterministic; every version follows every other one. 0 requests the latest. */
 const wantedBy = (index: number): number => (index * 7 + (index >> 4)) % (latest + 1);

@@ -1,25 +1,23 @@
 import { connect, Session } from "@lancedb/lancedb";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { rootNamespace } from "../../../service/guard/table-id.ts";
 import { LazyConnection } from "../../../service/lance/connection/connection.ts";
 import { openInProcess } from "../../../service/lance/in-process-database.ts";
 import type { StoreRequest } from "../../support/object-store.ts";
 import { isolated } from "../../support/service.ts";
 import { vectorOf } from "../../support/tables.ts";
-import { byKind, type StoredService, startStoredService } from "./support.ts";
+import { byKind, useStoredService } from "./support.ts";
 
 /** Requests to the store of an operation with warm caches and a staleness bound of a minute. */
-let stored: StoredService;
+const stored = useStoredService({
+  consistencySeconds: 60,
+  // One worker process, because each has a separate cache.
+  environment: { ...isolated, LAKEHEAD_ANALYZE_CONCURRENCY: "1" },
+});
 
 beforeAll(async () => {
-  // One worker process, because each has a separate cache.
-  stored = await startStoredService({
-    consistencySeconds: 60,
-    environment: { ...isolated, LAKEHEAD_ANALYZE_CONCURRENCY: "1" },
-  });
   await stored.service.call("explain_plan", "docs", { query: { k: 3 } });
 });
-afterAll(() => stored.stop());
 
 const ask = async (operation: string, table: string, body: unknown = {}) => {
   const answer = await stored.service.call(operation, table, body);

@@ -7,7 +7,7 @@ import {
   type StoreRequest,
   startObjectStore,
 } from "../../support/object-store.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { startTestService, type TestService, useStarted } from "../../support/service.ts";
 
 /** The service with tables in an object store that records its requests. */
 export interface StoredService {
@@ -61,6 +61,12 @@ export const startStoredService = async ({
     },
   };
 };
+
+export const useStoredService = (options: StoredServiceOptions | (() => StoredServiceOptions)): StoredService =>
+  useStarted(
+    () => startStoredService(typeof options === "function" ? options() : options),
+    (stored) => stored.stop(),
+  );
 
 /** A second client of the same tables, with a separate cache, like another process. */
 export const connectElsewhere = (store: ObjectStore): Promise<Connection> =>

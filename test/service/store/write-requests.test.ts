@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { isolated } from "../../support/service.ts";
 import { asRows, plainStream, writesOn } from "../writes/support.ts";
-import { byKind, type StoredService, startStoredService } from "./support.ts";
+import { byKind, useStoredService } from "./support.ts";
 
 /** Requests to the store of a write whose worker has written to the table before. */
-let stored: StoredService;
-
-beforeAll(async () => {
+const stored = useStoredService({
+  consistencySeconds: 60,
   // One worker process, because each has a separate cache.
-  stored = await startStoredService({
-    consistencySeconds: 60,
-    environment: { ...isolated, ...writesOn, LAKEHEAD_WRITE_CONCURRENCY: "1" },
-  });
+  environment: { ...isolated, ...writesOn, LAKEHEAD_WRITE_CONCURRENCY: "1" },
 });
-afterAll(() => stored.stop());
 
 test("an insert lists the versions twice, to open the table and to commit, and puts three files", async () => {
   const insert = async () => {

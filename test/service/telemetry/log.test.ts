@@ -1,17 +1,14 @@
 import { trace } from "@opentelemetry/api";
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeAll, beforeEach, expect, test } from "vitest";
 import { scrub } from "../../../service/telemetry/scrub.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { useService } from "../../support/service.ts";
 
 const spans = new InMemorySpanExporter();
-let service: TestService;
-
-beforeAll(async () => {
+beforeAll(() => {
   trace.setGlobalTracerProvider(new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter: spans })] }));
-  service = await startTestService();
 });
-afterAll(() => service.stop());
+const service = useService();
 beforeEach(() => {
   service.log.length = 0;
   spans.reset();

@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { metricDefinitions } from "../../../service/telemetry/metric-definitions.ts";
-import { isolated, startTestService, type TestService } from "../../support/service.ts";
+import { isolated, useService } from "../../support/service.ts";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService({ environment: { ...isolated, LAKEHEAD_MAX_HANDLES: "1" } });
-});
-afterAll(() => service.stop());
+const service = useService({ environment: { ...isolated, LAKEHEAD_MAX_HANDLES: "1" } });
 
 const scrape = async (): Promise<string> => (await fetch(`${service.operationsBase}/metrics`)).text();
 

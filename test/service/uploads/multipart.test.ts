@@ -2,29 +2,21 @@ import { randomUUID } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { Dictionary, Int32, Table, tableToIPC, Utf8, vectorFromArray } from "apache-arrow";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Answer, CallOptions } from "../../support/request.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { startTestService, type TestService, useService } from "../../support/service.ts";
 import { staticToken } from "../../support/static-token.ts";
 import { startStoredService } from "../store/support.ts";
 import { asRows, plainStream, writesOn } from "../writes/support.ts";
 
 const other = "token-of-another-writer";
-let service: TestService;
+const options = {
+  tokens: [staticToken("other", other)],
+  environment: { ...writesOn, LAKEHEAD_MAX_WRITE_BYTES: "65536", LAKEHEAD_CONSISTENCY_SECONDS: "0" },
+};
+const service = useService(options);
 /** On the same database. */
-let replica: TestService;
-beforeAll(async () => {
-  const options = {
-    tokens: [staticToken("other", other)],
-    environment: { ...writesOn, LAKEHEAD_MAX_WRITE_BYTES: "65536", LAKEHEAD_CONSISTENCY_SECONDS: "0" },
-  };
-  service = await startTestService(options);
-  replica = await startTestService({ ...options, database: service.directory });
-});
-afterAll(async () => {
-  await replica.stop();
-  await service.stop();
-});
+const replica = useService(() => ({ ...options, database: service.directory }));
 
 let tables = 0;
 const makeTable = async (): Promise<string> => {

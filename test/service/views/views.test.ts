@@ -1,8 +1,8 @@
 import { Field, Int64, Schema, tableFromIPC, Uint64 } from "apache-arrow";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { readConfig } from "../../../service/config/config.ts";
 import { openInProcess } from "../../../service/lance/in-process-database.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { useService } from "../../support/service.ts";
 import { staticToken } from "../../support/static-token.ts";
 import { asRows, plainStream, streamOf, writesOn } from "../writes/support.ts";
 
@@ -14,18 +14,14 @@ const tokens = {
 
 const anyTokens = { LAKEHEAD_AUTH_STATIC_TOKENS: JSON.stringify([staticToken("any", "any-token", ["read"])]) };
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService({
-    tokens: [
-      staticToken("narrow", tokens.narrow, ["manage", "write", "read"], ["mine_*", "view_*"]),
-      staticToken("reader", tokens.reader, ["read"]),
-      staticToken("writer", tokens.writer, ["write", "manage"]),
-    ],
-    environment: { ...writesOn, LAKEHEAD_CONSISTENCY_SECONDS: "0", LAKEHEAD_STABLE_ROW_IDS: "on" },
-  });
+const service = useService({
+  tokens: [
+    staticToken("narrow", tokens.narrow, ["manage", "write", "read"], ["mine_*", "view_*"]),
+    staticToken("reader", tokens.reader, ["read"]),
+    staticToken("writer", tokens.writer, ["write", "manage"]),
+  ],
+  environment: { ...writesOn, LAKEHEAD_CONSISTENCY_SECONDS: "0", LAKEHEAD_STABLE_ROW_IDS: "on" },
 });
-afterAll(() => service.stop());
 
 let made = 0;
 const makeSource = async (name = `source_${++made}`): Promise<string> => {

@@ -1,29 +1,25 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { expect, test, vi } from "vitest";
+import { type TestService, useService } from "../../support/service.ts";
 import { analyze, canary, exits, explain, get, lives, longTimeouts, vector } from "./support.ts";
 
 vi.setConfig(longTimeouts);
 
 /** The guard is off, so that queries that crash a process reach a worker. */
 const memoryLimit = 400 * 2 ** 20;
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService({
-    environment: {
-      LAKEHEAD_ISOLATION: "all",
-      LAKEHEAD_UNSAFE_GUARD: "off",
-      LAKEHEAD_WORKER_MEMORY_BYTES: String(memoryLimit),
-      // One worker for all plans, so that other plans share it with the crashing one.
-      LAKEHEAD_PLAN_WORKERS: "1",
-      LAKEHEAD_ANALYZE_CONCURRENCY: "2",
-      LAKEHEAD_QUEUE_SECONDS: "100",
-      LAKEHEAD_PLAN_DEADLINE_SECONDS: "100",
-      LAKEHEAD_ANALYZE_DEADLINE_SECONDS: "100",
-    },
-  });
+const service = useService({
+  environment: {
+    LAKEHEAD_ISOLATION: "all",
+    LAKEHEAD_UNSAFE_GUARD: "off",
+    LAKEHEAD_WORKER_MEMORY_BYTES: String(memoryLimit),
+    // One worker for all plans, so that other plans share it with the crashing one.
+    LAKEHEAD_PLAN_WORKERS: "1",
+    LAKEHEAD_ANALYZE_CONCURRENCY: "2",
+    LAKEHEAD_QUEUE_SECONDS: "100",
+    LAKEHEAD_PLAN_DEADLINE_SECONDS: "100",
+    LAKEHEAD_ANALYZE_DEADLINE_SECONDS: "100",
+  },
 });
-afterAll(() => service.stop());
 
 const nearest = { k: 10, vector, vector_column: "vector" };
 const sum = `text = '${canary}' or id = ${"1+".repeat(2000)}1`;

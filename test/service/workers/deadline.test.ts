@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { beforeAll, describe, expect, test, vi } from "vitest";
+import { startTestService, type TestService, useService } from "../../support/service.ts";
 import {
   analyze,
   canary,
@@ -25,18 +25,16 @@ const environment = {
 const oneAtATime = { ...environment, LAKEHEAD_ISOLATION: "analyze", LAKEHEAD_ANALYZE_CONCURRENCY: "1" };
 
 describe("a deadline", () => {
-  let service: TestService;
+  const service = useService({
+    environment: {
+      ...environment,
+      LAKEHEAD_ANALYZE_DEADLINE_SECONDS: "2.5",
+      LAKEHEAD_PLAN_DEADLINE_SECONDS: "2.5",
+    },
+  });
   beforeAll(async () => {
-    service = await startTestService({
-      environment: {
-        ...environment,
-        LAKEHEAD_ANALYZE_DEADLINE_SECONDS: "2.5",
-        LAKEHEAD_PLAN_DEADLINE_SECONDS: "2.5",
-      },
-    });
     await Promise.all([explain(service, "id = 1"), analyze(service, "id = 1")]);
   });
-  afterAll(() => service.stop());
 
   test.each([
     ["analyze", () => analyze(service, slowToRun)],
@@ -59,11 +57,7 @@ describe("a deadline", () => {
 });
 
 describe("a killed worker", () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startTestService({ environment: oneAtATime });
-  });
-  afterAll(() => service.stop());
+  const service = useService({ environment: oneAtATime });
 
   test("its query runs a second time, and fails with 503 after a second kill", async () => {
     const before = exits(service).length;

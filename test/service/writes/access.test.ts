@@ -1,21 +1,21 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { scopes } from "../../../service/auth/index.ts";
 import type { CallOptions } from "../../support/request.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { useService } from "../../support/service.ts";
 import { staticToken } from "../../support/static-token.ts";
 import { asRows, plainStream, writesOn } from "./support.ts";
 
 const token = "token-of-a-team";
-let service: TestService;
+const service = useService({
+  tokens: [staticToken("team", token, scopes, ["team$**", "shared$t*", "t_*"])],
+  environment: writesOn,
+});
 beforeAll(async () => {
-  const tokens = [staticToken("team", token, scopes, ["team$**", "shared$t*", "t_*"])];
-  service = await startTestService({ tokens, environment: writesOn });
   for (const namespace of ["team", "shared", "other"])
     expect((await service.ask(`/v1/namespace/${namespace}/create`)).status).toBe(200);
   for (const table of ["shared$theirs", "shared$secret", "other$table"])
     expect((await service.call("create", table, undefined, asRows(plainStream([1])))).status).toBe(200);
 });
-afterAll(() => service.stop());
 
 const asTeam = (options: CallOptions = {}): CallOptions => ({ ...options, token });
 const rows = (): CallOptions => asRows(plainStream([2]), { token });
@@ -98,12 +98,10 @@ test("the table's name in a body or an encoded address reaches no other table", 
 
 describe("a caller without the scope read", () => {
   const writer = "token-without-the-scope-read";
-  let guarded: TestService;
-  beforeAll(async () => {
-    const tokens = [staticToken("writer", writer, ["write", "manage", "stats"], ["*"])];
-    guarded = await startTestService({ tokens, environment: writesOn });
+  const guarded = useService({
+    tokens: [staticToken("writer", writer, ["write", "manage", "stats"], ["*"])],
+    environment: writesOn,
   });
-  afterAll(() => guarded.stop());
 
   const conditions = {
     when_matched_update_all_filt: "?on=id&when_matched_update_all=true&when_matched_update_all_filt=",

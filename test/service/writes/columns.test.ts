@@ -1,13 +1,9 @@
 import { Field, Int64, makeData, Null, RecordBatch, Schema, Struct, Table, tableToIPC, Utf8 } from "apache-arrow";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { describe, expect, test } from "vitest";
+import { useService } from "../../support/service.ts";
 import { asRows, plainStream, streamOf, writesOn } from "./support.ts";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService({ environment: writesOn });
-});
-afterAll(() => service.stop());
+const service = useService({ environment: writesOn });
 
 const refusal = (text: string | RegExp, code = 13) => ({
   status: 400,

@@ -2,23 +2,19 @@ import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type Connection, connect, type Table } from "@lancedb/lancedb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { useService } from "../../support/service.ts";
 import { asRows, plainRow, plainStream, writesOn } from "./support.ts";
 
 // Each table is written by the service, changed by another connection, and written by the service again: by a handle that it
 // has kept, if that is still of the newest version.
 
-let service: TestService;
+// As in a worker that writes: handles do not renew themselves.
+const service = useService({ environment: { ...writesOn, LAKEHEAD_CONSISTENCY_SECONDS: "0" } });
 let other: Connection;
 beforeAll(async () => {
-  // As in a worker that writes: handles do not renew themselves.
-  service = await startTestService({ environment: { ...writesOn, LAKEHEAD_CONSISTENCY_SECONDS: "0" } });
   other = await connect(service.directory);
 });
-afterAll(async () => {
-  other.close();
-  await service.stop();
-});
+afterAll(() => other.close());
 
 let tables = 0;
 /** A table of version 2 with the ids 1 and 2; the service has a handle of it. */

@@ -1,15 +1,11 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { expect, test } from "vitest";
+import { useService } from "../../support/service.ts";
 import { writesOn } from "./support.ts";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService({ environment: { ...writesOn, LAKEHEAD_MAX_WRITE_BYTES: String(2 ** 20) } });
-});
-afterAll(() => service.stop());
+const service = useService({ environment: { ...writesOn, LAKEHEAD_MAX_WRITE_BYTES: String(2 ** 20) } });
 
 const bytes = 16 * 2 ** 20;
 

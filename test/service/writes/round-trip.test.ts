@@ -1,17 +1,13 @@
 import { Field, Schema, tableFromIPC, Utf8 } from "apache-arrow";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createLog } from "../../../service/telemetry/log.ts";
 import { sendRequest } from "../../support/request.ts";
-import { isolated, startTestService, type TestService } from "../../support/service.ts";
+import { isolated, startTestService, useService } from "../../support/service.ts";
 import { dictionary, lz4, uncompressed, zstd } from "./streams.ts";
 import { asRows, plainSchema, plainStream, streamOf, writesOn } from "./support.ts";
 
-let service: TestService;
-beforeAll(async () => {
-  // Within the staleness bound, so that a write must remove cached handles for its caller to see it.
-  service = await startTestService({ environment: { ...writesOn, ...isolated, LAKEHEAD_CONSISTENCY_SECONDS: "3600" } });
-});
-afterAll(() => service.stop());
+// Within the staleness bound, so that a write must remove cached handles for its caller to see it.
+const service = useService({ environment: { ...writesOn, ...isolated, LAKEHEAD_CONSISTENCY_SECONDS: "3600" } });
 
 const call = async (operation: string, table: string, body?: object) => {
   const answer = await service.call(operation, table, body);

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
-import { ApiError, type MaintenanceFigures, type MaintenanceResult, UnreachableError } from "../api.ts";
+import type { MaintenanceFigures, MaintenanceResult } from "../../../query/answers.ts";
+import { ApiError, UnreachableError } from "../api.ts";
 import { useChanges, useSession } from "../context.ts";
 import { formatBytes, formatCount } from "../format.ts";
 import { html } from "../html.ts";

@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Api, ArrowField, Description } from "../api.ts";
+import type { JsonField } from "../../../query/answers.ts";
+import type { Api, Description } from "../api.ts";
 import { numbersOf, textOf } from "../cell.ts";
 import { useSession } from "../context.ts";
 import { formatCount, formatShare } from "../format.ts";
@@ -151,7 +152,7 @@ const Picture = ({ plot, label, choose }: { plot: Plot; label: string; choose: (
 };
 
 /** Whether points can be coloured by a column. */
-const hasColors = ({ type: { type } }: ArrowField): boolean => !/list|struct|map|binary|blob/.test(type);
+const hasColors = ({ type: { type } }: JsonField): boolean => !/list|struct|map|binary|blob/.test(type);
 
 const Choices = ({
   fields,
@@ -160,7 +161,7 @@ const Choices = ({
   shown,
   put,
 }: {
-  fields: readonly ArrowField[];
+  fields: readonly JsonField[];
   vectors: readonly VectorColumn[];
   column: string;
   shown: Shown;

@@ -1,15 +1,15 @@
 import { distance } from "fastest-levenshtein";
-import type { ArrowField } from "../api.ts";
+import type { JsonField } from "../../../query/answers.ts";
 
 const number = /^(u?int|float|double|halffloat|decimal)/;
-const isNumber = ({ type: { type } }: ArrowField): boolean => number.test(type);
-const isText = ({ type: { type } }: ArrowField): boolean => /utf8|string/.test(type);
+const isNumber = ({ type: { type } }: JsonField): boolean => number.test(type);
+const isText = ({ type: { type } }: JsonField): boolean => /utf8|string/.test(type);
 
 /** A name as an expression takes it. */
 export const quoted = (name: string): string => (/^[a-z_][a-z0-9_]*$/.test(name) ? name : `\`${name}\``);
 
 /** Examples of a field with the table's own columns; undefined where none fits. */
-export const placeholderOf = (key: string, columns: readonly ArrowField[]): string | undefined => {
+export const placeholderOf = (key: string, columns: readonly JsonField[]): string | undefined => {
   const names = columns.slice(0, 2).map(({ name }) => name);
   const value = columns.find(isNumber) ?? columns.find(isText);
   if (value === undefined) return undefined;
@@ -21,7 +21,7 @@ export const placeholderOf = (key: string, columns: readonly ArrowField[]): stri
 const comparison = /(?:`(?<quoted>[^`]+)`|(?<plain>[A-Za-z_]\w*))\s*(?:=|!=|<>|<=?|>=?|like|in\s*\()\s*(?:'[^']*)?$/i;
 
 /** The column that the text is just compared with, whose values would complete it. */
-export const comparedColumn = (text: string, columns: readonly ArrowField[]): ArrowField | undefined => {
+export const comparedColumn = (text: string, columns: readonly JsonField[]): JsonField | undefined => {
   const { quoted: name, plain } = comparison.exec(text)?.groups ?? {};
   return columns.find((column) => column.name === (name ?? plain));
 };
@@ -35,7 +35,7 @@ const maxCompletions = 20;
 export const completionsOf = (
   key: string,
   text: string,
-  columns: readonly ArrowField[],
+  columns: readonly JsonField[],
   values: readonly string[],
 ): readonly string[] => {
   if (key === "filter" && comparedColumn(text, columns) !== undefined) {
@@ -69,7 +69,7 @@ const namesIn = (key: string, text: string): readonly string[] => {
 };
 
 /** What the reader may have meant by a name that is no column but is close to one. */
-export const didYouMean = (key: string, text: string, columns: readonly ArrowField[]): string | undefined => {
+export const didYouMean = (key: string, text: string, columns: readonly JsonField[]): string | undefined => {
   const known = columns.map(({ name }) => name);
   for (const name of namesIn(key, text)) {
     if (name.length < 3 || known.includes(name)) continue;

@@ -1,4 +1,4 @@
-import type { ArrowField, TagEntry, VersionEntry } from "../api.ts";
+import type { JsonField, TagEntry, VersionEntry } from "../../../query/answers.ts";
 import { textOf } from "../cell.ts";
 import { useSession } from "../context.ts";
 import { html } from "../html.ts";
@@ -12,7 +12,7 @@ import { VectorField } from "./vector-field.ts";
 
 /** What the form offers as suggestions. Parts that are not known yet are empty. */
 export interface Suggestions {
-  readonly columns: readonly ArrowField[];
+  readonly columns: readonly JsonField[];
   readonly versions: readonly VersionEntry[];
   readonly tags: Readonly<Record<string, TagEntry>>;
 }

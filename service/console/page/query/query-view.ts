@@ -1,24 +1,42 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { ArrowField, Query } from "../api.ts";
+import type { JsonField } from "../../../query/answers.ts";
+import type { Query } from "../api.ts";
 import { numbersOf } from "../cell.ts";
 import { useSession } from "../context.ts";
 import { formatCount } from "../format.ts";
 import { html } from "../html.ts";
 import { useAction, useLoad } from "../load.ts";
-import { CopyButton, Failure, MissingScope } from "../parts.ts";
+import { CopyButton, Failure, MissingScope, Tabs } from "../parts.ts";
 import { PlanView } from "../plan/plan-view.ts";
 import { addressOf, parseRoute, type Route } from "../route.ts";
 import { type Rows, readRows } from "../rows.ts";
 import { RowsTable } from "../rows-table.ts";
 import { vectorColumns } from "../schema.ts";
-import { CopyAs } from "./copy-as.ts";
 import { type Form, fromQuery, toQuery } from "./form.ts";
 import { takePending } from "./pending.ts";
 import { QueryForm, type Suggestions } from "./query-form.ts";
 import { saveReport } from "./report.ts";
 import { findRun, type Run, storedRuns, storeRun } from "./runs.ts";
-import type { RunKind } from "./snippets.ts";
+import { type Request, type RunKind, snippets } from "./snippets.ts";
 import { TryThese } from "./try-these.ts";
+
+const languages = [
+  ["curl", "curl"],
+  ["python", "Python"],
+  ["typescript", "TypeScript"],
+] as const;
+
+const CopyAs = ({ request }: { request: Request }) => {
+  const [language, setLanguage] = useState<keyof typeof snippets>("curl");
+  const text = snippets[language](request);
+  return html`<details class="code">
+    <summary>Copy as</summary>
+    <${Tabs} label="Language" options=${languages} chosen=${language} choose=${setLanguage} />
+    <pre tabindex="0">${text}</pre>
+    <${CopyButton} text=${text} />
+    <span class="muted">The token comes from the variable LAKEHEAD_TOKEN.</span>
+  </details>`;
+};
 
 const kinds: readonly { readonly kind: RunKind; readonly scope: string; readonly label: string }[] = [
   { kind: "analyze", scope: "analyze", label: "Analyze" },
@@ -35,7 +53,7 @@ const afterPaint = (action: () => void): void => {
 /** What LanceDB's clients send unless told otherwise. The REST API's own default is to filter after the search. */
 const clientDefaults: Query = { prefilter: true };
 
-const noColumns: readonly ArrowField[] = [];
+const noColumns: readonly JsonField[] = [];
 
 /** Why a search returned fewer rows than were asked for, if a filter after it may be the reason. */
 const shortfall = ({ query }: Run, rows: number): string => {

@@ -1,4 +1,5 @@
-import type { ArrowField, Query } from "../api.ts";
+import type { JsonField } from "../../../query/answers.ts";
+import type { Query } from "../api.ts";
 import { type Cell, numbersOf, textOf } from "../cell.ts";
 import { useSession } from "../context.ts";
 import { html } from "../html.ts";
@@ -23,7 +24,7 @@ const literalOf = (cell: Cell | undefined): string | undefined => {
 };
 
 /** Queries of the table's own columns and values. */
-export const examplesOf = (columns: readonly ArrowField[], sample: Sample): readonly Example[] => {
+export const examplesOf = (columns: readonly JsonField[], sample: Sample): readonly Example[] => {
   const vectors = vectorColumns(columns).map(({ name }) => name);
   const narrow = columns.map(({ name }) => name).filter((name) => literalOf(sample[name]) !== undefined);
   const value = columns.find(({ name, type: { type } }) => /utf8|string/.test(type) && narrow.includes(name))?.name;
@@ -55,7 +56,7 @@ export const examplesOf = (columns: readonly ArrowField[], sample: Sample): read
 
 interface Props {
   readonly table: string;
-  readonly columns: readonly ArrowField[];
+  readonly columns: readonly JsonField[];
 }
 
 /** What a reader without a query can begin with. */

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
-import type { ArrowField, Query } from "../api.ts";
+import type { JsonField } from "../../../query/answers.ts";
+import type { Query } from "../api.ts";
 import { addressOf, parseRoute } from "../route.ts";
 
 /** Which rows of a table are shown, as the address keeps it. */
@@ -77,7 +78,7 @@ export const sortedBy = (browse: Browse, column: string): Browse => {
 };
 
 /** Whether the engine can sort by a column. */
-export const isSortable = ({ type: { type } }: ArrowField): boolean => !/list|struct|map|binary|blob/.test(type);
+export const isSortable = ({ type: { type } }: JsonField): boolean => !/list|struct|map|binary|blob/.test(type);
 
 /** The state of the view, which its address names too. */
 export const useBrowse = (table: string) => {

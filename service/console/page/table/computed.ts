@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
-import type { ArrowField, Description } from "../api.ts";
+import type { JsonField } from "../../../query/answers.ts";
+import type { Description } from "../api.ts";
 import { mayChange, SendButton } from "../changes/send-button.ts";
 import { useSession } from "../context.ts";
 import { html } from "../html.ts";
@@ -20,7 +21,7 @@ const parsed = (text: string | undefined): Record<string, unknown> | undefined =
 };
 
 /** How the values of a column are computed: by SQL or a Function; undefined for a column that is not. */
-export const computedBy = ({ metadata = {} }: ArrowField): string | undefined => {
+export const computedBy = ({ metadata = {} }: JsonField): string | undefined => {
   const expression = metadata["computed_column.expression"];
   if (expression !== undefined) return expression;
   const bound = parsed(metadata["lakehead.function"])?.function as { id?: string[]; version?: number } | undefined;
@@ -28,7 +29,7 @@ export const computedBy = ({ metadata = {} }: ArrowField): string | undefined =>
 };
 
 /** How a column is computed, with the request that computes new and changed rows. */
-export const Computed = ({ table, branch, field }: Refreshable & { field: ArrowField }) => {
+export const Computed = ({ table, branch, field }: Refreshable & { field: JsonField }) => {
   const { me } = useSession();
   const by = computedBy(field);
   if (by === undefined) return null;

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { ArrowField } from "../api.ts";
+import type { JsonField } from "../../../query/answers.ts";
 import { mayChange, SendButton, WhyNoChange } from "../changes/send-button.ts";
 import { useSession } from "../context.ts";
 import { html } from "../html.ts";
@@ -8,7 +8,7 @@ import { dimensionsOf } from "../schema.ts";
 const distances = ["l2", "cosine", "dot"] as const;
 
 /** Types that fit a column, the usual one first. */
-export const indexTypesOf = (field: ArrowField): readonly string[] => {
+export const indexTypesOf = (field: JsonField): readonly string[] => {
   const { type } = field.type;
   if (dimensionsOf(field) !== undefined) return ["IVF_PQ", "IVF_HNSW_SQ", "IVF_HNSW_PQ", "IVF_FLAT"];
   if (/utf8|string/.test(type)) return ["BTREE", "BITMAP", "FTS"];
@@ -24,7 +24,7 @@ const numeric = [
 interface Props {
   readonly table: string;
   readonly branch: string | undefined;
-  readonly fields: readonly ArrowField[];
+  readonly fields: readonly JsonField[];
 }
 
 /** Makes an index of a column, after the request was shown. */

@@ -1,4 +1,4 @@
-import type { Statistics } from "../api.ts";
+import type { Statistics } from "../../../query/answers.ts";
 import { formatCount, formatShare } from "../format.ts";
 import { html } from "../html.ts";
 import { lengthBars } from "./lengths.ts";

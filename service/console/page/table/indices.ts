@@ -1,10 +1,11 @@
-import type { Api, IndexEntry, IndexStatistics } from "../api.ts";
+import type { IndexEntry, IndexStatistics } from "../../../query/answers.ts";
+import type { Api } from "../api.ts";
 import { mayChange, SendButton } from "../changes/send-button.ts";
 import { useSession } from "../context.ts";
 import { formatBytes, formatCount, formatShare } from "../format.ts";
 import { html } from "../html.ts";
 
-export type Index = IndexEntry & Partial<IndexStatistics>;
+export type Index = IndexEntry & Partial<Pick<IndexStatistics, "distance_type" | "num_indices">>;
 
 /** The indices of a table with the statistics of each. */
 export const loadIndices = async (

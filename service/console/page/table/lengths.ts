@@ -1,4 +1,4 @@
-import type { Statistics } from "../api.ts";
+import type { Statistics } from "../../../query/answers.ts";
 
 /** A bar of the histogram: fragments with `from` to `to` rows. */
 export interface LengthBar {

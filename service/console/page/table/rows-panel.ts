@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
-import type { Api, ArrowField, Description, Query } from "../api.ts";
+import type { JsonField } from "../../../query/answers.ts";
+import type { Api, Description, Query } from "../api.ts";
 import { useSession } from "../context.ts";
 import { formatCount } from "../format.ts";
 import { html } from "../html.ts";
@@ -15,9 +16,9 @@ import { RowDrawer } from "./row-drawer.ts";
 interface Page {
   readonly rows: Rows;
   readonly from: number;
-  readonly columns: readonly ArrowField[];
+  readonly columns: readonly JsonField[];
   readonly deferred: readonly DeferredColumn[];
-  readonly unreadable: readonly ArrowField[];
+  readonly unreadable: readonly JsonField[];
   /** Rows of the filter; undefined if the credentials do not permit to count them. */
   readonly total: number | undefined;
   /** The same rows in one file, from the first one. */
@@ -87,7 +88,7 @@ const ColumnPicker = ({
   hidden,
   change,
 }: {
-  columns: readonly ArrowField[];
+  columns: readonly JsonField[];
   hidden: readonly string[];
   change: (hidden: readonly string[]) => void;
 }) => {

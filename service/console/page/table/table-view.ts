@@ -1,5 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
-import type { Description, Statistics, VersionEntry } from "../api.ts";
+import type { Statistics, VersionEntry } from "../../../query/answers.ts";
+import type { Description } from "../api.ts";
 import { isRunning } from "../changes/changes.ts";
 import { mayChange } from "../changes/send-button.ts";
 import { useChanges, useSession } from "../context.ts";

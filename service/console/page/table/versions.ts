@@ -1,5 +1,5 @@
 import { useMemo, useState } from "preact/hooks";
-import type { VersionEntry } from "../api.ts";
+import type { VersionEntry } from "../../../query/answers.ts";
 import { useSession } from "../context.ts";
 import { formatCount, formatTime } from "../format.ts";
 import { html } from "../html.ts";

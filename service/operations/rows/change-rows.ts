@@ -1,15 +1,15 @@
 import { z } from "zod";
+import { count } from "../../query/answers.ts";
 import { columnName, optional } from "../../query/fields.ts";
 import { listOf, maxSizes } from "../../query/lists.ts";
 import { defineOperation } from "../operation.ts";
 import { branchField } from "../shared/common-fields.ts";
-import { authorizeSql, branchOf, committed, count, versionAnswer } from "../shared/write.ts";
+import { authorizeSql, branchOf, committed, versionAnswer } from "../shared/write.ts";
 
 export const update = defineOperation({
   name: "update",
   target: "table",
   path: "update",
-  methods: ["POST"],
   scope: "write",
   admission: "write",
   errors: [12, 14, 20, 22],
@@ -39,5 +39,24 @@ export const update = defineOperation({
     );
     const { updated } = commit.rows;
     return committed({ version: commit.version, updated_rows: updated, rows_updated: updated }, commit);
+  },
+});
+
+export const deleteRows = defineOperation({
+  name: "delete",
+  target: "table",
+  path: "delete",
+  scope: "write",
+  admission: "write",
+  errors: [12, 14, 22],
+  summary: "Deletes the rows that match a predicate (which also requires the scope `read`)",
+  body: z.object({ predicate: z.string().describe("SQL predicate; `true` for all rows"), branch: branchField }),
+  example: { predicate: "id = 1" },
+  answer: versionAnswer.extend({ num_deleted_rows: count }),
+  handle: async (tools, table, { predicate, branch }, call) => {
+    authorizeSql(call, table);
+    const target = { table, ...branchOf(tools, branch) };
+    const commit = await tools.database.deleteRows(target, tools.guard.predicate(predicate));
+    return committed({ version: commit.version, num_deleted_rows: commit.rows.deleted }, commit);
   },
 });

@@ -1,11 +1,12 @@
 import { z } from "zod";
-import { ServiceError } from "../../errors.ts";
-import type { RecordRow } from "../../lance/maintenance/maintenance-record.ts";
-import { mapConcurrently } from "../../lance/map-concurrently.ts";
-import { defineOperation, type Tools } from "../operation.ts";
-import { emptyBody } from "../shared/snapshot.ts";
-import { count } from "../shared/write.ts";
-import { joinIds, tablesBeneath } from "../tables/list-all-tables.ts";
+import { ServiceError } from "../errors.ts";
+import type { RecordRow } from "../lance/maintenance/maintenance-record.ts";
+import { mapConcurrently } from "../lance/map-concurrently.ts";
+import { count, type MaintenanceState, maintenanceResult, maintenanceState } from "../query/answers.ts";
+import { defineOperation, type Tools } from "./operation.ts";
+import { emptyBody } from "./shared/snapshot.ts";
+import { committed } from "./shared/write.ts";
+import { joinIds, tablesBeneath } from "./tables/lists.ts";
 
 const maxTables = 500;
 
@@ -13,27 +14,8 @@ const maxTables = 500;
 const concurrency = 4;
 const maxFactsMs = 10_000;
 
-const state = z
-  .object({
-    id: z.string().describe("The parts of the id, joined by the delimiter"),
-    has_rule: z.boolean().describe("A table without a rule is left alone"),
-    due: z.array(z.string()).readonly().describe("What is due, and from which value"),
-    notes: z.array(z.string()).readonly().describe("What maintenance cannot do, with the way out"),
-    problem: z.string().optional().describe("Why the table could not be judged"),
-    due_since_millis: count.optional().describe("When a run first found it due; absent: none has, or it is done"),
-    finished_at_millis: count.optional().describe("When a run last ended its work on it"),
-    left: z.string().optional().describe("What that run left, or why it failed"),
-    holder: z
-      .object({ owner: z.string(), expires_at_millis: count })
-      .optional()
-      .describe("The run that works on it, and when its lease ends unless it is renewed"),
-  })
-  .meta({ id: "MaintenanceState" });
-
-type State = z.output<typeof state>;
-
 /** What the record says of a table. A time of 0 is none. */
-const recorded = (row: RecordRow | undefined): Omit<State, "id" | "has_rule" | "due" | "notes"> => {
+const recorded = (row: RecordRow | undefined): Omit<MaintenanceState, "id" | "has_rule" | "due" | "notes"> => {
   if (row === undefined) return {};
   const { owner, expiresAt, dueSince, finishedAt, note } = row;
   return {
@@ -49,7 +31,7 @@ const stateOf = async (
   { database, maintenance }: Tools,
   parts: readonly string[],
   row: RecordRow | undefined,
-): Promise<Omit<State, "id"> | undefined> => {
+): Promise<Omit<MaintenanceState, "id"> | undefined> => {
   const base = { has_rule: true, due: [], notes: [], ...recorded(row) };
   const [namespace, name] = [parts.slice(0, -1), parts.at(-1) ?? ""];
   try {
@@ -99,7 +81,7 @@ export const listMaintenance = defineOperation({
       .describe("Maximum tables to judge; those that a run has found due come first"),
   }),
   answer: z.object({
-    tables: z.array(state).describe("The judged tables; fewer than limit where the time did not suffice"),
+    tables: z.array(maintenanceState).describe("The judged tables; fewer than limit where the time did not suffice"),
     total: count.describe("Number of permitted tables"),
   }),
   handle: async (tools, root, _body, { parameters: { limit }, principal, delimiter }) => {
@@ -115,5 +97,30 @@ export const listMaintenance = defineOperation({
     const names = joinIds(judged, delimiter);
     const tables = states.flatMap((found, index) => (found === undefined ? [] : [{ id: names[index], ...found }]));
     return { tables, total: ids.length };
+  },
+});
+
+export const maintain = defineOperation({
+  name: "maintain",
+  target: "table",
+  path: "maintain",
+  extension: "service",
+  scope: "manage",
+  admission: "write",
+  errors: [14, 19],
+  summary:
+    "Merges fragments and extends indices where the table's rule says that it is due, and answers when it is done",
+  body: emptyBody,
+  answer: maintenanceResult,
+  handle: async ({ database, maintenance }, table) => {
+    // The record of runs gets no row for a table that does not exist.
+    await database.requireTable(table, {});
+    try {
+      const result = await maintenance.maintain(table);
+      return committed(result, { before: result.before.version, version: result.version });
+    } finally {
+      // Another process has changed it, perhaps also where it failed.
+      database.forget(table.key);
+    }
   },
 });

@@ -1,16 +1,16 @@
 import { z } from "zod";
-import { authorize } from "../../auth/index.ts";
-import { invalid, ServiceError } from "../../errors.ts";
-import type { TableId } from "../../guard/table-id.ts";
-import { mapConcurrently } from "../../lance/map-concurrently.ts";
-import { storedView } from "../../lance/writes/view-writes.ts";
-import type { StoredView } from "../../lance/writes/write-calls.ts";
-import { natural, optional } from "../../query/fields.ts";
-import { type Call, defineOperation, OperationResponse, type Tools } from "../operation.ts";
-import { pageOfNames, pageParameters, pageToken } from "../shared/page.ts";
-import { consistencyOf, emptyBody } from "../shared/snapshot.ts";
-import { committed } from "../shared/write.ts";
-import { callerOf } from "../uploads/uploads.ts";
+import { authorize } from "../auth/index.ts";
+import { invalid, ServiceError } from "../errors.ts";
+import type { TableId } from "../guard/table-id.ts";
+import { mapConcurrently } from "../lance/map-concurrently.ts";
+import { storedView } from "../lance/writes/view-writes.ts";
+import type { StoredView } from "../lance/writes/write-calls.ts";
+import { natural, optional } from "../query/fields.ts";
+import { type Call, defineOperation, OperationResponse, type Tools } from "./operation.ts";
+import { callerOf } from "./shared/current-call.ts";
+import { pageOfNames, pageParameters, pageToken } from "./shared/page.ts";
+import { consistencyOf, emptyBody } from "./shared/snapshot.ts";
+import { committed } from "./shared/write.ts";
 
 /** The definition that the SDK keeps of a view of the kind `select`. */
 const storedDefinition = z.object({
@@ -64,7 +64,6 @@ export const createView = defineOperation({
   name: "create_materialized_view",
   target: "view",
   path: "create",
-  methods: ["POST"],
   scope: "manage",
   admission: "write",
   missing: [4],
@@ -116,7 +115,6 @@ export const describeView = defineOperation({
   name: "describe_materialized_view",
   target: "view",
   path: "describe",
-  methods: ["POST"],
   extension: "lancedb",
   scope: null,
   admission: "metadata",
@@ -153,7 +151,6 @@ export const refreshView = defineOperation({
   name: "refresh_materialized_view",
   target: "view",
   path: "refresh",
-  methods: ["POST"],
   scope: "write",
   admission: "metadata",
   errors: [0, 14],
@@ -191,7 +188,6 @@ export const dropView = defineOperation({
   name: "drop_materialized_view",
   target: "view",
   path: "drop",
-  methods: ["POST"],
   extension: "lancedb",
   scope: "manage",
   admission: "write",
