@@ -25,5 +25,21 @@ export const jobLabels = {
   job: "lakehead/job",
   table: "lakehead/table",
 } as const;
+/** The label of a pod's RayCluster, by KubeRay. */
+export const rayClusterLabel = "ray.io/cluster";
 /** Labels of pods that the metrics of Kubernetes carry. */
-export const jobPodLabels: readonly string[] = [...Object.values(jobLabels), "ray.io/cluster"];
+export const jobPodLabels: readonly string[] = [...Object.values(jobLabels), rayClusterLabel];
+/** The label of a node's machine type, by Kubernetes. */
+export const machineLabel = "node.kubernetes.io/instance-type";
+/** The labels of nodes on spot capacity: by EKS, and by GKE. */
+export const spotLabels: readonly (readonly [label: string, value: string])[] = [
+  ["eks.amazonaws.com/capacityType", "SPOT"],
+  ["cloud.google.com/gke-spot", "true"],
+];
+/** Labels of nodes that the metrics of Kubernetes carry: they decide what a pod costs. */
+export const pricedNodeLabels: readonly string[] = [machineLabel, ...spotLabels.map(([label]) => label)];
+/** kube-state-metrics' setting for both. */
+export const metricLabels: readonly string[] = [
+  `pods=[${jobPodLabels.join(",")}]`,
+  `nodes=[${pricedNodeLabels.join(",")}]`,
+];

@@ -1,52 +1,9 @@
 /** What a planned stack costs in a month, from a table of prices. Pure. */
 
-import { z } from "zod";
 import { markdownHead, markdownRow } from "../../tools/markdown-table.ts";
 import type { Plan, PlanEntry } from "./plan.ts";
+import { type PriceRow, priceOf } from "./prices.ts";
 import type { Plain } from "./values.ts";
-
-const item = z.string().min(1);
-const usd = z.number().nonnegative();
-
-const rowSchema = z
-  .strictObject({
-    cloud: z.enum(["aws", "gcp"]),
-    /** `*` for a price that is the same in every region. */
-    region: z.string().min(1),
-    /** A machine type, with ` spot` behind it for its spot price, or a thing such as `NAT gateway`. */
-    item: item.optional(),
-    usd: usd.optional(),
-    /** Of several items, instead of `item` and `usd`. */
-    prices: z.record(item, usd).optional(),
-    per: z.enum(["hour", "GiB-month"]),
-    /** The day on which the source had the price, or was read. */
-    date: z.string().regex(/^\d{4}-\d{2}-\d{2}$/, { error: "a date such as 2026-11-24" }),
-    source: z.url(),
-    note: z.string().optional(),
-  })
-  .refine(({ item, usd, prices }) => [item, usd].every((each) => (each === undefined) === (prices !== undefined)), {
-    error: "write item and usd, or prices",
-  })
-  .transform(({ item = "", usd = 0, prices = { [item]: usd }, ...row }) =>
-    Object.entries(prices).map(([name, price]) => ({ ...row, item: name, usd: price })),
-  );
-export type PriceRow = z.output<typeof rowSchema>[number];
-
-export class PriceError extends Error {}
-
-/** @throws PriceError that names the file, the key and what to write */
-export function parsePrices(text: string, file: string): PriceRow[] {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new PriceError(`${file}: ${(error as Error).message}; write JSON as in infra/offline-plan/prices.json`);
-  }
-  const parsed = z.strictObject({ rows: z.array(rowSchema) }).safeParse(value);
-  if (parsed.success) return parsed.data.rows.flat();
-  const faults = parsed.error.issues.map(({ path, message }) => `${file}: ${path.join(".")}: ${message}`);
-  throw new PriceError(`${faults.join("\n")}\nwrite rows as in infra/offline-plan/prices.json`);
-}
 
 /** What a resource uses of one item, idle and with every pool at its maximum. */
 interface Use {
@@ -184,13 +141,10 @@ export interface Cost {
 /** Hours of an average month, as both clouds' calculators have it. */
 export const hours = 730;
 
-/** @param prices the last row of an item wins */
 export function costOf(plan: Plan, prices: readonly PriceRow[]): Cost {
   const provider = plan.entries.find(({ type }) => type === "pulumi:providers:aws" || type === "pulumi:providers:gcp");
   const cloud = provider?.type.split(":")[2];
   const region = text(provider?.inputs.region);
-  const rowOf = (item: string): PriceRow | undefined =>
-    prices.findLast((row) => row.cloud === cloud && row.item === item && [region, "*"].includes(row.region));
 
   const uses = new Map<string, Use>();
   for (const entry of plan.entries)
@@ -203,7 +157,7 @@ export function costOf(plan: Plan, prices: readonly PriceRow[]): Cost {
   const missing: string[] = [];
   const dates: string[] = [];
   for (const { group, item, idle, maximum } of uses.values()) {
-    const row = rowOf(item);
+    const row = priceOf(prices, { cloud, region }, item);
     if (row === undefined) {
       missing.push(`${item} in ${region} (${amount(idle, maximum)})`);
       continue;

@@ -1,14 +1,14 @@
 /** `npm run plan`: prints the resources of a stack, or the difference of a change, without cloud, account or CLI. */
 
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { markdownHead, markdownRow } from "../../tools/markdown-table.ts";
 import { readArguments, runCommand, UsageError } from "../command-line.ts";
-import { costOf, PriceError, parsePrices, renderCost } from "./cost.ts";
+import { costOf, renderCost } from "./cost.ts";
 import { diffPlans, emptyPlan } from "./diff.ts";
 import { renderGolden } from "./golden.ts";
 import { renderGraph } from "./graph.ts";
 import { type Plan, planOf } from "./plan.ts";
+import { PriceError, readPrices } from "./prices.ts";
 import { ProjectError, readProject, readStackConfig, stackNames } from "./project.ts";
 import { renderDiff } from "./render-diff.ts";
 import { RevisionError, withRevision } from "./revision.ts";
@@ -61,19 +61,6 @@ async function planAgainst(root: string, stack: string, revision: string, timeou
       planStack(root, stack, timeout).then(({ plan }) => plan),
     ]);
     return diffPlans(before, after);
-  });
-}
-
-/** The rows of the project, and the user's after them. @throws PriceError */
-function readPrices(own: string | undefined) {
-  const files = [new URL("prices.json", import.meta.url), ...(own === undefined ? [] : [resolve(own)])];
-  return files.flatMap((file) => {
-    const name = typeof file === "string" ? file : "prices.json";
-    try {
-      return parsePrices(readFileSync(file, "utf8"), name);
-    } catch (error) {
-      throw error instanceof PriceError ? error : new PriceError(`${name} is not read: ${(error as Error).message}`);
-    }
   });
 }
 

@@ -1,5 +1,9 @@
 /** The state of a running stack: the parts of Kubernetes objects that the checks read. */
 
+import type { Amount } from "../model/fit.ts";
+import { parseMemory } from "../model/quantity.ts";
+import { gpuResource } from "../model/roles.ts";
+
 export interface Metadata {
   readonly name: string;
   readonly namespace?: string;
@@ -15,6 +19,9 @@ export interface Condition {
   readonly message?: string;
 }
 
+/** Amounts of resources as Kubernetes writes them. */
+export type Quantities = Readonly<Record<string, string>>;
+
 export interface NodeFact {
   readonly metadata: Metadata;
   readonly spec: {
@@ -22,21 +29,29 @@ export interface NodeFact {
     readonly unschedulable?: boolean;
   };
   readonly status: {
-    readonly allocatable?: Readonly<Record<string, string>>;
+    readonly allocatable?: Quantities;
     readonly conditions?: readonly Condition[];
   };
 }
 
 export interface PodFact {
   readonly metadata: Metadata;
-  readonly spec: { readonly nodeName?: string; readonly nodeSelector?: Readonly<Record<string, string>> };
+  readonly spec: {
+    readonly nodeName?: string;
+    readonly nodeSelector?: Readonly<Record<string, string>>;
+    readonly containers?: readonly { readonly resources?: { readonly requests?: Quantities } }[];
+  };
   readonly status: {
     readonly phase?: string;
     readonly conditions?: readonly Condition[];
     readonly containerStatuses?: readonly {
       readonly name: string;
       readonly ready: boolean;
-      readonly state?: { readonly waiting?: { readonly reason?: string; readonly message?: string } };
+      readonly state?: {
+        readonly waiting?: { readonly reason?: string; readonly message?: string };
+        readonly running?: { readonly startedAt: string };
+        readonly terminated?: { readonly startedAt: string; readonly finishedAt: string };
+      };
     }[];
   };
 }
@@ -91,3 +106,16 @@ export interface Answer {
 
 export const isReady = (conditions: readonly Condition[] | undefined, type = "Ready"): boolean =>
   conditions?.some((condition) => condition.type === type && condition.status === "True") ?? false;
+
+export const amountOf = (quantities: Quantities): Amount => ({
+  cpus: cpuQuantity(quantities.cpu ?? "0"),
+  memoryBytes: parseMemory(quantities.memory ?? "0"),
+  gpus: Number(quantities[gpuResource] ?? 0),
+  ...(quantities["ephemeral-storage"] === undefined ? {} : { diskBytes: parseMemory(quantities["ephemeral-storage"]) }),
+});
+
+/** CPUs of a Kubernetes quantity, such as `7910m` or `8`. Any other text is 0. */
+function cpuQuantity(text: string): number {
+  const match = /^(?<number>\d+(?:\.\d+)?)(?<milli>m?)$/.exec(text)?.groups;
+  return match === undefined ? 0 : Number(match.number) / (match.milli === "m" ? 1000 : 1);
+}

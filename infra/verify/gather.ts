@@ -35,7 +35,9 @@ export interface ServiceOptions {
 }
 
 export const gatherNodes = (kubectl: Kubectl) => kubectl.list<NodeFact>("nodes");
-export const gatherPods = (kubectl: Kubectl) => kubectl.list<PodFact>("pods", "-A");
+/** @param namespace default: all */
+export const gatherPods = (kubectl: Kubectl, namespace?: string) =>
+  kubectl.list<PodFact>("pods", ...(namespace === undefined ? ["-A"] : ["-n", namespace]));
 
 export async function gatherAccounts(kubectl: Kubectl, { config, outputs }: Stack) {
   const find = (name: string) => kubectl.find<AccountFact>("serviceaccount", name, config.namespace);

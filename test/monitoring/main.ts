@@ -1,11 +1,18 @@
-/** `npm run test:monitoring`: promtool checks that each alert fires and stays quiet when it should; the operator's schemas, the monitors and rules. */
+/**
+ * `npm run test:monitoring`: promtool checks that each alert fires and stays quiet when it should; the operator's schemas, the
+ * monitors and rules; a real Prometheus, that the service and a real Ray export what they read.
+ */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { stringify } from "yaml";
 import { alertGroups, ruleGroups } from "../../infra/model/alerts.ts";
+import { pythonWith } from "../../tools/parts/python.ts";
 import { type AlertCase, alertCases } from "./cases.ts";
+import { costsOfRecordedPods } from "./costs.ts";
+import { askEveryQuery } from "./live.ts";
 import { monitoringObjects, schemaFault } from "./objects.ts";
 
 const namespace = "lancedb";
@@ -41,7 +48,7 @@ if (spawnSync("promtool", ["--version"]).status !== 0) {
   process.exit(0);
 }
 const folder = mkdtempSync(join(tmpdir(), "lakehead-monitoring-"));
-const count = { passed: 0, failed: 0 };
+const count = { passed: 0, failed: 0, skipped: 0 };
 const conclude = (what: string, fault: string): void => {
   count[fault === "" ? "passed" : "failed"]++;
   print(fault === "" ? `ok      ${what}` : `FAILED  ${what}\n${fault}`);
@@ -65,8 +72,24 @@ try {
     .slice(0, 1)
     .map((one) => ({ ...one, body: { ...one.body, spec: { podMetricsEndpoints: "metrics" } } }));
   conclude("the schemas refuse a wrong one", wrong.flatMap(schemaFault).length > 0 ? "" : "they did not");
+  const wrongCosts = await costsOfRecordedPods();
+  conclude("verify --cost counts the pods that a real Prometheus recorded", wrongCosts.join("\n"));
+  const { python, missing } = await pythonWith(
+    fileURLToPath(new URL("../../runner/requirements.txt", import.meta.url)),
+    print,
+  );
+  if (python === undefined) {
+    count.skipped++;
+    print(`skipped a real Prometheus on the service and on Ray: ${missing}`);
+  } else {
+    const monitors = objects.filter(({ kind }) => kind === "PodMonitor");
+    const asked = await askEveryQuery(python, namespace, monitors);
+    const what = `${asked.answered} queries of alerts and dashboard have data in a real Prometheus`;
+    conclude(what, asked.faults.join("\n"));
+    for (const [reason, queries] of asked.without) print(`        ${queries} have none here: ${reason}`);
+  }
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
-print(`${count.passed} passed, ${count.failed} failed`);
+print(`${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped`);
 process.exit(count.failed === 0 ? 0 : 1);

@@ -2,10 +2,10 @@ import { type Line, ok, unknown, wrong } from "../../check-line.ts";
 import { type Config, clusterModel, verificationFacts } from "../../clouds/schema.ts";
 import type { ClusterModel } from "../../model/cluster.ts";
 import { type Amount, describeAmount, podsPerNode } from "../../model/fit.ts";
-import { describeMemory, parseMemory } from "../../model/quantity.ts";
+import { describeMemory } from "../../model/quantity.ts";
 import { rayGroups, withSidecar } from "../../model/ray-groups.ts";
 import { gpuResource, nodeLabels, nodeTaints, type PoolRole, poolRoles, systemPool } from "../../model/roles.ts";
-import { isReady, type NodeFact } from "../facts.ts";
+import { amountOf, isReady, type NodeFact } from "../facts.ts";
 
 interface Planned {
   readonly config: Config;
@@ -72,16 +72,7 @@ function podOf({ config, cluster }: Planned, role: PoolRole): Amount | undefined
 }
 
 function size(stack: Planned, role: PoolRole, nodes: readonly NodeFact[]): Line {
-  const amounts = nodes.map(
-    ({ status: { allocatable = {} } }): Amount => ({
-      cpus: cpuQuantity(allocatable.cpu ?? "0"),
-      memoryBytes: parseMemory(allocatable.memory ?? "0"),
-      gpus: Number(allocatable[gpuResource] ?? 0),
-      ...(allocatable["ephemeral-storage"] === undefined
-        ? {}
-        : { diskBytes: parseMemory(allocatable["ephemeral-storage"]) }),
-    }),
-  );
+  const amounts = nodes.map(({ status: { allocatable = {} } }) => amountOf(allocatable));
   const [first = { cpus: 0, memoryBytes: 0, gpus: 0 }] = amounts;
   const have = `nodes ${role}: ${nodes.length} ready, ${describeAmount(first)} allocatable on the first`;
   if (role === "ray-worker-gpu" && amounts.some(({ gpus }) => gpus === 0))
@@ -108,10 +99,4 @@ function taints({ config, cluster }: Planned, role: PoolRole, nodes: readonly No
       ),
     );
   });
-}
-
-/** CPUs of a Kubernetes quantity, such as `7910m` or `8`. Any other text is 0. */
-function cpuQuantity(text: string): number {
-  const match = /^(?<number>\d+(?:\.\d+)?)(?<milli>m?)$/.exec(text)?.groups;
-  return match === undefined ? 0 : Number(match.number) / (match.milli === "m" ? 1000 : 1);
 }

@@ -6,7 +6,7 @@ import type { CollectedMetrics } from "../../config/monitoring.ts";
 import { chartInputs } from "../../kubernetes/chart.ts";
 import { managedBy } from "../../kubernetes/labels.ts";
 import { dashboard } from "../../model/dashboard.ts";
-import { jobPodLabels } from "../../model/names.ts";
+import { metricLabels } from "../../model/names.ts";
 import { scrapedSources, scrapeTargets } from "../../model/scrape-targets.ts";
 import { kubeStateMetrics } from "../../versions.ts";
 import { Namespace } from "../namespace.ts";
@@ -126,7 +126,7 @@ class StateMetrics extends pulumi.ComponentResource {
           image: { registry: settings.kubeStateMetrics.registry },
           prometheusScrape: false,
           collectors,
-          metricLabelsAllowlist: [`pods=[${jobPodLabels.join(",")}]`],
+          metricLabelsAllowlist: [...metricLabels],
           nodeSelector: { ...place.nodeSelector },
           resources: { requests: { cpu: "50m", memory: "256Mi" }, limits: { memory: "256Mi" } },
         },

@@ -4,7 +4,7 @@ import type { RemoteWrite } from "../../clouds/cloud.ts";
 import type { OwnPrometheus } from "../../config/monitoring.ts";
 import { chartInputs } from "../../kubernetes/chart.ts";
 import { fileBelow, retainedDefinitions } from "../../kubernetes/definitions.ts";
-import { jobPodLabels, prometheusAccount } from "../../model/names.ts";
+import { metricLabels, prometheusAccount } from "../../model/names.ts";
 import { prometheusStack } from "../../versions.ts";
 
 export interface PrometheusStackArgs {
@@ -89,7 +89,7 @@ export function prometheusValues({
     "kube-state-metrics": {
       nodeSelector: { ...nodeSelector },
       resources: small("256Mi"),
-      metricLabelsAllowlist: [`pods=[${jobPodLabels.join(",")}]`],
+      metricLabelsAllowlist: [...metricLabels],
     },
     prometheusOperator: {
       nodeSelector: { ...nodeSelector },

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { costOf, hours, type PriceRow, parsePrices, renderCost } from "../../../infra/offline-plan/cost.ts";
+import { costOf, hours, renderCost } from "../../../infra/offline-plan/cost.ts";
+import { type PriceRow, parsePrices } from "../../../infra/offline-plan/prices.ts";
 import { cluster, entry, nodeGroup, planWith } from "./plans.ts";
 
 const row = (item: string, usd: number, more: Partial<PriceRow> = {}): PriceRow => ({
