@@ -3,7 +3,8 @@
  * notice of it.
  */
 import { spawn } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
+import { randomFillSync } from "node:crypto";
+import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,7 +12,8 @@ import { fileURLToPath } from "node:url";
 
 // See service/main.ts.
 process.env.LANCEDB_LOG ??= "error";
-const { connect, Index } = await import("@lancedb/lancedb");
+const { blob, connect, Index } = await import("@lancedb/lancedb");
+const { Binary, Field, Int64, Schema } = await import("apache-arrow");
 const { testToken } = await import("../test/support/request.ts");
 const { startReadyServiceProcess } = await import("../test/support/service-process.ts");
 const { median, percentile } = await import("./measure.ts");
@@ -29,6 +31,7 @@ const options = readOptions("bench:maintenance", {
   seconds: { default: 15, help: "seconds of writing without a run, and as many during runs, in each round" },
   rounds: { default: 3, help: "rounds of that" },
   writers: { default: false, help: "only what writers notice" },
+  wide: { default: 0, help: "only so many rows of 1.5 MB, in a binary and in a blob column" },
 });
 
 const program = fileURLToPath(new URL("../service/maintenance/main.ts", import.meta.url));
@@ -251,9 +254,65 @@ const writers = async (database: string): Promise<string> => {
   }
 };
 
+const wideBytes = 1_500_000;
+const wideRowsOfWrite = 100;
+
+/** Sizes of the files of a table, by path. */
+const filesOf = async (table: string): Promise<ReadonlyMap<string, number>> => {
+  const entries = await readdir(table, { recursive: true, withFileTypes: true });
+  const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  return new Map(await Promise.all(paths.map(async (path) => [path, (await stat(path)).size] as const)));
+};
+
+/** Merges a table of large values, again, and again after ten appends of a row: what each run writes, and its memory. */
+const mergeWide = async (database: string, name: string, image: InstanceType<typeof Field>): Promise<string[][]> => {
+  const connection = await connect(database);
+  const schema = new Schema([new Field("id", new Int64()), image]);
+  const rows = (from: number, count: number) =>
+    Array.from({ length: count }, (_, index) => ({
+      id: BigInt(from + index),
+      image: randomFillSync(Buffer.allocUnsafe(wideBytes)),
+    }));
+  const table = await connection.createEmptyTable(name, schema);
+  const append = async (from: number, to: number, each: number): Promise<void> => {
+    for (let at = from; at < to; at += each) await table.add(rows(at, Math.min(each, to - at)));
+  };
+  const run = async (what: string): Promise<string[]> => {
+    const before = await filesOf(join(database, `${name}.lance`));
+    const { result } = await maintain(database, [{ tables: [name], compaction: { smallFragments: 10 } }]);
+    const written = [...(await filesOf(join(database, `${name}.lance`)))].filter(([path]) => !before.has(path));
+    const bytes = written.reduce((sum, [, size]) => sum + size, 0);
+    return [
+      `${name}: ${what}`,
+      ...[result?.before.fragments, result?.after.fragments].map((count) => (count === undefined ? "–" : whole(count))),
+      whole(bytes / 1e6),
+      result === undefined ? "nothing due" : whole(result.peakBytes / 2 ** 20),
+    ];
+  };
+  try {
+    await append(0, options.wide, wideRowsOfWrite);
+    const lines = [await run("first run"), await run("second run")];
+    await append(options.wide, options.wide + 10, 1);
+    return [...lines, await run("after ten appends of a row")];
+  } finally {
+    connection.close();
+    await rm(database, { recursive: true, force: true });
+  }
+};
+
+const wide = async (database: string): Promise<string> => {
+  const lines = [
+    ...(await mergeWide(database, "binary", new Field("image", new Binary()))),
+    ...(await mergeWide(database, "blob", blob("image"))),
+  ];
+  const table = figureTable(["run", "fragments before", "after", "MB written", "memory, MiB"], lines);
+  return `${whole(options.wide)} rows of ${wideBytes / 1e6} MB, ${wideRowsOfWrite} for each append\n\n${table}\n`;
+};
+
 const directory = await mkdtemp(join(tmpdir(), "lakehead-bench-maintenance-"));
 try {
-  for (const [name, measure] of Object.entries(options.writers ? { writers } : { beforeAndAfter, rates, writers }))
+  const measures = options.wide > 0 ? { wide } : options.writers ? { writers } : { beforeAndAfter, rates, writers };
+  for (const [name, measure] of Object.entries<(database: string) => Promise<string>>(measures))
     process.stdout.write(`${await measure(join(directory, name))}\n`);
 } finally {
   await rm(directory, { recursive: true, force: true });

@@ -48,6 +48,9 @@ export const maintenanceRules = (say: Say) =>
         deletedPercent: upTo(say, 1, 100)
           .optional()
           .describe("Percent of the stored rows that are deleted and make a table due"),
+        targetMegabytes: upTo(say, 1, 1_000_000)
+          .optional()
+          .describe("Megabytes from which a fragment is large enough, however few its rows"),
       }),
       indices: part(say, "Extension of indices by the rows that they do not cover", {
         unindexedRows: upTo(say, 1, 1_000_000_000)

@@ -1,5 +1,6 @@
 import { cleanUpOf } from "../lance/maintenance/clean-up.ts";
 import { canRebuild, type TableState } from "../lance/maintenance/maintained-tables.ts";
+import { mostFragmentRows } from "../lance/maintenance/wide-rows.ts";
 import { thresholds } from "../plan-doctor/thresholds.ts";
 import type { IndexFacts, StatisticsFacts } from "../plan-doctor/types.ts";
 import type { Limits } from "./policy.ts";
@@ -7,7 +8,8 @@ import type { Limits } from "./policy.ts";
 /** `optimize` merges fragments and extends indices, `rebuild` builds one index anew, `clean-up` deletes versions. */
 export type Action =
   | { readonly kind: "optimize" }
-  | { readonly kind: "rebuild"; readonly index: string }
+  /** `alone`: without a merge after it. */
+  | { readonly kind: "rebuild"; readonly index: string; readonly alone: boolean }
   | { readonly kind: "clean-up"; readonly deleteBefore: number };
 
 export interface Due {
@@ -31,18 +33,47 @@ const limitText = (limit: number): string => `(due from ${limit.toLocaleString("
 
 const optimize = { kind: "optimize" } as const;
 
-const compactionDue = (statistics: StatisticsFacts, { smallFragments, deletedPercent }: Limits): Due[] => {
-  const { small_fragments: small, deleted_rows: deleted, rows } = statistics;
+/** The part of a table that is new from which a merge is worth to write all of it again. */
+const leastNewPart = 1 / 4;
+
+/**
+ * How many times the target's bytes a merge by the SDK writes again for few new rows; 1 where it does not. The SDK merges all
+ * fragments up to a number of rows, whatever their bytes, so a table of large values is one fragment afterwards.
+ */
+const mergeCostOf = ({ facts: { statistics, indices } }: TableState, { targetBytes }: Limits): number => {
+  if (statistics === null || statistics.fragments < 2 || statistics.largest_fragment_rows >= mostFragmentRows) return 1;
+  const { rows, deleted_rows: deleted, fragments, largest_fragment_rows: largestRows } = statistics;
+  const bytes = statistics.bytes - (indices ?? []).reduce((sum, index) => sum + (index.bytes ?? 0), 0);
+  const largest = (bytes * largestRows) / Math.max(1, rows + deleted);
+  const areAllLarge = bytes / fragments >= targetBytes / 2;
+  const again = areAllLarge ? bytes : bytes - largest < bytes * leastNewPart ? largest : 0;
+  return Math.max(1, again / targetBytes);
+};
+
+const fragmentsDue = (
+  { small_fragments: small, bytes }: StatisticsFacts,
+  { smallFragments, targetBytes }: Limits,
+  mergeCost: number,
+): Judgement => {
+  // A table has so many fragments if all of them are large enough.
+  const merging = small - Math.floor(bytes / targetBytes);
+  if (!reached(merging, smallFragments)) return { due: [], notes: [] };
+  const limit = Math.ceil(smallFragments * mergeCost);
+  const reason = `${count(merging, "fragment")} of fewer than 100,000 rows ${limitText(limit)}`;
+  return merging >= limit
+    ? { due: [{ action: optimize, reason }], notes: [] }
+    : {
+        due: [],
+        notes: [
+          `${reason}, because a merge writes ${count(Math.round((mergeCost * targetBytes) / 1e6), "megabyte")} again that are in large fragments`,
+        ],
+      };
+};
+
+const deletedDue = (statistics: StatisticsFacts, { deletedPercent }: Limits): Due[] => {
+  const { deleted_rows: deleted, rows } = statistics;
   const percent = rows + deleted === 0 ? 0 : (100 * deleted) / (rows + deleted);
   return [
-    ...(reached(small, smallFragments)
-      ? [
-          {
-            action: optimize,
-            reason: `${count(small, "fragment")} of fewer than 100,000 rows ${limitText(smallFragments)}`,
-          },
-        ]
-      : []),
     // As for the plan doctor: of a small table, the share says nothing.
     ...(reached(percent, deletedPercent) && deleted >= thresholds.unindexedRows.value
       ? [
@@ -55,22 +86,23 @@ const compactionDue = (statistics: StatisticsFacts, { smallFragments, deletedPer
   ];
 };
 
-const unindexedDue = (index: IndexFacts, { unindexedRows }: Limits): Due[] =>
+/** By a merge, which extends all indices, or by building the index anew where that writes less. */
+const unindexedDue = (index: IndexFacts, { unindexedRows }: Limits, mergeCost: number): Due[] =>
   reached(index.unindexed_rows ?? 0, unindexedRows)
     ? [
         {
-          action: optimize,
+          action: mergeCost > 1 && canRebuild(index) ? { kind: "rebuild", index: index.name, alone: true } : optimize,
           reason: `${count(index.unindexed_rows ?? 0, "row")} outside of the index ${index.name} ${limitText(unindexedRows)}`,
         },
       ]
     : [];
 
-const deltasDue = (index: IndexFacts, { deltas }: Limits): Judgement => {
+const deltasDue = (index: IndexFacts, { deltas }: Limits, mergeCost: number): Judgement => {
   const parts = index.deltas ?? 1;
   if (!reached(parts, deltas)) return { due: [], notes: [] };
   const reason = `${count(parts, "part")} of the index ${index.name} ${limitText(deltas)}`;
   return canRebuild(index)
-    ? { due: [{ action: { kind: "rebuild", index: index.name }, reason }], notes: [] }
+    ? { due: [{ action: { kind: "rebuild", index: index.name, alone: mergeCost > 1 }, reason }], notes: [] }
     : {
         due: [],
         notes: [
@@ -79,9 +111,12 @@ const deltasDue = (index: IndexFacts, { deltas }: Limits): Judgement => {
       };
 };
 
-const cleanUpDue = ({ history }: TableState, { keptMs }: Limits, now: number): Judgement => {
+/** @param merges whether the SDK's call, which merges as well, has nothing to write that is not due anyway. */
+const cleanUpDue = ({ history }: TableState, { keptMs }: Limits, now: number, merges: boolean): Judgement => {
   const found = history === null || keptMs === null ? undefined : cleanUpOf(history, keptMs, now);
-  if (found === undefined || keptMs === null) return { due: [], notes: [] };
+  if (found === undefined || history === null || keptMs === null) return { due: [], notes: [] };
+  // Not more than once in the time for which versions are kept.
+  if (!merges && now - (history.versions[1]?.createdAt ?? now) < 2 * keptMs) return { due: [], notes: [] };
   const hours = (keptMs / 3_600_000).toLocaleString("en-US");
   const { deleteBefore, versions, heldBy } = found;
   return {
@@ -110,15 +145,17 @@ const cleanUpDue = ({ history }: TableState, { keptMs }: Limits, now: number): J
  */
 export const judge = (state: TableState, limits: Limits, now: number): Judgement => {
   const { statistics, indices } = state.facts;
-  const deltas = (indices ?? []).map((index) => deltasDue(index, limits));
-  const cleanUp = cleanUpDue(state, limits, now);
+  const mergeCost = mergeCostOf(state, limits);
+  const deltas = (indices ?? []).map((index) => deltasDue(index, limits, mergeCost));
+  const fragments = statistics === null ? { due: [], notes: [] } : fragmentsDue(statistics, limits, mergeCost);
+  const rows = [
+    ...fragments.due,
+    ...(statistics === null ? [] : deletedDue(statistics, limits)),
+    ...(indices ?? []).flatMap((index) => unindexedDue(index, limits, mergeCost)),
+  ];
+  const cleanUp = cleanUpDue(state, limits, now, mergeCost === 1 || rows.some(({ action }) => action === optimize));
   return {
-    due: [
-      ...deltas.flatMap(({ due }) => due),
-      ...(statistics === null ? [] : compactionDue(statistics, limits)),
-      ...(indices ?? []).flatMap((index) => unindexedDue(index, limits)),
-      ...cleanUp.due,
-    ],
-    notes: [...deltas.flatMap(({ notes }) => notes), ...cleanUp.notes],
+    due: [...deltas.flatMap(({ due }) => due), ...rows, ...cleanUp.due],
+    notes: [...deltas.flatMap(({ notes }) => notes), ...fragments.notes, ...cleanUp.notes],
   };
 };

@@ -6,6 +6,8 @@ import { thresholds } from "../plan-doctor/thresholds.ts";
 export interface Limits {
   readonly smallFragments: number | null;
   readonly deletedPercent: number | null;
+  /** From which a fragment is large enough, however few its rows. */
+  readonly targetBytes: number;
   readonly unindexedRows: number | null;
   readonly deltas: number | null;
   /** Milliseconds for which a version that was replaced is kept. */
@@ -17,6 +19,7 @@ const limitsOf = ({ compaction, indices, cleanup }: MaintenanceRule): Limits => 
   return {
     smallFragments: when(compaction.enabled, compaction.smallFragments ?? thresholds.smallFragments.value),
     deletedPercent: when(compaction.enabled, compaction.deletedPercent ?? thresholds.deletedPercent.value),
+    targetBytes: (compaction.targetMegabytes ?? 1000) * 1e6,
     unindexedRows: when(indices.enabled, indices.unindexedRows ?? thresholds.unindexedRows.value),
     deltas: when(indices.enabled, indices.deltas ?? thresholds.deltas.value),
     keptMs: cleanup.olderThanHours === undefined ? null : cleanup.olderThanHours * 3_600_000,

@@ -101,8 +101,13 @@ const withAttempts = async <T>(
 /** The actions of a pass, each once: the SDK merges, extends and deletes in one call. */
 const plan = (
   due: readonly Due[],
-): { readonly rebuilds: readonly string[]; readonly deleteBefore: number | undefined } => ({
-  rebuilds: due.flatMap(({ action }) => (action.kind === "rebuild" ? [action.index] : [])),
+): {
+  readonly rebuilds: ReadonlySet<string>;
+  readonly merges: boolean;
+  readonly deleteBefore: number | undefined;
+} => ({
+  rebuilds: new Set(due.flatMap(({ action }) => (action.kind === "rebuild" ? [action.index] : []))),
+  merges: due.some(({ action }) => action.kind !== "rebuild" || !action.alone),
   deleteBefore: due.map(({ action }) => (action.kind === "clean-up" ? action.deleteBefore : undefined)).find(Boolean),
 });
 
@@ -141,18 +146,19 @@ export const workOn = async (
     for (let pass = 0; pass < maxPasses; pass++) {
       const { due } = judge(state, limits, Date.now());
       if (due.length === 0) break;
-      const { rebuilds, deleteBefore } = plan(due);
+      const { rebuilds, merges, deleteBefore } = plan(due);
       for (const index of rebuilds)
         await step(
           "rebuild",
           () => tables.rebuild(id, index),
           () => ({ index }),
         );
-      await step(
-        deleteBefore === undefined ? "optimize" : "clean-up",
-        () => tables.optimize(id, deleteBefore),
-        (outcome) => outcome,
-      );
+      if (merges)
+        await step(
+          deleteBefore === undefined ? "optimize" : "clean-up",
+          () => tables.optimize(id, deleteBefore),
+          (outcome) => outcome,
+        );
       const version = state.facts.version;
       state = await tables.state(id, withHistory);
       if (state.facts.version === version) break;

@@ -3,6 +3,7 @@
 import type { MaintainedDatabase } from "../config/maintenance.ts";
 import { classify } from "../lance/errors/classify.ts";
 import { describeFailure, MaintainedTables } from "../lance/maintenance/maintained-tables.ts";
+import { wideRowEnvironment } from "../lance/maintenance/wide-rows.ts";
 import { raiseOomScore } from "../workers/oom-score.ts";
 import { type Step, type WorkOptions, type WorkResult, workOn } from "./work.ts";
 
@@ -31,6 +32,9 @@ process.on("message", async ({ database, id, options, temporary }: Job) => {
   process.env.TMPDIR = temporary;
   const tables = new MaintainedTables(database);
   try {
+    const { facts } = await tables.state(id, false);
+    // biome-ignore lint/style/noProcessEnv: see above
+    Object.assign(process.env, wideRowEnvironment(facts.statistics));
     await send({
       kind: "result",
       result: await workOn(tables, id, options, (step) => void send({ kind: "step", step })),

@@ -11,6 +11,12 @@ import type { FromWorker, Job } from "./worker-entry.ts";
 
 const entry = fileURLToPath(new URL("./worker-entry.ts", import.meta.url));
 
+/**
+ * Memory of this size or more goes back to the system when it is freed. By default malloc keeps up to 32 MiB at a time, in
+ * each thread: for large values that was half of the process.
+ */
+const returnedBytes = 2 ** 20;
+
 /** The work ended early. What it committed by then stays. */
 export class WorkEnded extends Error {
   /** Whether the message has the SDK's own words, which may name files. */
@@ -43,6 +49,8 @@ export const workInProcess = async (
 ): Promise<WorkResult> => {
   const temporary = await mkdtemp(join(tmpdir(), "lakehead-maintenance-"));
   const child = fork(entry, [], {
+    // biome-ignore lint/style/noProcessEnv: all that its parent has, and malloc's own variable
+    env: { ...process.env, MALLOC_MMAP_THRESHOLD_: String(returnedBytes) },
     execArgv: [],
     serialization: "advanced",
     stdio: ["ignore", "ignore", "pipe", "ipc"],

@@ -13,7 +13,10 @@ const column = (name: string, type: string, dimensions: number | null = null) =>
 
 const facts: Facts = {
   version: 1,
-  statistics: { rows: 20_000, deleted_rows: 0, bytes: 2_972_577, fragments: 1, small_fragments: 1 },
+  statistics: {
+    ...{ rows: 20_000, deleted_rows: 0, bytes: 2_972_577 },
+    ...{ fragments: 1, small_fragments: 1, largest_fragment_rows: 20_000 },
+  },
   columns: [
     column("id", "int64"),
     column("category", "utf8"),

@@ -91,6 +91,8 @@ const statistics = z.object({
   fragments: z.number(),
   /** Of fewer than 100,000 rows. */
   small_fragments: z.number(),
+  /** Stored rows of the fragment with most of them. */
+  largest_fragment_rows: z.number(),
 });
 
 /** The type in Arrow's words: `float64`, `fixed_size_list<float32, 16>`. Dimensions are a vector's, else null. */

@@ -16,6 +16,7 @@ import { Tags } from "../refs/refs.ts";
 import { readVersions } from "../refs/versions.ts";
 import type { History } from "./clean-up.ts";
 import { type SampleCost, sampleCost } from "./sample-query.ts";
+import { blobBytesOf } from "./wide-rows.ts";
 
 /**
  * How the SDK names a file in a directory until it is whole; then it renames it. A write that is killed leaves such a file,
@@ -86,7 +87,12 @@ const readState = async (table: Table, withHistory: boolean): Promise<TableState
   });
   const missing = facts.missing.find(({ fact }) => fact !== "columns");
   if (missing !== undefined) throw new Error(`the ${missing.fact} of the table cannot be read: ${missing.reason}`);
-  return { facts, history: withHistory ? await readHistory(table) : null };
+  const { statistics } = facts;
+  const bytes = statistics === null ? 0 : statistics.bytes + (await blobBytesOf(table, statistics.rows));
+  return {
+    facts: { ...facts, statistics: statistics && { ...statistics, bytes } },
+    history: withHistory ? await readHistory(table) : null,
+  };
 };
 
 interface VectorDetails {

@@ -18,7 +18,7 @@ export interface BlobSizes {
 }
 
 /** The kind of a blob whose descriptor holds an address. */
-const external = 3;
+export const externalBlob = 3;
 
 /** Opened blobs of one version that are kept: each window of a large one needs it again. */
 const maxOpened = 1024;
@@ -111,7 +111,7 @@ export class Blobs {
     for (const rowId of rowIds) {
       const descriptor = descriptors.get(rowId);
       if (descriptor === undefined) throw absent(rowId);
-      if (descriptor?.kind === external && !isBelow(descriptor.blob_uri, this.#prefixes)) throw outside(rowId);
+      if (descriptor?.kind === externalBlob && !isBelow(descriptor.blob_uri, this.#prefixes)) throw outside(rowId);
     }
   }
 }

@@ -13,6 +13,7 @@ const statisticsFacts = ({ num_rows, total_bytes, fragment_stats }: Statistics):
   bytes: total_bytes,
   fragments: fragment_stats.num_fragments,
   small_fragments: fragment_stats.num_small_fragments,
+  largest_fragment_rows: fragment_stats.lengths.max,
 });
 
 const metricOf = (details: string | undefined): string | null => {

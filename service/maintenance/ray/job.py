@@ -20,8 +20,8 @@ from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 given = json.loads(sys.argv[1])
 uri = given["uri"]
 storage_options = json.loads(os.environ.get("LAKEHEAD_STORAGE_OPTIONS", "{}"))
-# Lance's default, and what the table service's SDK merges to, whatever the table's own configuration says.
-fragment_rows = 2**20
+# At most Lance's default, which the table service's SDK merges to, whatever the table's own configuration says.
+fragment_rows = given["fragment_rows"]
 target = {"target_rows_per_fragment": fragment_rows}
 # What the SDK of the table service aims at.
 partition_rows = 8192
@@ -30,7 +30,7 @@ training_bytes = 4 * 2**30
 # Tasks of a worker in one round: what a conflict with a writer makes void.
 round_tasks = 4
 # This node maps the indices to the rows of a round, which takes some 150 bytes for each.
-round_rows = 24 * fragment_rows
+round_rows = 24 * 2**20
 
 
 def log_tasks():

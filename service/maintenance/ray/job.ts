@@ -18,6 +18,10 @@ export interface RayWork {
   readonly indices: readonly RebuiltIndex[];
   /** Attempts at a step that conflicts with writers. */
   readonly attempts: number;
+  /** Rows to which fragments are merged. */
+  readonly fragmentRows: number;
+  /** Of the engine, in the job's process and in the workers. */
+  readonly environment: Readonly<Record<string, string>>;
 }
 
 export interface RayBounds {
@@ -99,9 +103,12 @@ const stopOthers = async (ray: RayConfig, { table, uri }: RayWork): Promise<void
 };
 
 const submit = async (ray: RayConfig, work: RayWork): Promise<string> => {
-  const { table, uri, storageOptions, indices, attempts } = work;
+  const { table, uri, storageOptions, indices, attempts, fragmentRows, environment } = work;
   const program = await readFile(new URL("job.py", import.meta.url), "utf8");
-  const given = { uri, indices, attempts, workers: ray.workers, reserve_seconds: reserveSeconds };
+  const given = {
+    ...{ uri, indices, attempts, workers: ray.workers },
+    ...{ reserve_seconds: reserveSeconds, fragment_rows: fragmentRows },
+  };
   const job = `lakehead-maintenance-${randomUUID()}`;
   try {
     await stopOthers(ray, work);
@@ -114,6 +121,7 @@ const submit = async (ray: RayConfig, work: RayWork): Promise<string> => {
       metadata: { lakehead_table: table, lakehead_uri: uri },
       runtime_env: {
         env_vars: {
+          ...environment,
           LAKEHEAD_PROGRAM: program,
           LAKEHEAD_STORAGE_OPTIONS: JSON.stringify(storageOptions),
           RAY_DEDUP_LOGS: "0",

@@ -1,6 +1,7 @@
 import type { MaintenanceConfig, RayConfig } from "../../config/maintenance.ts";
 import type { MaintainedTables } from "../../lance/maintenance/maintained-tables.ts";
-import type { Facts } from "../../plan-doctor/types.ts";
+import { fragmentRowsOf, wideRowEnvironment } from "../../lance/maintenance/wide-rows.ts";
+import type { Facts, StatisticsFacts } from "../../plan-doctor/types.ts";
 import { type Due, judge } from "../due.ts";
 import type { LeasedWorkOptions } from "../leased-work.ts";
 import { figuresOf, type Step } from "../work.ts";
@@ -15,9 +16,13 @@ interface Listeners {
 const indexedRowBytes = 160;
 
 /** Whether a table is above the configured size, or its rows above what the memory of one process holds. */
-const isLarge = ({ statistics, indices }: Facts, { bytes }: RayConfig, memoryBytes: number): boolean =>
-  statistics !== null &&
-  (statistics.bytes >= bytes || ((indices ?? []).length > 0 && statistics.rows * indexedRowBytes > memoryBytes));
+const isLarge = (
+  statistics: StatisticsFacts,
+  indices: Facts["indices"],
+  { bytes }: RayConfig,
+  memoryBytes: number,
+): boolean =>
+  statistics.bytes >= bytes || ((indices ?? []).length > 0 && statistics.rows * indexedRowBytes > memoryBytes);
 
 const rebuildsOf = (due: readonly Due[]): readonly string[] =>
   due.flatMap(({ action }) => (action.kind === "rebuild" ? [action.index] : []));
@@ -33,7 +38,8 @@ export const workOnRay =
     const state = await tables.state(id, limits.keptMs !== null);
     const { facts } = state;
     const { due } = judge(state, limits, Date.now());
-    if (!isLarge(facts, ray, memoryBytes)) return undefined;
+    const { statistics } = facts;
+    if (statistics === null || !isLarge(statistics, facts.indices, ray, memoryBytes)) return undefined;
     if (due.every(({ action }) => action.kind === "clean-up")) return undefined;
     const table = id.join("$");
     const rebuilds = rebuildsOf(due);
@@ -47,7 +53,11 @@ export const workOnRay =
       onStep(table, { action: "ray", job: job.job, seconds: job.seconds, conflicts: 0, ...step });
     };
     try {
-      const work = { table, uri, storageOptions: database.storageOptions, indices, attempts };
+      const work = {
+        ...{ table, uri, storageOptions: database.storageOptions, indices, attempts },
+        fragmentRows: fragmentRowsOf(statistics, limits.targetBytes),
+        environment: wideRowEnvironment(statistics),
+      };
       await runRayJob(ray, work, { seconds: tableSeconds, signal }, onEnd);
     } catch (error) {
       if (!(error instanceof NoRayCluster)) throw error;

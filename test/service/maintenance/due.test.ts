@@ -9,7 +9,10 @@ import { rulesOf } from "./support.ts";
 const now = 1e12;
 const hour = 3_600_000;
 
-const calm: StatisticsFacts = { rows: 100_000, deleted_rows: 0, bytes: 1, fragments: 1, small_fragments: 0 };
+const calm: StatisticsFacts = {
+  ...{ rows: 100_000, deleted_rows: 0, bytes: 1, fragments: 1 },
+  ...{ small_fragments: 0, largest_fragment_rows: 100_000 },
+};
 const covered: IndexFacts = {
   ...{ name: "vector_idx", columns: ["vector"], type: "IVF_PQ", metric: "l2", code_bits: 8, bytes: 1 },
   ...{ indexed_rows: 100_000, unindexed_rows: 0, deltas: 1 },
@@ -83,6 +86,61 @@ describe("a table is due", () => {
         }),
       ),
     ).toEqual([]);
+  });
+
+  describe("of large values", () => {
+    /** 6,000 rows of 1.5 MB. */
+    const wide = { rows: 6_000, bytes: 9e9 };
+    const kinds = (statistics: Partial<StatisticsFacts>, rule = {}) =>
+      kindsOf(state({ ...wide, ...statistics }), limitsOf(rule));
+
+    test("for many small fragments, and not once each has the target's bytes or all are one", () => {
+      expect(kinds({ small_fragments: 100, largest_fragment_rows: 60 })).toEqual(["optimize"]);
+      expect(kinds({ small_fragments: 9, largest_fragment_rows: 667 })).toEqual([]);
+      expect(
+        kinds({ small_fragments: 90, largest_fragment_rows: 67 }, { compaction: { targetMegabytes: 100 } }),
+      ).toEqual([]);
+      expect(kinds({ small_fragments: 1, largest_fragment_rows: 6_000 })).toEqual([]);
+    });
+
+    /** A fragment of 6,900 MB, and 101 of a row. */
+    const beside = { fragments: 102, small_fragments: 102, rows: 4_701, bytes: 7.05e9, largest_fragment_rows: 4_600 };
+
+    test("for new fragments beside a large one the later the larger it is, with a note before, or from a quarter of the table on", () => {
+      expect(judge(state({ ...wide, ...beside }), defaults, now)).toEqual({
+        due: [],
+        notes: [
+          "95 fragments of fewer than 100,000 rows (due from 138), because a merge writes 6,899 megabytes again that are in large fragments",
+        ],
+      });
+      expect(kinds({ ...beside, small_fragments: 150, fragments: 150 })).toEqual(["optimize"]);
+      expect(kinds({ ...beside, rows: 6_500, bytes: 9.75e9 })).toEqual(["optimize"]);
+    });
+
+    test("for rows outside of an index, which is built anew without a merge", () => {
+      const due = (statistics: Partial<StatisticsFacts>, index: Partial<IndexFacts>) =>
+        judge(state({ ...wide, ...statistics }, index), defaults, now).due.map(({ action }) => action);
+      const unindexed = { unindexed_rows: 5_000 };
+      const rebuild = { kind: "rebuild", index: "vector_idx", alone: true };
+      expect(due(beside, unindexed)).toEqual([rebuild]);
+      expect(due({ fragments: 9, small_fragments: 9, largest_fragment_rows: 667 }, unindexed)).toEqual([rebuild]);
+      expect(due(beside, { deltas: 4 })).toEqual([rebuild]);
+      expect(due(beside, { ...unindexed, type: "FTS" })).toEqual([{ kind: "optimize" }]);
+      expect(due({ fragments: 1, small_fragments: 1, largest_fragment_rows: 6_000 }, unindexed)).toEqual([
+        { kind: "optimize" },
+      ]);
+    });
+
+    test("for old versions once in the time for which they are kept, because their deletion merges as well", () => {
+      const limits = limitsOf({ cleanup: { olderThanHours: 24 } });
+      const replaced = (hours: number) => ({
+        versions: [hours + 1, hours, 1, 0].map((age, at) => ({ version: at + 1, createdAt: now - age * hour })),
+        ...{ tags: {}, bases: [] },
+      });
+      expect(kindsOf(state({ ...wide, ...beside }, {}, replaced(47)), limits)).toEqual([]);
+      expect(kindsOf(state({ ...wide, ...beside }, {}, replaced(48)), limits)).toEqual(["clean-up"]);
+      expect(kindsOf(state({}, {}, replaced(47)), limits)).toEqual(["clean-up"]);
+    });
   });
 
   test("with a reason that gives the value and the limit", () => {

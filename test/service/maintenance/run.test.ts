@@ -1,8 +1,10 @@
+import { randomBytes } from "node:crypto";
 import { cp, mkdtemp, readdir, rm } from "node:fs/promises";
 import { getPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Connection, connect, Index } from "@lancedb/lancedb";
+import { blob, type Connection, connect, Index } from "@lancedb/lancedb";
+import { Binary, Field, FixedSizeList, Float32, Int64, Schema, Utf8 } from "apache-arrow";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { niceness } from "../../../service/workers/priority.ts";
 import {
@@ -134,6 +136,28 @@ describe("a run", () => {
     });
     expect(await fragmentsOf("parts")).toBe(1);
     expect(await idsOf(after)).toEqual(range(0, first + 1500));
+  });
+
+  test.each([
+    ["binary values", new Field("photo", new Binary())],
+    ["blobs", blob("photo")],
+  ])("builds the index of a table of %s anew, and leaves a large fragment as it is", async (_, photo) => {
+    const wide = (from: number, count: number) =>
+      rowsFrom(from, count).map((row) => ({ ...row, id: BigInt(row.id), photo: randomBytes(100_000) }));
+    const vector = new Field("vector", new FixedSizeList(8, new Field("item", new Float32(), true)));
+    const schema = new Schema([new Field("id", new Int64()), new Field("label", new Utf8()), vector, photo]);
+    const table = await connection.createTable("photos", wide(0, 30), { schema });
+    await table.createIndex("vector", { config: Index.ivfFlat({ numPartitions: 1 }) });
+    await table.add(wide(30, 1));
+    const rule = { compaction: { smallFragments: 2, targetMegabytes: 1 }, indices: { unindexedRows: 1 } };
+    const environment = { LAKEHEAD_MAINTENANCE: JSON.stringify([rule]) };
+    const { output } = await runOnce(directory, [], environment);
+    expect(output).toContain("due: 1 row outside of the index vector_idx (due from 1)");
+    const after = await openTable(directory, "photos");
+    expect((await after.listIndices())[0]).toMatchObject({ numUnindexedRows: 0, numIndexedRows: 31 });
+    expect(await fragmentsOf("photos")).toBe(2);
+    expect((await runOnce(directory, [], environment)).output).toContain("nothing is due");
+    expect(await fragmentsOf("photos")).toBe(2);
   });
 
   test("deletes old versions, but none with a tag or with a branch, and their readers do not fail", async () => {
