@@ -216,6 +216,17 @@ export const optimize = (examined: Case, summary: string, isDue = true): Fix => 
     : { rest: "# The service has no such operation: run the Python or the TypeScript line." }),
 });
 
+/** A column that holds whether another one has values. */
+export const addFlag = (examined: Case, column: string): Fix => {
+  const [name, expression] = [`has_${column}`, `\`${column}\` IS NOT NULL`];
+  return {
+    summary: `Keep the answer in a column of its own, and filter by ${name}: its values are a bit each. Writers fill it from then on.`,
+    python: `table.add_columns({${quoted(name)}: ${quoted(expression)}})`,
+    typescript: `await table.addColumns([{ name: ${quoted(name)}, valueSql: ${quoted(expression)} }]);`,
+    rest: `${path(examined.table, "add_columns")}\n${JSON.stringify({ new_columns: [{ name, expression }], ...branchOf(examined) })}`,
+  };
+};
+
 /** Constructors of the SDK by the type of index; the first is for a new index. */
 const constructors: Readonly<Record<string, string>> = {
   IVF_PQ: "ivfPq",

@@ -1,18 +1,21 @@
 import {
   attributeOf,
+  below,
   bytesRead,
   type Case,
+  type Found,
   indexOf,
   named,
   percent,
   projectionOf,
   type Rule,
   readsTable,
+  refineFilter,
   rowsRead,
   takesRows,
   textIndexOn,
 } from "./case.ts";
-import { changeQuery, optimize } from "./fix.ts";
+import { addFlag, changeQuery, optimize } from "./fix.ts";
 import { metricValue } from "./parse.ts";
 import { thresholds } from "./thresholds.ts";
 import type { ColumnFacts, Fix } from "./types.ts";
@@ -139,6 +142,78 @@ const rowByRowReads: Rule = {
   },
 };
 
+/** What a query returns by name; undefined for expressions. */
+const returned = ({ query, facts }: Case): readonly string[] | undefined =>
+  query.columns?.kind === "expressions" ? undefined : (query.columns?.names ?? facts.columns?.map(({ name }) => name));
+
+/** Whether a filter names a column in tests for null alone. */
+const onlyTestsForNull = (filter: string, column: string): boolean => {
+  const name = String.raw`\b${RegExp.escape(column)}\b`;
+  const rest = filter.replaceAll(new RegExp(`${name} IS (?:NOT )?NULL`, "g"), "");
+  return rest !== filter && !new RegExp(name).test(rest);
+};
+
+/** A filter that asks of binary values only whether they are null, for which the engine reads them. */
+const testedForNull = (examined: Case): Found | undefined => {
+  for (const node of examined.nodes.filter(readsTable)) {
+    const bytes = bytesRead(node) ?? 0;
+    const column = (examined.facts.columns ?? []).find(
+      ({ name, type }) =>
+        /binary/.test(type) &&
+        projectionOf(node).includes(name) &&
+        returned(examined)?.includes(name) === false &&
+        onlyTestsForNull(refineFilter(node) ?? "", name),
+    )?.name;
+    if (column === undefined || bytes < thresholds.droppedBytes.value) continue;
+    return {
+      node,
+      evidence: [
+        ["bytes read", bytes],
+        ["column", column],
+      ],
+      why: "The filter asks whether the values are null, and the engine reads all of them to know.",
+      fix: addFlag(examined, column),
+    };
+  }
+  return undefined;
+};
+
+/** Rows that are sorted with their large values, of which few are returned. */
+const droppedBySort = (examined: Case): Found | undefined => {
+  const [sort] = named(examined, "SortExec");
+  const node = sort && below(sort).find(readsTable);
+  const rows = node && rowsRead(node);
+  const bytes = node && bytesRead(node);
+  if (!node || !sort || !rows || !bytes) return undefined;
+  const wide = wideColumns(examined).map(({ name }) => name);
+  const read = projectionOf(node).filter((name) => wide.includes(name));
+  const kept = without(examined, read);
+  const dropped = Math.round(bytes * (1 - (sort.rows_out ?? rows) / rows));
+  if (kept === undefined || dropped < thresholds.droppedBytes.value) return undefined;
+  return {
+    node,
+    evidence: [
+      ["bytes read", bytes],
+      ["rows read", rows],
+      ["rows returned", sort.rows_out],
+      ["wide columns", read.join(", ")],
+    ],
+    why: "The rows are sorted with all of their columns, so the large values of every row are read, and most are dropped.",
+    fix: changeQuery(
+      examined,
+      { columns: { kind: "names", names: kept }, withRowId: true },
+      "Sort without the wide columns, then read them for the rows that you show, by a filter on _rowid.",
+    ),
+  };
+};
+
+const unreturnedValues: Rule = {
+  code: "unreturned-values",
+  severity: "warning",
+  title: "Large values are read and not returned",
+  find: (examined) => droppedBySort(examined) ?? testedForNull(examined),
+};
+
 /** Stands in the fix for a number of the reader's own: `_distance` of the last row of the page before. */
 const lastDistance = "<last distance>";
 
@@ -210,6 +285,7 @@ export const readRules: readonly Rule[] = [
   deletedRows,
   unneededColumns,
   rowByRowReads,
+  unreturnedValues,
   deepOffset,
   fastSearchOmitsRows,
 ];

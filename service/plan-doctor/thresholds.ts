@@ -76,4 +76,9 @@ export const thresholds = {
     "bytes read by a query that names no columns",
     "20,000 rows were 3.0 MB with and 0.4 MB without their vectors",
   ),
+  droppedBytes: threshold(
+    2 ** 20,
+    "bytes of values that a query reads and does not return",
+    "the first 10 of 4,000 rows of 8 KiB by a number read 33 MB, 0.06 MB without that column",
+  ),
 } as const satisfies Readonly<Record<string, Threshold>>;

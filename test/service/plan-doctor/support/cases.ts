@@ -232,6 +232,14 @@ export const cases: readonly DoctorCase[] = [
     measure: reads,
   },
   {
+    code: "unreturned-values",
+    data: "4,000 rows of 8 KiB, the first 10 by a number",
+    make: ({ connection }, name) => connection.createTable(name, wideRows(4000)),
+    query: { k: 10, vector: null, order_by: [{ column_name: "score" }] },
+    lowers: "bytes read",
+    measure: bytesRead,
+  },
+  {
     code: "deep-offset",
     data: "a search with offset 2,000",
     make: table("quantized"),
