@@ -62,6 +62,7 @@ export const environment = {
   jwksUrl: "LAKEHEAD_AUTH_JWKS_URL",
   scopeClaim: "LAKEHEAD_AUTH_SCOPE_CLAIM",
   clusterIssuer: "LAKEHEAD_AUTH_CLUSTER_ISSUER",
+  apiKey: "LAKEHEAD_AUTH_API_KEY",
   serviceAccounts: "LAKEHEAD_AUTH_SERVICE_ACCOUNTS",
   staticTokens: "LAKEHEAD_AUTH_STATIC_TOKENS",
   console: "LAKEHEAD_CONSOLE",

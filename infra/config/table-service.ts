@@ -90,6 +90,10 @@ export const tableServiceSchema = <Exposure extends z.ZodType>(exposure: Exposur
           audience: z.string().min(1).optional().describe("Audience that a token must carry; required with `issuer`"),
           jwksUrl: httpsUrl.optional().describe("Key set of the issuer; default: from the issuer's discovery document"),
           scopeClaim: z.string().min(1).optional().describe("Claim that lists the scopes; default: the service's own"),
+          apiKey: z
+            .boolean()
+            .default(true)
+            .describe("Accept a token in the header `x-api-key`, too, where LanceDB's clients send their `api_key`"),
           consoleClientId: z
             .string()
             .min(1)

@@ -16,6 +16,7 @@ export interface ServiceSettings {
     readonly audience?: string | undefined;
     readonly jwksUrl?: string | undefined;
     readonly scopeClaim?: string | undefined;
+    readonly apiKey: boolean;
     readonly consoleClientId?: string | undefined;
   };
 }
@@ -53,6 +54,7 @@ export function configMapData(
     [environment.audience]: settings.auth.audience ?? caller?.audience,
     [environment.jwksUrl]: settings.auth.jwksUrl,
     [environment.scopeClaim]: settings.auth.scopeClaim,
+    [environment.apiKey]: settings.auth.apiKey ? "true" : undefined,
     [environment.clusterIssuer]: caller?.issuer,
     [environment.serviceAccounts]: caller && JSON.stringify([{ name: caller.account, scopes: catalogScopes }]),
     [environment.console]: settings.console ? "on" : undefined,

@@ -117,7 +117,7 @@ describe("the table service's environment", () => {
     writes: false,
     functions: { enabled: false },
     maintenanceRules: [{}],
-    auth: {},
+    auth: { apiKey: true },
   };
 
   test("has no variable for an absent setting", () => {
@@ -128,7 +128,7 @@ describe("the table service's environment", () => {
   });
 
   test("turns the console on, with its client id at the issuer, only where the stack says so", () => {
-    const auth = { consoleClientId: "console" };
+    const auth = { apiKey: true, consoleClientId: "console" };
     const database = { uri: "/data", storageOptions: undefined };
     expect(configMapData({ ...settings, console: true, auth }, database)).toMatchObject({
       [environment.console]: "on",
@@ -136,6 +136,13 @@ describe("the table service's environment", () => {
     });
     expect(configMapData({ ...settings, auth }, database)).not.toHaveProperty(environment.consoleClientId);
     expect(configMapData(settings, database)).not.toHaveProperty(environment.console);
+  });
+
+  test("accepts the key of LanceDB's clients unless the stack says otherwise", () => {
+    const database = { uri: "/data", storageOptions: undefined };
+    expect(configMapData(settings, database)[environment.apiKey]).toBe("true");
+    const refused = configMapData({ ...settings, auth: { apiKey: false } }, database);
+    expect(refused).not.toHaveProperty(environment.apiKey);
   });
 
   test("has the rules of maintenance only where the service takes writes", () => {
