@@ -55,10 +55,11 @@ export async function checkFunctions(subject: Subject): Promise<void> {
 /** Where something listens, only a policy can refuse. */
 async function listen(): Promise<readonly Server[]> {
   await promisify(execFile)("ip", ["address", "add", `${metadataAddress}/32`, "dev", "lo"]);
-  const answer = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
+  const answering = (answer: string): Server =>
+    createServer((socket) => socket.on("error", () => undefined).end(answer));
   return [
-    createServer((socket) => socket.end(answer)).listen(80, metadataAddress),
-    createServer((socket) => socket.end()).listen(closedPort, machineAddress),
+    answering("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").listen(80, metadataAddress),
+    answering("").listen(closedPort, machineAddress),
   ];
 }
 
