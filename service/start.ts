@@ -1,4 +1,5 @@
 import { tmpdir } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
 import { createAuthenticator } from "./auth/index.ts";
 import { openVending } from "./catalog/open.ts";
 import type { Config } from "./config/config.ts";
@@ -61,8 +62,6 @@ const openDatabase = (config: Config, log: Log, metrics: Metrics): Isolation => 
   };
   return openIsolated(database, config.isolation, onExit, makeMemoryDirectory(undefined, "lakehead-windows-"));
 };
-
-const sleep = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 /** Composition root: builds the service from its configuration and starts its listeners. */
 export const startService = async (config: Config, log: Log, version: string): Promise<Service> => {

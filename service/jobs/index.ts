@@ -19,7 +19,8 @@
  * The signal's reason is one of {@link StopReason}. Work outside of this process (a job on Ray) is stopped for `cancel`, `pause`
  * and `timeout`; for `shutdown` and `lost` it can go on, and the next runner finds it by the job's id.
  */
-export { JobBusy, type JobContext, JobFailed, type JobHandler, Jobs, type NewJob, type StopReason } from "./jobs.ts";
+export { JobBusy, type JobContext, JobFailed, type JobHandler, type StopReason } from "./handler.ts";
+export { Jobs, type NewJob } from "./jobs.ts";
 export {
   isOpen,
   type JobContent,

@@ -3,12 +3,13 @@ import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ServiceError } from "../errors.ts";
 import type { Log } from "../telemetry/log.ts";
+import { type JobContext, type JobHandler, outcomeOf, type StopReason } from "./handler.ts";
+import { KnownJobs, within } from "./known-jobs.ts";
 import {
   expired,
   isOpen,
   type JobContent,
   type JobEvent,
-  type JobFailure,
   type JobLimits,
   type JobRecord,
   type JobState,
@@ -20,22 +21,15 @@ import {
 } from "./record.ts";
 import type { EventQuery, JobChange, JobStore } from "./store.ts";
 
-/** Why a job's signal is aborted. */
-export type StopReason = "cancel" | "pause" | "timeout" | "shutdown" | "lost";
-
-export interface JobContext {
-  /** Aborted with a {@link StopReason}. */
-  readonly signal: AbortSignal;
-  /** Keeps events in order. One that cannot be stored is dropped: no job fails for it. */
-  readonly appendEvents: (events: readonly JobEvent[]) => Promise<void>;
-}
-
-export interface JobHandler {
-  /** Whether a job of a process that ended can be performed again, from what is committed. */
-  readonly resumable: boolean;
-  /** @returns the job's result. @throws JobFailed, or any error. */
-  perform(job: JobRecord, context: JobContext): Promise<JobContent>;
-}
+/** Milliseconds after which a job whose table was busy is tried again. */
+const busyMs = 2000;
+/** A record that was read less than this many milliseconds ago is not read again. */
+const freshMs = 250;
+/** Milliseconds between the attempts to store how a job ended, at first and at most. */
+const firstPauseMs = 100;
+const maxPauseMs = 5000;
+/** Milliseconds between two removals of old records. */
+const pruneMs = 600_000;
 
 export interface NewJob {
   readonly type: string;
@@ -43,54 +37,6 @@ export interface NewJob {
   readonly table: string;
   readonly spec: JobContent;
 }
-
-/** What a handler throws to say why. */
-export class JobFailed extends Error {
-  readonly failure: JobFailure;
-
-  /** @param message for the caller. */
-  constructor(phase: string, message: string, retryable: boolean, options?: ErrorOptions) {
-    super(message, options);
-    this.failure = { phase, message, retryable };
-  }
-}
-
-/** What a handler throws before it has begun, because something else works on the table. */
-export class JobBusy extends Error {}
-
-/** Milliseconds after which a job whose table was busy is tried again. */
-const busyMs = 2000;
-/** A record that was read less than this many milliseconds ago is not read again. */
-const freshMs = 250;
-/** Milliseconds after which the store is taken to be away, and a job that is known is answered from memory. */
-const readMs = 3000;
-/** Milliseconds between the attempts to store how a job ended, at first and at most. */
-const firstPauseMs = 100;
-const maxPauseMs = 5000;
-/** Milliseconds between two removals of old records. */
-const pruneMs = 600_000;
-
-const retryableCodes: readonly number[] = [14, 17, 18, 21];
-
-const failureOf = (error: unknown): JobFailure => {
-  if (error instanceof JobFailed) return error.failure;
-  // Any other text is native.
-  const known = error instanceof ServiceError ? error : new ServiceError(18);
-  const message = known.code === 18 ? "the job failed; the service's log has the cause" : known.message;
-  return { phase: "run", message, retryable: retryableCodes.includes(known.code) };
-};
-
-/** @throws ServiceError code 17 if the store takes longer. */
-const within = async <T>(milliseconds: number, answer: Promise<T>): Promise<T> => {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const late = new ServiceError(17, {
-    message: "the storage behind the service does not answer; retry",
-    retryAfter: 1,
-    dependency: "store",
-  });
-  const timer = setTimeout(() => reject(late), milliseconds);
-  return Promise.race([answer, promise]).finally(() => clearTimeout(timer));
-};
 
 interface Running {
   readonly job: JobRecord;
@@ -103,18 +49,10 @@ export class Jobs {
   readonly #limits: JobLimits;
   readonly #log: Log;
   readonly #now: () => number;
+  readonly #known: KnownJobs;
   readonly #handlers = new Map<string, JobHandler | "elsewhere">();
   /** This process, among all that run jobs. */
   readonly #runner = `${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
-  /** What was last read, and what this process has changed since. */
-  #known = new Map<string, JobRecord>();
-  #readAt = Number.NEGATIVE_INFINITY;
-  #reading: Promise<void> | undefined;
-  /** Jobs that this process started or took over, and whose end it has not seen. */
-  readonly #own = new Set<string>();
-  readonly #onEnd: (job: JobRecord) => void;
-  /** Changes of this process, so that a read that began before one does not undo it. */
-  #changes = 0;
   readonly #waiting: JobRecord[] = [];
   /** When jobs whose table was busy are tried again. */
   readonly #notBefore = new Map<string, number>();
@@ -135,9 +73,9 @@ export class Jobs {
     now: () => number = Date.now,
   ) {
     this.#store = store;
+    this.#known = new KnownJobs(store, onEnd, now);
     this.#limits = limits;
     this.#log = log;
-    this.#onEnd = onEnd;
     this.#now = now;
   }
 
@@ -147,11 +85,8 @@ export class Jobs {
   }
 
   /** The jobs of the database that were last read, by type and state. */
-  get kept(): readonly { readonly type: string; readonly state: JobState; readonly count: number }[] {
-    const groups = Map.groupBy(this.#known.values(), ({ type, state }) => `${type} ${state}`);
-    return [...groups.values()].flatMap((jobs) =>
-      jobs.slice(0, 1).map(({ type, state }) => ({ type, state, count: jobs.length })),
-    );
+  get kept(): KnownJobs["kept"] {
+    return this.#known.kept;
   }
 
   /** Jobs in progress in this process. */
@@ -170,8 +105,8 @@ export class Jobs {
     if (!this.#handlers.has(type)) throw new Error(`no handler is registered for jobs of the type ${type}`);
     if (this.#stopped) throw new ServiceError(17, { message: "the service is stopping; retry", retryAfter: 1 });
     verifyContent(spec, "specification");
-    await this.#refresh(freshMs);
-    refuseBeyond(this.#known.values(), owner, this.#limits);
+    await this.#known.refresh(freshMs);
+    refuseBeyond(this.#known.all(), owner, this.#limits);
     const now = this.#now();
     const isElsewhere = this.#handlers.get(type) === "elsewhere";
     const job: JobRecord = {
@@ -190,16 +125,16 @@ export class Jobs {
       result: null,
       failure: null,
     };
-    this.#set(job);
+    this.#known.set(job);
     try {
       await this.#store.insert(job);
     } catch (error) {
-      this.#known.delete(job.id);
+      this.#known.forget(job.id);
       throw error;
     }
     // Again, because a read meanwhile may not have had it.
-    this.#set(job);
-    this.#own.add(job.id);
+    this.#known.set(job);
+    this.#known.own(job.id);
     if (!isElsewhere) this.#enqueue(job);
     return job.id;
   }
@@ -207,7 +142,7 @@ export class Jobs {
   /** @returns undefined if there is no such job. @throws if the store is away and this process does not know the job. */
   async describe(id: string): Promise<JobRecord | undefined> {
     const from = this.#now();
-    const failure = await this.#refresh(freshMs).then(
+    const failure = await this.#known.refresh(freshMs).then(
       () => undefined,
       (error: unknown) => error,
     );
@@ -215,16 +150,16 @@ export class Jobs {
     if (known !== undefined) return known;
     if (failure !== undefined) throw failure;
     // Another replica may have started it after the last read.
-    while (this.#readAt < from) await this.#refresh(0);
+    while (this.#known.readAt < from) await this.#known.refresh(0);
     return this.#known.get(id);
   }
 
   /** All jobs, the newest first; what this process knows of them while the store is away. */
   async list(): Promise<readonly JobRecord[]> {
-    await this.#refresh(freshMs).catch((error: unknown) => {
-      if (this.#readAt === Number.NEGATIVE_INFINITY) throw error;
+    await this.#known.refresh(freshMs).catch((error: unknown) => {
+      if (this.#known.readAt === Number.NEGATIVE_INFINITY) throw error;
     });
-    return [...this.#known.values()].toSorted(
+    return [...this.#known.all()].toSorted(
       (left, right) => right.createdAt - left.createdAt || (left.id < right.id ? -1 : 1),
     );
   }
@@ -300,11 +235,11 @@ export class Jobs {
       if (own > 0 && this.#aliveAt > 0 && this.#now() - this.#aliveAt > (this.#limits.leaseMs * 2) / 3)
         for (const { stop } of this.#running.values()) stop.abort("lost" satisfies StopReason);
     }
-    await this.#refresh(0);
-    for (const job of this.#known.values()) await this.#look(job);
+    await this.#known.refresh(0);
+    for (const job of this.#known.all()) await this.#look(job);
     if (from - this.#prunedAt < pruneMs) return;
     this.#prunedAt = from;
-    const old = expired(this.#known.values(), this.#limits, from);
+    const old = expired(this.#known.all(), this.#limits, from);
     if (old.length > 0) await this.#store.remove(old);
     await this.#store.compact();
   }
@@ -330,7 +265,7 @@ export class Jobs {
     };
     if (!(await this.#change(job.id, job.runner, values))) return;
     this.#log.info({ job: job.id, type: job.type, before: job.runner }, "a job was taken over");
-    this.#own.add(job.id);
+    this.#known.own(job.id);
     this.#enqueue({ ...job, ...values });
   }
 
@@ -395,7 +330,7 @@ export class Jobs {
     try {
       if (!this.#notBefore.has(job.id))
         await this.appendEvents(job.id, [{ state: "IN_PROGRESS", message: `attempt ${job.attempts}` }]);
-      const outcome = await this.#outcomeOf(job, context);
+      const outcome = await outcomeOf(this.#handlers.get(job.type), job, context, this.#log);
       if ("busy" in outcome && !stop.signal.aborted) await this.#postpone(job, outcome.busy);
       else if (stop.signal.aborted && !("result" in outcome))
         await this.#stopEarly(job, stop.signal.reason as StopReason);
@@ -414,27 +349,6 @@ export class Jobs {
     this.#notBefore.set(job.id, this.#now() + busyMs);
     this.#waiting.push(job);
     setTimeout(() => this.#dispatch(), busyMs).unref();
-  }
-
-  async #outcomeOf(
-    job: JobRecord,
-    context: JobContext,
-  ): Promise<{ readonly result: JobContent } | { readonly failure: JobFailure } | { readonly busy: string }> {
-    try {
-      context.signal.throwIfAborted();
-      const handler = this.#handlers.get(job.type);
-      if (handler === undefined || handler === "elsewhere")
-        throw new Error(`no handler is registered for jobs of the type ${job.type}`);
-      const result = await handler.perform(job, context);
-      verifyContent(result, "result");
-      return { result };
-    } catch (error) {
-      if (error instanceof JobBusy) return { busy: error.message };
-      const cause = error instanceof Error ? (error.cause ?? error) : error;
-      const fields = { job: job.id, type: job.type, table: job.table };
-      if (!context.signal.aborted) this.#log.warn({ ...fields, reason: String(cause).slice(0, 500) }, "a job failed");
-      return { failure: failureOf(error) };
-    }
   }
 
   /** A job that was stopped before its end. */
@@ -486,41 +400,7 @@ export class Jobs {
   async #change(id: string, runner: string | undefined, values: JobChange): Promise<boolean> {
     const done = await this.#store.change(id, runner, values);
     const known = this.#known.get(id);
-    if (done && known !== undefined) this.#set({ ...known, ...values });
+    if (done && known !== undefined) this.#known.set({ ...known, ...values });
     return done;
-  }
-
-  #set(job: JobRecord): void {
-    this.#changes++;
-    this.#known.set(job.id, job);
-    this.#count(job.id);
-  }
-
-  #count(id: string): void {
-    const job = this.#known.get(id);
-    if (job !== undefined && !isOpen(job) && this.#own.delete(id)) this.#onEnd(job);
-  }
-
-  /** Reads the records unless that was done lately. Calls at once share a read. @throws ServiceError code 17 */
-  async #refresh(maxAgeMs: number): Promise<void> {
-    if (this.#now() - this.#readAt < maxAgeMs) return;
-    this.#reading ??= this.#read();
-    const reading = this.#reading;
-    await within(readMs, reading).finally(() => {
-      // The next one does not wait for a read that hangs.
-      if (this.#reading === reading) this.#reading = undefined;
-    });
-  }
-
-  async #read(): Promise<void> {
-    for (;;) {
-      const [from, changes] = [this.#now(), this.#changes];
-      const records = await this.#store.read();
-      if (changes !== this.#changes && this.#now() - from < readMs) continue;
-      this.#known = new Map(records.map((job) => [job.id, job]));
-      this.#readAt = from;
-      for (const id of this.#own) this.#count(id);
-      return;
-    }
   }
 }

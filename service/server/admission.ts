@@ -212,9 +212,7 @@ export class AdmissionLimit {
       const onAbort = (): void => waiting.refuse("client gone");
       const timer = setTimeout(() => waiting.refuse("waited too long"), this.#options.maxWaitMs);
       signal?.addEventListener("abort", onAbort, { once: true });
-      const queue = this.#queues.get(caller);
-      if (queue === undefined) this.#queues.set(caller, new Set([waiting]));
-      else queue.add(waiting);
+      this.#queues.getOrInsertComputed(caller, () => new Set()).add(waiting);
       this.#waiting++;
       this.#endAbandoned();
     });

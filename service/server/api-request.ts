@@ -22,7 +22,7 @@ export const readHeaders = ({ rawHeaders }: IncomingMessage): ReadonlyMap<string
 };
 
 /** What a request consists of. */
-export interface RequestParts {
+interface RequestParts {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
   readonly headers: ReadonlyMap<string, string>;
@@ -50,9 +50,6 @@ export class ApiRequest {
     this.headers = headers;
     this.method = incoming.method ?? "";
     this.path = path;
-    // Without a key, it returns all.
-    this.parameters =
-      query === "" ? parameters : { ...(getQueryParam(query) as Record<string, string>), ...parameters };
     // The library looks for the query string behind what could be a scheme. Without a key, it returns all.
     this.#address = path + query;
     this.parameters =

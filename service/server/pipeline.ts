@@ -38,13 +38,14 @@ import { unknownField } from "../query/unknown-field.ts";
 import type { Log } from "../telemetry/log.ts";
 import { scrub } from "../telemetry/scrub.ts";
 import type { AdmissionLimit } from "./admission.ts";
-import { type ApiRequest, takenWithinMs } from "./api-request.ts";
+import type { ApiRequest } from "./api-request.ts";
 import { type BodyLimits, isArrow, mostBytesOf, readBody, readSmallBytes } from "./body.ts";
 import { type ByteBudget, Reservation, smallBytes } from "./byte-budget.ts";
 import { contextEntries } from "./context-entries.ts";
 import { parseInput } from "./parse-input.ts";
 import type { PrincipalLimit } from "./principal-limit.ts";
 import { answerHeaders, type Reply, type RequestRecord } from "./request.ts";
+import { sendStream } from "./send-stream.ts";
 import type { Turns } from "./turns.ts";
 import type { Uploads } from "./uploads.ts";
 
@@ -173,55 +174,6 @@ const tooLong = (bytes: number, limit: number): ServiceError =>
     `the response has ${bytes} bytes, more than ${limit}: request less at once, or ask the operator to raise LAKEHEAD_MAX_RESULT_BYTES`,
   );
 
-/** What a stream needs of its request. */
-interface Streamed {
-  readonly caller: string;
-  readonly request: ApiRequest;
-  readonly reservation: Reservation;
-  readonly onFailure: (error: unknown) => void;
-}
-
-/**
- * Sends a stream as fast as the client takes it, and no slower than the pace of every response. Its memory is reserved until
- * the connection has ended.
- */
-const send = (
-  content: ByteStream,
-  { caller, request, reservation, onFailure }: Streamed,
-): ReadableStream<Uint8Array<ArrayBuffer>> => {
-  const chunks = content.read(reservation.spare);
-  let late: NodeJS.Timeout | undefined;
-  request.whenClosed(() => {
-    clearTimeout(late);
-    reservation.release();
-  });
-  return new ReadableStream<Uint8Array<ArrayBuffer>>(
-    {
-      async pull(controller) {
-        clearTimeout(late);
-        try {
-          // Callers take turns also at the parts of their streams.
-          const { done, value } = await currentCall.run({ caller }, () => chunks.next());
-          if (done === true) {
-            controller.close();
-            return;
-          }
-          controller.enqueue(value as Uint8Array<ArrayBuffer>);
-          late = setTimeout(() => request.disconnect(), takenWithinMs(value.byteLength));
-        } catch (error) {
-          onFailure(error);
-          controller.error(error);
-        }
-      },
-      async cancel() {
-        clearTimeout(late);
-        await chunks.return();
-      },
-    },
-    { highWaterMark: 0 },
-  );
-};
-
 /** `Range`, unless `If-Range` asks for all that has changed: nothing tells whether it has. */
 const readRangeOf = (headers: HeaderSource): string | undefined =>
   typeof headers.get("if-range") === "string" ? undefined : (headers.get("range") ?? undefined);
@@ -340,7 +292,7 @@ export const pipeline = (operation: Operation, parts: PipelineParts): Serve => {
             { requestId: record.id, operation: operation.name, cause: scrub(error, raw) },
             "a stream has ended early",
           );
-        const body = send(answer.content, { caller, request, reservation, onFailure });
+        const body = sendStream(answer.content, { caller, request, reservation, onFailure });
         return { status, headers: { ...replyHeaders, ...length }, body, recycle: answer.content.recycle };
       }
       const content = hasContent(status, operation)

@@ -1,12 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { etag, RETAINED_304_HEADERS } from "hono/etag";
-import type { Loan } from "../catalog/vending.ts";
 import { ServiceError } from "../errors.ts";
-import type { Commit, CommitOfRows } from "../lance/writes/write-calls.ts";
-import type { AuditedFunction } from "../operations/operation.ts";
+import type { Audit } from "../operations/operation.ts";
 
 /** Facts that the pipeline collects about a request, for its log line and span. */
-export interface RequestRecord {
+export interface RequestRecord extends Audit {
   readonly id: string;
   readonly startedAt: number;
   operation: string;
@@ -19,12 +17,6 @@ export interface RequestRecord {
   writes: boolean;
   /** Bytes of the rows of a write. */
   bytes?: number;
-  /** The commit of a write. */
-  commit?: Commit | CommitOfRows | undefined;
-  /** Credentials that the response lends. */
-  loan?: Loan | undefined;
-  /** A Function that was registered or dropped. */
-  function?: AuditedFunction | undefined;
 }
 
 /** Hono's environment: the record travels with the request. */

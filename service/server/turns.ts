@@ -15,17 +15,8 @@ export class Turns {
   /** Runs work that takes CPU, and does not wait for anything, when it is the caller's turn. */
   async run<T>(caller: string, work: () => T): Promise<T> {
     if (this.#queues.size === 0 && this.#isInSlice()) return work();
-    return new Promise<T>((resolve, reject) => {
-      const step = (): void => {
-        try {
-          resolve(work());
-        } catch (error) {
-          reject(error);
-        }
-      };
-      const queue = this.#queues.get(caller);
-      if (queue === undefined) this.#queues.set(caller, [step]);
-      else queue.push(step);
+    return new Promise<T>((resolve) => {
+      this.#queues.getOrInsert(caller, []).push(() => resolve(Promise.try(work)));
     });
   }
 
