@@ -34,7 +34,9 @@ export const queryShape = {
   full_text_query: optional(fullText).describe("Full-text query: string or structured"),
   lower_bound: optional(float).describe("Lower bound of the distance, inclusive"),
   upper_bound: optional(float).describe("Upper bound of the distance, exclusive"),
-  nprobes: optional(natural).describe("Partitions of an IVF index to search; ignored beside minimum_nprobes"),
+  nprobes: optional(natural).describe(
+    "Partitions of an IVF index to search; ignored beside minimum_nprobes or maximum_nprobes",
+  ),
   minimum_nprobes: optional(natural.min(1, { error: "must be 1 or greater" })).describe(
     "Minimum number of partitions to search",
   ),
@@ -88,7 +90,7 @@ const toVectorSearch = (wire: WireQuery) => ({
     column: wire.vector_column,
     distanceType: wire.distance_type,
     ef: wire.ef,
-    nprobes: wire.minimum_nprobes === undefined ? wire.nprobes : undefined,
+    nprobes: (wire.minimum_nprobes ?? wire.maximum_nprobes) === undefined ? wire.nprobes : undefined,
     minimumNprobes: wire.minimum_nprobes,
     maximumNprobes: wire.maximum_nprobes,
     refineFactor: wire.refine_factor,

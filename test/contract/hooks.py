@@ -194,8 +194,7 @@ class Fitter:
             ("offset", 0, 1000),
             ("nprobes", 1, 16),
             ("minimum_nprobes", 1, 20),
-            # At least the other one, which is 20 by default.
-            ("maximum_nprobes", 20, 100),
+            ("maximum_nprobes", 1, 100),
             ("ef", 100, 1000),
             ("refine_factor", 1, 10),
             ("lower_bound", -1000, 1000),

@@ -8,16 +8,16 @@ import { buildClause, indexedColumns, needsColumns } from "./full-text.ts";
 /** The SDK's default of both numbers of probes. Each setter checks it against the other, so their order matters. */
 const defaultProbes = 20;
 
-const applyProbes = (query: VectorQuery, vector: VectorSearch): void => {
-  const minimum = vector.minimumNprobes ?? vector.nprobes;
-  const maximum = vector.maximumNprobes ?? vector.nprobes;
-  if (maximum !== undefined && maximum !== 0 && maximum < (minimum ?? defaultProbes))
+const applyProbes = (query: VectorQuery, { nprobes, minimumNprobes, maximumNprobes: maximum }: VectorSearch): void => {
+  const isBounded = maximum !== undefined && maximum !== 0;
+  if (isBounded && minimumNprobes !== undefined && maximum < minimumNprobes)
     throw invalid(
-      `maximum_nprobes is ${maximum}, below minimum_nprobes (${minimum ?? `${defaultProbes}, the default`}): raise it, lower the other, or send 0 for all`,
+      `maximum_nprobes is ${maximum}, below minimum_nprobes (${minimumNprobes}): raise it, lower the other, or send 0 for all`,
     );
+  const minimum = minimumNprobes ?? (isBounded ? Math.min(maximum, defaultProbes) : nprobes);
   // Sets both, so that the next setter is not checked against the default.
   if (minimum !== undefined) query.nprobes(minimum);
-  if (vector.maximumNprobes !== undefined) query.maximumNprobes(vector.maximumNprobes);
+  if (maximum !== undefined) query.maximumNprobes(maximum);
 };
 
 const applyVector = (query: ScanQuery, vector: VectorSearch): VectorQuery => {

@@ -127,9 +127,16 @@ const effects: readonly Effect[] = [
   },
   {
     field: "maximum_nprobes beside nprobes",
-    base: { ...search, nprobes: 2 },
+    base: { ...search, nprobes: 9 },
+    added: { maximum_nprobes: 30 },
+    appears: "minimum_nprobes=20, maximum_nprobes=Some(30)",
+    vanishes: "minimum_nprobes=9",
+  },
+  {
+    field: "maximum_nprobes below the default minimum",
+    base: search,
     added: { maximum_nprobes: 3 },
-    appears: "minimum_nprobes=2, maximum_nprobes=Some(3)",
+    appears: "minimum_nprobes=3, maximum_nprobes=Some(3)",
   },
   {
     field: "maximum_nprobes 0",

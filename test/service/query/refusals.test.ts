@@ -190,16 +190,8 @@ describe("bounds, after defaults", () => {
       { ...search, k: 1000, refine_factor: 1000, vector: [vectorOf(1), vectorOf(2)] },
     ],
     [
-      "maximum_nprobes is 3, below minimum_nprobes (20, the default): raise it, lower the other, or send 0 for all",
-      { ...search, maximum_nprobes: 3 },
-    ],
-    [
       "maximum_nprobes is 3, below minimum_nprobes (4): raise it, lower the other, or send 0 for all",
       { ...search, minimum_nprobes: 4, maximum_nprobes: 3 },
-    ],
-    [
-      "maximum_nprobes is 3, below minimum_nprobes (4): raise it, lower the other, or send 0 for all",
-      { ...search, nprobes: 4, maximum_nprobes: 3 },
     ],
     [
       "prefilter is false: a full-text search that filters what it found is two queries, which have no plan; send true or leave it out, or send the query to query",
