@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { connect } from "@lancedb/lancedb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Right, rights, scopesOf } from "../../service/catalog/rights.ts";
+import { createApi } from "../../service/console/page/api.ts";
 import { bucketName } from "../support/object-store.ts";
 import { testToken } from "../support/request.ts";
 import { type ServiceProcess, startReadyServiceProcess } from "../support/service-process.ts";
@@ -306,6 +307,13 @@ describe.skipIf(minio.base === undefined)("lent credentials on MinIO", () => {
     expect((await describeAs(tokens.read, "docs", {}, slash)).body).not.toHaveProperty("storage_options");
     const asked = await describeAs(tokens.read, "docs", { vend_credentials: true }, slash);
     expect(asked.body).toHaveProperty("storage_options.aws_session_token");
+  });
+
+  test("are not lent to the console, which describes a table of any name", async () => {
+    const before = await counts();
+    const api = createApi(`${service.base}/`, tokens.read, () => undefined);
+    for (const id of ["docs", ...unsafe]) expect(await api.describe(id)).toMatchObject({ version: 1 });
+    expect(await counts()).toEqual(before);
   });
 
   const counts = async (): Promise<Record<string, number>> => {

@@ -182,7 +182,9 @@ export const createApi = (root: string, token: string, onRefused: () => void) =>
     tables: async (signal?: AbortSignal): Promise<readonly string[]> =>
       (await get<{ tables: string[] }>("v1/table?delimiter=%24", signal)).tables,
     describe: async (table: string, signal?: AbortSignal, branch?: string): Promise<Description> => {
-      const { version, schema } = await post<Partial<Description>>(at(table, "describe"), { branch }, signal);
+      // A page reads no files.
+      const body = { branch, vend_credentials: false };
+      const { version, schema } = await post<Partial<Description>>(at(table, "describe"), body, signal);
       if (version === undefined || schema === undefined) throw new OnlyDeclaredError();
       return { version, schema };
     },
