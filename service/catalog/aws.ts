@@ -3,26 +3,17 @@ import { globalAgent } from "node:https";
 import type { AssumeRoleCommandInput, Credentials } from "@aws-sdk/client-sts";
 import { findOption } from "../config/storage-options.ts";
 import { sessionPolicy } from "./session-policy.ts";
-import { type Issue, unavailable } from "./vending.ts";
+import { type Issue, publicOptions, unavailable } from "./vending.ts";
 
 type Options = Readonly<Record<string, string>>;
 
-/** Options of the store that a client needs besides its credential, by their names with and without the cloud's prefix. */
+/** Options of S3 that a client needs besides its credential, by their names with and without the cloud's prefix. */
 const clientOptions: Readonly<Record<string, RegExp>> = {
   aws_region: /^(aws_)?region$/i,
   aws_endpoint: /^(aws_)?endpoint(_url)?$/i,
   allow_http: /^(aws_)?allow_http$/i,
   aws_virtual_hosted_style_request: /^(aws_)?virtual_hosted_style_request$/i,
 };
-
-/** Of the operator's options only these: others are secrets, or would override the client's own. */
-export const publicOptions = (options: Options): Options =>
-  Object.fromEntries(
-    Object.entries(clientOptions).flatMap(([name, pattern]) => {
-      const found = findOption(options, pattern);
-      return found === undefined ? [] : [[name, found]];
-    }),
-  );
 
 export interface StsConfig {
   /** ARN of the role whose sessions are lent. */
@@ -60,7 +51,7 @@ const reasonOf = (error: unknown, token: string | undefined): Error => {
 /** Sessions of a role with a policy for one table, by STS. */
 export const createStsIssuer = async (config: StsConfig, options: Options): Promise<Issue> => {
   const { STSClient, AssumeRoleCommand, AssumeRoleWithWebIdentityCommand } = await import("@aws-sdk/client-sts");
-  const shared = publicOptions(options);
+  const shared = publicOptions(options, clientOptions);
   const endpoint = config.stsUrl ?? shared.aws_endpoint;
   const client = new STSClient({
     region: shared.aws_region ?? "us-east-1",

@@ -88,10 +88,11 @@ export const proveBoundary = async (
     throw new Error(`no list of the bucket (status ${all}), or of the prefix that a token is for (status ${within})`);
 };
 
-export const createGoogleIssuer = (config: GoogleConfig): Issue => {
+/** @param shared options of the store that a client needs besides its token. */
+export const createGoogleIssuer = (config: GoogleConfig, shared: Readonly<Record<string, string>>): Issue => {
   const { bounded } = exchangeOf(config);
   return async (place, right) => {
     const { token: bearer, expiresAt } = await bounded(place, right);
-    return { options: { google_storage_token: bearer }, expiresAt };
+    return { options: { ...shared, google_storage_token: bearer }, expiresAt };
   };
 };

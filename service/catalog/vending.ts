@@ -1,13 +1,16 @@
 import { LRUCache } from "lru-cache";
 import type { Principal } from "../auth/index.ts";
+import { findOption } from "../config/storage-options.ts";
 import { ServiceError } from "../errors.ts";
 import type { TableId } from "../guard/table-id.ts";
 import { type Place, placeOf } from "./place.ts";
 import { type Right, rightOf, rights } from "./rights.ts";
 
+type Options = Readonly<Record<string, string>>;
+
 /** A credential of a store for one table. It never leaves the response. */
 export interface Credential {
-  readonly options: Readonly<Record<string, string>>;
+  readonly options: Options;
   /** Milliseconds since 1970. */
   readonly expiresAt: number;
 }
@@ -29,7 +32,7 @@ export interface Loan {
 }
 
 export interface Vended {
-  readonly storageOptions: Readonly<Record<string, string>>;
+  readonly storageOptions: Options;
   readonly loan: Loan;
 }
 
@@ -113,6 +116,18 @@ export class Vending {
     };
   }
 }
+
+/**
+ * Of the operator's options only those of these names: others are secrets, or would override the client's own.
+ * @param wanted patterns of the operator's names, by the client's.
+ */
+export const publicOptions = (options: Options, wanted: Readonly<Record<string, RegExp>>): Options =>
+  Object.fromEntries(
+    Object.entries(wanted).flatMap(([name, pattern]) => {
+      const found = findOption(options, pattern);
+      return found === undefined ? [] : [[name, found]];
+    }),
+  );
 
 /** @param cause for the log. */
 export const unavailable = (cause?: unknown): ServiceError =>
