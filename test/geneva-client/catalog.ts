@@ -1,80 +1,14 @@
-import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { OAuth2Server } from "oauth2-mock-server";
+import { isDeepStrictEqual } from "node:util";
 import { scopesOf } from "../../service/catalog/rights.ts";
-import { manifests } from "../infra/kubernetes/manifests.ts";
 import { startMinio } from "../stores/minio.ts";
-import { runStack } from "../support/infra/stacks.ts";
+import { clients, operationsOf } from "../stores/token-alone/matrix.ts";
+import { inPython } from "../stores/token-alone/programs.ts";
+import { life, personsParameters, serveTables, slow, startStore } from "../stores/token-alone/stores.ts";
+import { catalogStack, podDirectory } from "../support/infra/pod.ts";
 import { startReadyServiceProcess } from "../support/service-process.ts";
 import { staticToken } from "../support/static-token.ts";
 
 const token = "token-of-the-person-who-runs-it";
-/** Life of a pod's token, and time after which its file has another one, in milliseconds. The kubelet takes an hour. */
-const life = 30_000;
-const renewal = 10_000;
-
-/** What the stack gcp-dev makes where the table service opens the tables. */
-async function catalogStack() {
-  const capture = await runStack("gcp-dev", "update", {
-    "lakehead:tableService": {
-      auth: { issuer: "https://login.example.com/", audience: "lakehead-dev" },
-      writes: true,
-      vending: true,
-      catalog: true,
-    },
-    // Port-forwarding takes a kubelet.
-    "lakehead:client": { portForwarding: false },
-  });
-  if (capture.failure !== undefined) throw new Error(capture.failure);
-  const data: Readonly<Record<string, string>> = Object.assign(
-    {},
-    ...manifests(capture)
-      .filter(({ kind }) => kind === "ConfigMap")
-      .map((object) => object.body.data),
-  );
-  const snippet = String(capture.resources.find(({ kind }) => kind === "stack")?.outputs?.clientSnippet);
-  const [, workerUri = ""] = /"worker_uri": "(.*)"/.exec(snippet) ?? [];
-  return { data, snippet, workerUri };
-}
-
-/** A directory of a pod: the stack's module, and a token that is renewed. */
-async function podDirectory(data: Readonly<Record<string, string>>) {
-  const issuer = new OAuth2Server();
-  await issuer.issuer.keys.generate("RS256");
-  await issuer.start(0, "127.0.0.1");
-  const [account] = JSON.parse(data.LAKEHEAD_AUTH_SERVICE_ACCOUNTS ?? "[]") as { name: string }[];
-  const directory = await mkdtemp(join(tmpdir(), "lakehead-pod-"));
-  await writeFile(join(directory, "lakehead_catalog.py"), data["lakehead_catalog.py"] ?? "");
-  let renewed = 0;
-  const renew = async (): Promise<void> => {
-    const now = Math.floor(Date.now() / 1000);
-    const signed = await issuer.issuer.buildToken({
-      scopesOrTransform: (_, payload) =>
-        void Object.assign(payload, {
-          sub: `system:serviceaccount:${account?.name.replace("/", ":")}`,
-          aud: [data.LAKEHEAD_AUTH_AUDIENCE],
-          exp: now + life / 1000,
-        }),
-    });
-    await writeFile(join(directory, "next"), signed);
-    await rename(join(directory, "next"), join(directory, "token"));
-    renewed++;
-  };
-  await renew();
-  const timer = setInterval(() => void renew(), renewal);
-  return {
-    directory,
-    issuer: issuer.issuer.url ?? "",
-    account: account?.name,
-    renewed: () => renewed,
-    async stop() {
-      clearInterval(timer);
-      await issuer.stop();
-      await rm(directory, { recursive: true, force: true });
-    },
-  };
-}
 
 export interface Job {
   readonly snippet: string;
@@ -83,6 +17,8 @@ export interface Job {
   readonly mounts: Readonly<Record<string, string>>;
   readonly seconds: number;
 }
+
+type Judged = { readonly faults: readonly string[]; readonly seen: string } | { readonly missing: string };
 
 /**
  * Runs the program of a stack whose identities have no rights on the bucket. Ray's pods have the stack's environment, module and
@@ -93,7 +29,7 @@ export interface Job {
 export async function runByCatalog(
   run: (job: Job) => Promise<readonly string[]>,
   log: (line: string) => void,
-): Promise<{ readonly faults: readonly string[]; readonly seen: string } | { readonly missing: string }> {
+): Promise<Judged> {
   const minio = await startMinio(log);
   if (minio.base === undefined) return { missing: minio.missing };
   const { data, snippet, workerUri } = await catalogStack();
@@ -108,9 +44,7 @@ export async function runByCatalog(
         LAKEHEAD_QUEUE_SECONDS: "120",
         LAKEHEAD_VENDING: "assume-role",
         LAKEHEAD_VENDING_ROLE: "arn:aws:iam::123456789012:role/lakehead-vending",
-        LAKEHEAD_AUTH_CLUSTER_ISSUER: pod.issuer,
-        LAKEHEAD_AUTH_SERVICE_ACCOUNTS: data.LAKEHEAD_AUTH_SERVICE_ACCOUNTS ?? "",
-        LAKEHEAD_AUTH_AUDIENCE: data.LAKEHEAD_AUTH_AUDIENCE ?? "",
+        ...pod.accepted,
       },
     });
     try {
@@ -133,5 +67,31 @@ export async function runByCatalog(
   } finally {
     await pod.stop();
     await minio.stop();
+  }
+}
+
+/** The client does what the matrix says of it, also where its credentials end during a write. */
+export async function operationsByCatalog(python: string, log: (line: string) => void): Promise<Judged> {
+  const store = await startStore.S3(log);
+  if ("missing" in store) return store;
+  try {
+    const service = await serveTables(store);
+    store.lend?.(life);
+    try {
+      const done = await inPython(python, "geneva", slow, personsParameters(service.base));
+      const { opened, late } = store.lent?.() ?? { opened: 0, late: 0 };
+      return {
+        faults: [
+          ...(isDeepStrictEqual(done, operationsOf(clients.geneva)) ? [] : [`it did ${done.join("; ")}`]),
+          ...(opened > 4 ? [] : [`${opened} credentials were lent`]),
+          ...(late === 0 ? [] : [`${late} requests came with a credential that had ended`]),
+        ],
+        seen: `${done.length} operations, ${opened} credentials`,
+      };
+    } finally {
+      await service.stop();
+    }
+  } finally {
+    await store.stop();
   }
 }

@@ -18,7 +18,7 @@ import { startMotoServer } from "../stores/moto.ts";
 import { runStack } from "../support/infra/stacks.ts";
 import { bucketName } from "../support/object-store.ts";
 import { startReadyServiceProcess } from "../support/service-process.ts";
-import { type Job, runByCatalog } from "./catalog.ts";
+import { type Job, operationsByCatalog, runByCatalog } from "./catalog.ts";
 import { findUv, installClient, unresolved } from "./install.ts";
 
 const run = promisify(execFile);
@@ -301,6 +301,14 @@ async function judgeCatalog(python: string): Promise<void> {
   } else conclude(`gcp-dev with tableService.catalog: the program ends well on Ray, ${judged.seen}`, judged.faults);
 }
 
+async function judgeOperations(python: string): Promise<void> {
+  const judged = await operationsByCatalog(python, print);
+  if ("missing" in judged) {
+    count.skipped++;
+    print(`skipped: operations with a token alone: ${judged.missing}`);
+  } else conclude(`with a token alone, by namespace: ${judged.seen}`, judged.faults);
+}
+
 const { uv, missing: missingUv } = await findUv(print);
 if (uv === undefined) {
   count.skipped++;
@@ -324,6 +332,7 @@ if (uv === undefined) {
     await judgeStorage(python);
     await judgeJob(python);
     await judgeCatalog(python);
+    await judgeOperations(python);
   }
 }
 print(`${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped`);

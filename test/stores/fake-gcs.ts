@@ -1,7 +1,13 @@
 import { freePort } from "../../tools/parts/free-port.ts";
 import { goProgram } from "../../tools/parts/go.ts";
 import { bucketName } from "../support/object-store.ts";
-import { type Ask, listingReply, type Reply, type Responder } from "../support/object-store-protocol.ts";
+import {
+  type Ask,
+  listingReply,
+  partsOfUploads,
+  type Reply,
+  type Responder,
+} from "../support/object-store-protocol.ts";
 import { type Running, startProcess } from "../support/process.ts";
 import { type Send, sendTo } from "./forward.ts";
 import type { StoreServer } from "./store-server.ts";
@@ -77,20 +83,20 @@ const list = async (send: Send, { query }: Ask): Promise<Reply> => {
 /**
  * Google's XML interface in front of fake-gcs-server's JSON interface. Lance writes, lists and sets conditions by the XML
  * interface. fake-gcs-server implements only its downloads and a listing without pages: it rejects uploads with 400 and ignores
- * conditions. Objects, generations, conditions and pages are those of fake-gcs-server.
+ * conditions. Objects, generations, conditions and pages are those of fake-gcs-server. Parts of an upload wait here for its end.
  */
-const xmlInFront =
-  (send: Send): Responder =>
-  (ask) => {
+const xmlInFront = (send: Send): Responder => {
+  const uploads = partsOfUploads((ask) => upload(send, ask));
+  return (ask) => {
     const { method, key, query, headers, body } = ask;
-    const whole = !query.has("uploadId");
+    if (query.has("uploadId") || query.has("uploads")) return uploads(ask);
     if (method === "GET" && query.has("list-type")) return list(send, ask);
     if (method === "GET" || method === "HEAD") return send(method, `${addressOf(key)}?alt=media`, headers);
-    if (method === "PUT" && whole) return upload(send, ask);
-    if (method === "DELETE" && whole) return send(method, addressOf(key), headers, body);
-    // Multipart uploads start at 5 MiB, which no test reaches.
+    if (method === "PUT") return upload(send, ask);
+    if (method === "DELETE") return send(method, addressOf(key), headers, body);
     return { status: 501 };
   };
+};
 
 const start = async (
   program: string,

@@ -150,59 +150,54 @@ const deleteMany = (bucket: Bucket, { body }: Ask): Reply => {
   return xml(200, element("DeleteResult", ...keys.map((key) => element("Deleted", field("Key", key)))));
 };
 
-/** Uploads under way: their parts by number. */
-const multipart = (bucket: Bucket) => {
+/** Uploads in parts, which wait here for their end. @param store puts a whole object. */
+export const partsOfUploads = (store: Responder): Responder => {
   const uploads = new Map<string, Map<number, Buffer>>();
   let count = 0;
-  return {
-    start: ({ key }: Ask): Reply => {
+  return async (ask) => {
+    const { method, query, key, body } = ask;
+    if (query.has("uploads")) {
       const id = `upload-${++count}`;
       uploads.set(id, new Map());
       return xml(
         200,
         element("InitiateMultipartUploadResult", field("Bucket", "lake"), field("Key", key), field("UploadId", id)),
       );
-    },
-    part: ({ query, key, body }: Ask): Reply => {
-      const parts = uploads.get(query.get("uploadId") ?? "");
-      if (parts === undefined) return fault(404, "NoSuchUpload", key);
+    }
+    const id = query.get("uploadId") ?? "";
+    const parts = uploads.get(id);
+    if (method === "DELETE") {
+      uploads.delete(id);
+      return { status: 204 };
+    }
+    if (parts === undefined) return fault(404, "NoSuchUpload", key);
+    if (method === "PUT") {
       parts.set(Number(query.get("partNumber")), body);
       return { status: 200, headers: { etag: `"${createHash("md5").update(body).digest("hex")}"` } };
-    },
-    complete: ({ query, key, headers }: Ask): Reply => {
-      const id = query.get("uploadId") ?? "";
-      const parts = uploads.get(id);
-      if (parts === undefined) return fault(404, "NoSuchUpload", key);
-      if (conditionFails(bucket.get(key), headers)) return fault(412, "PreconditionFailed", key);
-      uploads.delete(id);
-      const sorted = [...parts].sort(([a], [b]) => a - b).map(([, part]) => part);
-      const stored = bucket.put(key, Buffer.concat(sorted));
-      return xml(200, element("CompleteMultipartUploadResult", field("Key", key), field("ETag", stored.etag)));
-    },
-    abort: ({ query }: Ask): Reply => {
-      uploads.delete(query.get("uploadId") ?? "");
-      return { status: 204 };
-    },
+    }
+    const sorted = [...parts].sort(([a], [b]) => a - b).map(([, part]) => part);
+    const { status, headers } = await store({ ...ask, body: Buffer.concat(sorted) });
+    if (status !== 200) return fault(status, "PreconditionFailed", key);
+    uploads.delete(id);
+    const etag = String(headers?.etag);
+    return xml(200, element("CompleteMultipartUploadResult", field("Key", key), field("ETag", etag)));
   };
 };
 
 /** Answers from objects in memory. */
 export const respond = (bucket: Bucket): Responder => {
-  const uploads = multipart(bucket);
+  const uploads = partsOfUploads((ask) => put(bucket, ask));
   return (ask) => {
     const { method, query, key } = ask;
-    const ofUpload = query.has("uploadId");
+    if (query.has("uploadId") || query.has("uploads")) return uploads(ask);
     if (method === "HEAD") return get(bucket, ask);
     if (method === "GET") return query.has("list-type") ? list(bucket, ask) : get(bucket, ask);
-    if (method === "PUT") return ofUpload ? uploads.part(ask) : put(bucket, ask);
-    if (method === "DELETE" && ofUpload) return uploads.abort(ask);
+    if (method === "PUT") return put(bucket, ask);
     if (method === "DELETE") {
       bucket.delete(key);
       return { status: 204 };
     }
     if (method === "POST" && query.has("delete")) return deleteMany(bucket, ask);
-    if (method === "POST" && query.has("uploads")) return uploads.start(ask);
-    if (method === "POST" && ofUpload) return uploads.complete(ask);
     return fault(501, "NotImplemented", key);
   };
 };

@@ -12,6 +12,7 @@ import clientCases from "../../test/clients/matrix.json" with { type: "json" };
 import { clientVersions, matrixRows, served } from "../../test/clients/matrix.ts";
 import { accepted } from "../../test/cloud-schemas/scanners/accepted.ts";
 import { deviationRows } from "../../test/contract/table.ts";
+import { clients, stores, operations as tableOperations } from "../../test/stores/token-alone/matrix.ts";
 import { inlineCode, markdownTable } from "../markdown-table.ts";
 import { allowList } from "./functions.ts";
 import { bootstrapTable, configTable } from "./stack-keys.ts";
@@ -58,6 +59,32 @@ const lentRights = (): string =>
       "nothing",
     ]),
   );
+
+/** What each client with a token alone does, as the tests expect it. */
+const tokenAlone = (): string => {
+  const all = Object.values(clients);
+  const gaps = all.flatMap(({ title, without, noRoot, noRenewal, notOn = {} }) => [
+    ...Map.groupBy(Object.entries(without), ([, reason]) => reason)
+      .entries()
+      .map(([reason, entries]) => ({ title, gap: `${entries.map(([operation]) => operation).join(", ")}: ${reason}` })),
+    ...(noRoot === undefined ? [] : [{ title, gap: `tables at the root: ${noRoot}` }]),
+    ...(noRenewal === undefined ? [] : [{ title, gap: `new credentials: ${noRenewal}` }]),
+    ...Object.entries(notOn).map(([store, reason]) => ({ title, gap: `${store}: ${reason}` })),
+  ]);
+  const reasons = [...Map.groupBy(gaps, ({ gap }) => gap)].map(
+    ([gap, of]) => `- Not ${gap} (${of.map(({ title }) => title).join("; ")}).`,
+  );
+  const table = markdownTable(
+    ["client", ...tableOperations, "new credentials during a write", "run on"],
+    all.map(({ title, without, noRenewal, notOn = {}, suite }) => [
+      title,
+      ...tableOperations.map((operation) => (without[operation] === undefined ? "yes" : "–")),
+      noRenewal === undefined ? "yes" : "–",
+      suite === undefined ? stores.filter((store) => notOn[store] === undefined).join(", ") : "S3",
+    ]),
+  );
+  return `${table}\n\n${reasons.join("\n")}`;
+};
 
 const errorTable = (): string =>
   markdownTable(
@@ -145,7 +172,7 @@ const scannerFindings = (): string =>
 
 /** Every page that has generated parts, by its path from the repository's root, and what makes each part. */
 export const generatedPages: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
-  "docs/catalog.md": { "lent-rights": lentRights },
+  "docs/catalog.md": { "lent-rights": lentRights, "token-alone": tokenAlone },
   "docs/api.md": { operations: operationTable },
   "docs/errors.md": { errors: errorTable, "operation-errors": operationErrors, transport: transportTable },
   "docs/service-configuration.md": { variables },

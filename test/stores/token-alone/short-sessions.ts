@@ -5,6 +5,8 @@ import { buffer } from "node:stream/consumers";
 export interface ShortSessions {
   /** Address for clients, and of STS. */
   readonly base: string;
+  /** Life of the next sessions, in seconds. */
+  seconds: number;
   /** Sessions that were opened. */
   readonly opened: () => number;
   /** Sessions whose keys signed a request that writes. */
@@ -20,7 +22,7 @@ const textBetween = (text: string, tag: string): string => new RegExp(`<${tag}>(
  * MinIO whose sessions end after some seconds: the least that STS knows is 15 minutes. The proxy tells an early end, and
  * refuses the keys after it. The signature covers the host, which therefore passes as it came.
  */
-export const startShortSessions = async (to: string, seconds: number): Promise<ShortSessions> => {
+export const startShortSessions = async (to: string): Promise<ShortSessions> => {
   const { hostname, port } = new URL(to);
   const ends = new Map<string, number>();
   const writers = new Set<string>();
@@ -58,7 +60,7 @@ export const startShortSessions = async (to: string, seconds: number): Promise<S
       response.end(answer.body);
       return;
     }
-    const told = Math.floor(Date.now() / 1000 + seconds) * 1000;
+    const told = Math.floor(Date.now() / 1000 + sessions.seconds) * 1000;
     const text = answer.body
       .toString()
       .replace(/<Expiration>.*?<\/Expiration>/, `<Expiration>${new Date(told).toISOString()}</Expiration>`);
@@ -70,11 +72,13 @@ export const startShortSessions = async (to: string, seconds: number): Promise<S
     serve(incoming, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
+  const sessions: ShortSessions = {
+    seconds: 900,
     base: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     opened: () => ends.size,
     wroteWith: () => writers.size,
     late: () => late,
     close: () => void server.close(),
   };
+  return sessions;
 };
