@@ -60,8 +60,15 @@ export function clusterModel(config: Config): ClusterModel {
   return decisions[config.cloud].clusterModel(config);
 }
 
-export function verificationFacts(config: Config): VerificationFacts {
-  return decisions[config.cloud].verification(config);
+/** A stack's configuration, and what `verify/` must know that follows from it. */
+export interface PlannedStack {
+  readonly config: Config;
+  readonly cluster: ClusterModel;
+  readonly facts: VerificationFacts;
+}
+
+export function plannedStack(config: Config): PlannedStack {
+  return { config, cluster: clusterModel(config), facts: decisions[config.cloud].verification(config) };
 }
 
 export const stackDefinition: StackDefinition<Config, SecretKey> = {

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { count } from "./fields.ts";
+import { count, form } from "./fields.ts";
 
-const email = z.string().regex(/^[^@\s]+@[^@\s]+\.[^@\s]+$/, { error: "an e-mail address" });
+const email = form(/^[^@\s]+@[^@\s]+\.[^@\s]+$/, "an e-mail address");
 
 const shape = {
   monthly: count(1, 10_000_000).describe("Amount for one month, in whole units of the account's currency"),
@@ -19,12 +19,10 @@ export const amazonBudget = z.strictObject(shape).optional().describe(text);
 export const googleBudget = z
   .strictObject({
     ...shape,
-    billingAccount: z
-      .string()
-      .regex(/^[0-9A-F]{6}-[0-9A-F]{6}-[0-9A-F]{6}$/, {
-        error: "the id of a billing account, such as 012345-6789AB-CDEF01",
-      })
-      .describe("Id of the project's billing account"),
+    billingAccount: form(
+      /^[0-9A-F]{6}-[0-9A-F]{6}-[0-9A-F]{6}$/,
+      "the id of a billing account, such as 012345-6789AB-CDEF01",
+    ).describe("Id of the project's billing account"),
   })
   .optional()
   .describe(text);

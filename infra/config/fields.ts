@@ -4,6 +4,18 @@ import { parseMemory, quantityPattern } from "../model/quantity.ts";
 
 /** Field types that several parts of the configuration share. Each message says what to write. */
 
+/** A switch. */
+export const flag = (otherwise: boolean, description: string) => z.boolean().default(otherwise).describe(description);
+
+/** A text, and what to write. */
+export const form = (pattern: RegExp, error: string) => z.string().regex(pattern, { error });
+
+/** Keys that all have a default. */
+export const group = <const Shape extends z.ZodRawShape>(description: string, shape: Shape) => {
+  const keys = z.strictObject(shape);
+  return keys.prefault({} as z.input<typeof keys>).describe(description);
+};
+
 const dns1123 = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
 const dns1035 = /^[a-z]([a-z0-9-]*[a-z0-9])?$/;
 
@@ -60,14 +72,12 @@ export const minorVersion = z
   .regex(/^\d+\.\d+$/, { error: "a minor version such as 1.35" });
 
 /** A container image with a tag or a digest. */
-export const image = z
-  .string()
-  .regex(/^[a-z0-9][a-z0-9._/:-]*(:[\w][\w.-]*|@sha256:[0-9a-f]{64})$/, {
-    error: "an image with a tag or a digest, such as registry.example.com/lakehead:0.2.0",
-  })
-  .refine((text) => !text.endsWith(":latest"), {
-    error: "a fixed tag or a digest: latest changes",
-  });
+export const image = form(
+  /^[a-z0-9][a-z0-9._/:-]*(:[\w][\w.-]*|@sha256:[0-9a-f]{64})$/,
+  "an image with a tag or a digest, such as registry.example.com/lakehead:0.2.0",
+).refine((text) => !text.endsWith(":latest"), {
+  error: "a fixed tag or a digest: latest changes",
+});
 
 /** The prefix of a node label: a DNS name. */
 export const labelPrefix = z
@@ -81,36 +91,32 @@ export const labelPrefix = z
   });
 
 /** A path inside a bucket, without slashes at its ends; empty for the whole bucket. */
-export const prefix = z
-  .string()
-  .regex(/^([^/*?]+(\/[^/*?]+)*)?$/, {
-    error: "a path such as lance/prod, without a leading or trailing slash, * or ?",
-  })
-  .refine((text) => !text.split("/").some((part) => part === "." || part === ".."), {
-    error: "a path such as lance/prod, without the parts . and ..",
-  });
+export const prefix = form(
+  /^([^/*?]+(\/[^/*?]+)*)?$/,
+  "a path such as lance/prod, without a leading or trailing slash, * or ?",
+).refine((text) => !text.split("/").some((part) => part === "." || part === ".."), {
+  error: "a path such as lance/prod, without the parts . and ..",
+});
 
 export const httpsUrl = z.url({ protocol: /^https$/, error: "an https:// URL" });
 
 /** The host of a public endpoint. */
-export const hostname = z.string().regex(/^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$/, {
-  error: "a DNS name such as tables.example.com",
-});
+export const hostname = form(/^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$/, "a DNS name such as tables.example.com");
 
 /** Where the tables are in a bucket, on every cloud. */
 export const bucketPlace = {
-  create: z.boolean().default(true).describe("Create the bucket; false uses an existing one"),
+  create: flag(true, "Create the bucket; false uses an existing one"),
   prefix: prefix.default("").describe("Path of the tables in the bucket; identities have no access outside it"),
 };
 
 /** How long a bucket keeps its objects, on every cloud. */
 export const bucketRetention = {
-  versioning: z.boolean().default(true).describe("Keep overwritten and deleted objects for `noncurrentDays`"),
+  versioning: flag(true, "Keep overwritten and deleted objects for `noncurrentDays`"),
   noncurrentDays: count(1, 3650)
     .default(30)
     .describe("Days until an overwritten or deleted object is removed for good"),
-  forceDestroy: z
-    .boolean()
-    .default(false)
-    .describe("A destroy deletes the bucket with its tables; with false it stops at a bucket that is not empty"),
+  forceDestroy: flag(
+    false,
+    "A destroy deletes the bucket with its tables; with false it stops at a bucket that is not empty",
+  ),
 };

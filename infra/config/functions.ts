@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { cidr, count, cpus, httpsUrl, memory, prefix } from "./fields.ts";
+import { cidr, count, cpus, flag, group, httpsUrl, memory, prefix } from "./fields.ts";
 import { rayPods } from "./ray.ts";
 
 /** A folder below the tables, and not the service's own records. */
@@ -15,51 +15,46 @@ const secretName = z
     error: "letters, digits, _, - and inner dots, such as openai, or team$openai in the namespace team",
   });
 
-export const functionsSchema = z
-  .strictObject({
-    enabled: z
-      .boolean()
-      .default(false)
-      .describe(
-        "Serve Functions, and run them: the Python code of callers with the scope `functions`. Needs `tableService.writes`, and tables in a bucket; see docs/functions.md",
-      ),
-    cluster: z
-      .enum(["own", "shared"])
-      .default("own")
-      .describe(
-        "`own`: a RayCluster for Functions alone, whose identity reaches only `prefixes`; `shared`: the stack's RayCluster (`ray.create`) with the identity of its pods, for a team that trusts each other",
-      ),
-    prefixes: z
-      .array(folder)
-      .default([])
-      .describe(
-        "Folders below the tables' prefix that Functions of an `own` cluster reach, such as docs.lance; empty for all of it",
-      ),
-    egressCidrs: z
-      .array(cidr)
-      .default([])
-      .describe(
-        "Networks beside public addresses that an `own` cluster reaches, on the ports of store and package index: where one of them has a private address",
-      ),
-    packageIndex: httpsUrl.optional().describe("Index from which Functions' packages are installed; default: PyPI"),
-    secrets: z
-      .array(secretName)
-      .refine((names) => new Set(names).size === names.length, { error: "each name once" })
-      .default([])
-      .describe(
-        "Names of secrets that Functions of an `own` cluster can name, such as team$openai; their values are in the secret `functionSecrets`. Every Function can read every one",
-      ),
-    runners: count(1, 16).default(1).describe("Refreshes at a time, each by a pod that hands the work to Ray"),
-    workers: count(1, 1000).default(4).describe("Maximum number of Ray's workers for one refresh, with one CPU each"),
-    cpus: cpus.default(0.5).describe("CPUs of a pod that hands the work to Ray, as request"),
-    memory: memory.default("2Gi").describe("Memory of such a pod, as request and limit"),
-    ray: z
-      .strictObject(rayPods({ cpus: 1, memory: "4Gi", ephemeralStorage: "10Gi" }))
-      .prefault({})
-      .describe("The pods of an `own` cluster; version, image and tokens are those of `ray`"),
-  })
-  .prefault({})
-  .describe("Columns that Python code of callers fills");
+export const functionsSchema = group("Columns that Python code of callers fills", {
+  enabled: flag(
+    false,
+    "Serve Functions, and run them: the Python code of callers with the scope `functions`. Needs `tableService.writes`, and tables in a bucket; see docs/functions.md",
+  ),
+  cluster: z
+    .enum(["own", "shared"])
+    .default("own")
+    .describe(
+      "`own`: a RayCluster for Functions alone, whose identity reaches only `prefixes`; `shared`: the stack's RayCluster (`ray.create`) with the identity of its pods, for a team that trusts each other",
+    ),
+  prefixes: z
+    .array(folder)
+    .default([])
+    .describe(
+      "Folders below the tables' prefix that Functions of an `own` cluster reach, such as docs.lance; empty for all of it",
+    ),
+  egressCidrs: z
+    .array(cidr)
+    .default([])
+    .describe(
+      "Networks beside public addresses that an `own` cluster reaches, on the ports of store and package index: where one of them has a private address",
+    ),
+  packageIndex: httpsUrl.optional().describe("Index from which Functions' packages are installed; default: PyPI"),
+  secrets: z
+    .array(secretName)
+    .refine((names) => new Set(names).size === names.length, { error: "each name once" })
+    .default([])
+    .describe(
+      "Names of secrets that Functions of an `own` cluster can name, such as team$openai; their values are in the secret `functionSecrets`. Every Function can read every one",
+    ),
+  runners: count(1, 16).default(1).describe("Refreshes at a time, each by a pod that hands the work to Ray"),
+  workers: count(1, 1000).default(4).describe("Maximum number of Ray's workers for one refresh, with one CPU each"),
+  cpus: cpus.default(0.5).describe("CPUs of a pod that hands the work to Ray, as request"),
+  memory: memory.default("2Gi").describe("Memory of such a pod, as request and limit"),
+  ray: group(
+    "The pods of an `own` cluster; version, image and tokens are those of `ray`",
+    rayPods({ cpus: 1, memory: "4Gi", ephemeralStorage: "10Gi" }),
+  ),
+});
 
 interface Serving {
   readonly tableService: {

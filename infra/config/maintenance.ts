@@ -1,7 +1,7 @@
 import { isValidCron } from "cron-validator";
 import { z } from "zod";
 import { maintenanceRules } from "../../service/config/maintenance-policy.ts";
-import { count, cpus, memory } from "./fields.ts";
+import { count, cpus, flag, group, memory } from "./fields.ts";
 
 /** The five fields of Kubernetes' CronJob, and what each may be. */
 const fields: readonly (readonly [name: string, range: string])[] = [
@@ -35,37 +35,29 @@ export const schedule = (standard: string, description: string) =>
     .default(standard)
     .describe(description);
 
-export const maintenanceSchema = z
-  .strictObject({
-    enabled: z
-      .boolean()
-      .optional()
-      .describe("Run the maintenance of the tables; default: where `tableService.writes` is true"),
-    schedule: schedule("41 * * * *", "When a run begins, as a cron schedule in UTC"),
-    rules: maintenanceRules((expected) => expected)
-      .prefault([{}])
-      .describe("What makes a table due, by patterns; of a table, the first rule counts that has a pattern for it"),
-    cpus: cpus.default(1).describe("CPUs of a run, as request"),
-    memory: memory.default("4Gi").describe("Memory of a run, as request and limit"),
-    minutes: count(2, 7 * 24 * 60)
-      .default(120)
-      .describe("Minutes after which a run is ended; the next one continues"),
-    ray: z
-      .strictObject({
-        enabled: z
-          .boolean()
-          .default(true)
-          .describe(
-            "Give the work on large tables to the stack's RayCluster, where it has one and the tables are in a bucket",
-          ),
-        gigabytes: count(1, 1_000_000).default(50).describe("Size of a table from which Ray gets the work on it"),
-        workers: count(1, 1000).default(8).describe("Maximum number of CPUs of Ray's workers that one table gets"),
-      })
-      .prefault({})
-      .describe("Large tables"),
-  })
-  .prefault({})
-  .describe("Maintenance of tables that are written: fragments, indices, old versions");
+export const maintenanceSchema = group("Maintenance of tables that are written: fragments, indices, old versions", {
+  enabled: z
+    .boolean()
+    .optional()
+    .describe("Run the maintenance of the tables; default: where `tableService.writes` is true"),
+  schedule: schedule("41 * * * *", "When a run begins, as a cron schedule in UTC"),
+  rules: maintenanceRules((expected) => expected)
+    .prefault([{}])
+    .describe("What makes a table due, by patterns; of a table, the first rule counts that has a pattern for it"),
+  cpus: cpus.default(1).describe("CPUs of a run, as request"),
+  memory: memory.default("4Gi").describe("Memory of a run, as request and limit"),
+  minutes: count(2, 7 * 24 * 60)
+    .default(120)
+    .describe("Minutes after which a run is ended; the next one continues"),
+  ray: group("Large tables", {
+    enabled: flag(
+      true,
+      "Give the work on large tables to the stack's RayCluster, where it has one and the tables are in a bucket",
+    ),
+    gigabytes: count(1, 1_000_000).default(50).describe("Size of a table from which Ray gets the work on it"),
+    workers: count(1, 1000).default(8).describe("Maximum number of CPUs of Ray's workers that one table gets"),
+  }),
+});
 
 interface Maintained {
   readonly maintenance: { readonly enabled?: boolean | undefined };

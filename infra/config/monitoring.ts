@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { dcgmExporter, kubeStateMetrics, openCost, prometheusStack } from "../versions.ts";
-import { count, cpus, kubernetesName, memory } from "./fields.ts";
+import { count, cpus, flag, group, kubernetesName, memory } from "./fields.ts";
 import { chart } from "./ray.ts";
 
 const labels = (text: string) => z.record(z.string(), z.string()).describe(text);
@@ -12,23 +12,15 @@ const common = {
     .min(1)
     .default("docs")
     .describe("Where `operations.md` can be read, such as https://git.example.com/lakehead/blob/main/docs"),
-  dashboards: z
-    .boolean()
-    .default(true)
-    .describe(
-      "Grafana's dashboard of the table service and the jobs, as a ConfigMap with the label `grafana_dashboard`",
-    ),
-  gpuMetrics: z
-    .strictObject({
-      enabled: z
-        .boolean()
-        .default(true)
-        .describe("Install NVIDIA's dcgm-exporter where the stack installs the device plugin; GKE has its own"),
-      chart: chart(dcgmExporter.chart).describe("Chart location, for mirrors"),
-      image: z.string().default(dcgmExporter.image).describe("Image repository without tag, for mirrors"),
-    })
-    .prefault({})
-    .describe("Metrics of GPUs"),
+  dashboards: flag(
+    true,
+    "Grafana's dashboard of the table service and the jobs, as a ConfigMap with the label `grafana_dashboard`",
+  ),
+  gpuMetrics: group("Metrics of GPUs", {
+    enabled: flag(true, "Install NVIDIA's dcgm-exporter where the stack installs the device plugin; GKE has its own"),
+    chart: chart(dcgmExporter.chart).describe("Chart location, for mirrors"),
+    image: z.string().default(dcgmExporter.image).describe("Image repository without tag, for mirrors"),
+  }),
 };
 
 const namespace = kubernetesName().default("monitoring").describe("Namespace of Prometheus, which the stack creates");
@@ -62,13 +54,10 @@ const stack = z.strictObject({
   ...prometheus,
   retentionDays: count(1, 365).default(15).describe("Days that metrics are kept"),
   volumeSize: memory.default("20Gi").describe("Size of the volume of the metrics"),
-  openCost: z
-    .strictObject({
-      enabled: z.boolean().default(false).describe("Install OpenCost: costs of pods by their labels, at list prices"),
-      chart: chart(openCost.chart).describe("Chart location, for mirrors"),
-    })
-    .prefault({})
-    .describe("Costs of pods"),
+  openCost: group("Costs of pods", {
+    enabled: flag(false, "Install OpenCost: costs of pods by their labels, at list prices"),
+    chart: chart(openCost.chart).describe("Chart location, for mirrors"),
+  }),
   ...common,
 });
 
@@ -85,13 +74,10 @@ export const googleManaged = z.strictObject({
   namespace: kubernetesName()
     .default("monitoring")
     .describe("Namespace of kube-state-metrics, which the stack creates"),
-  kubeStateMetrics: z
-    .strictObject({
-      chart: chart(kubeStateMetrics.chart).describe("Chart location, for mirrors"),
-      registry: z.string().default(kubeStateMetrics.registry).describe("Registry of the image, for mirrors"),
-    })
-    .prefault({})
-    .describe("Metrics of pods, nodes, CronJobs and the quota"),
+  kubeStateMetrics: group("Metrics of pods, nodes, CronJobs and the quota", {
+    chart: chart(kubeStateMetrics.chart).describe("Chart location, for mirrors"),
+    registry: z.string().default(kubeStateMetrics.registry).describe("Registry of the image, for mirrors"),
+  }),
   ...common,
 });
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { count, memory } from "./fields.ts";
+import { count, flag, memory } from "./fields.ts";
 
 /** The fields of node pools that AWS and Google Cloud share. */
 
@@ -18,7 +18,7 @@ export const headTaint = z
     "Effect of the taint that keeps other pods away; with `NoSchedule` a client's head group must tolerate the label's key",
   );
 
-export const gpuEnabled = z.boolean().default(true).describe("Create the GPU pool");
+export const gpuEnabled = flag(true, "Create the GPU pool");
 
 /** The size of a machine type that the cloud's `machines.ts` does not list. */
 export const machineSize = z

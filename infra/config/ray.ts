@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { kuberay, nvidiaDevicePlugin, ray as rayVersions } from "../versions.ts";
-import { count, cpus, memory, serviceName, version } from "./fields.ts";
+import { count, cpus, flag, form, group, memory, serviceName, version } from "./fields.ts";
 
 /** The location of a Helm chart. The repository is https://, oci:// or empty when `name` is a local path. */
 export const chart = (defaults: { repository: string; name: string }) =>
@@ -40,19 +40,16 @@ const workers = (defaults: WorkerDefaults) =>
     maxReplicas: count(1, 1000).default(defaults.maxReplicas).describe("Maximum number of worker pods"),
   });
 
-const imageDigest = z.string().regex(/^sha256:[0-9a-f]{64}$/, { error: "a digest: sha256: and 64 hexadecimal digits" });
+const imageDigest = form(/^sha256:[0-9a-f]{64}$/, "a digest: sha256: and 64 hexadecimal digits");
 
 const head = (defaults: Pick<WorkerDefaults, "cpus" | "memory" | "ephemeralStorage">) =>
-  z
-    .strictObject({
-      cpus: cpus.default(defaults.cpus).describe("CPUs of the head container; the autoscaler sidecar adds 1"),
-      memory: memory.default(defaults.memory).describe("Memory of the head container; the autoscaler sidecar adds 1Gi"),
-      ephemeralStorage: memory
-        .default(defaults.ephemeralStorage)
-        .describe("Local disk of the head container, as request and limit; the autoscaler sidecar adds 1Gi"),
-    })
-    .prefault({})
-    .describe("The head pod");
+  group("The head pod", {
+    cpus: cpus.default(defaults.cpus).describe("CPUs of the head container; the autoscaler sidecar adds 1"),
+    memory: memory.default(defaults.memory).describe("Memory of the head container; the autoscaler sidecar adds 1Gi"),
+    ephemeralStorage: memory
+      .default(defaults.ephemeralStorage)
+      .describe("Local disk of the head container, as request and limit; the autoscaler sidecar adds 1Gi"),
+  });
 
 /** The pods of a RayCluster. */
 export const rayPods = (headDefaults: Parameters<typeof head>[0]) => ({
@@ -65,84 +62,67 @@ export const rayPods = (headDefaults: Parameters<typeof head>[0]) => ({
     .describe("The worker group with GPU; absent without a GPU pool"),
 });
 
-export const raySchema = z
-  .strictObject({
-    create: z
-      .boolean()
-      .default(true)
-      .describe("Create a RayCluster; with false only the runtime's client creates clusters, on demand"),
-    name: serviceName(46)
-      .default("geneva")
-      .describe("Name of the RayCluster; the cluster in the client's parameters is `<name>-client`"),
-    version: version.default(rayVersions.default).describe("Ray version; must equal the client's exactly"),
-    image: z
-      .strictObject({
-        repository: z.string().default(rayVersions.image).describe("Image repository, for mirrors"),
-        python: z
-          .string({ error: 'a version in quotes, such as "3.12"' })
-          .refine((text) => rayVersions.pythons.includes(text), {
-            error: `one of ${rayVersions.pythons.join(", ")}, for which Ray has images`,
-          })
-          .default(rayVersions.python)
-          .describe("Python minor version; must equal the client's"),
-        digest: imageDigest.optional().describe("Digest of the image of head and CPU workers, beside its tag"),
-        gpuDigest: imageDigest.optional().describe("Digest of the image of GPU workers, beside its tag"),
-        tag: z.string().optional().describe("Tag instead of `<version>-py<python>`; GPU workers use `<tag>-gpu`"),
+export const raySchema = group("The Ray cluster", {
+  create: flag(true, "Create a RayCluster; with false only the runtime's client creates clusters, on demand"),
+  name: serviceName(46)
+    .default("geneva")
+    .describe("Name of the RayCluster; the cluster in the client's parameters is `<name>-client`"),
+  version: version.default(rayVersions.default).describe("Ray version; must equal the client's exactly"),
+  image: group("Image of the Ray pods", {
+    repository: z.string().default(rayVersions.image).describe("Image repository, for mirrors"),
+    python: z
+      .string({ error: 'a version in quotes, such as "3.12"' })
+      .refine((text) => rayVersions.pythons.includes(text), {
+        error: `one of ${rayVersions.pythons.join(", ")}, for which Ray has images`,
       })
-      .prefault({})
-      .describe("Image of the Ray pods"),
-    idleTimeoutSeconds: count(1, 86_400).default(60).describe("Seconds until an idle worker pod is removed"),
-    auth: z
-      .enum(["none", "token"])
-      .default("none")
-      .describe(
-        "`token`: Ray requires a bearer token (Ray 2.52, KubeRay 1.5.1 or later); `none`: only the network policies protect Ray",
-      ),
-    logsToStderr: z
-      .boolean()
-      .default(false)
-      .describe(
-        "Ray's processes write to the output of their pods, which outlives them where the cluster collects it, and not to `/tmp/ray`: the dashboard then shows no logs",
-      ),
-    ...rayPods({ cpus: 4, memory: "8Gi", ephemeralStorage: "20Gi" }),
-  })
-  .prefault({})
-  .describe("The Ray cluster");
+      .default(rayVersions.python)
+      .describe("Python minor version; must equal the client's"),
+    digest: imageDigest.optional().describe("Digest of the image of head and CPU workers, beside its tag"),
+    gpuDigest: imageDigest.optional().describe("Digest of the image of GPU workers, beside its tag"),
+    tag: z.string().optional().describe("Tag instead of `<version>-py<python>`; GPU workers use `<tag>-gpu`"),
+  }),
+  idleTimeoutSeconds: count(1, 86_400).default(60).describe("Seconds until an idle worker pod is removed"),
+  auth: z
+    .enum(["none", "token"])
+    .default("none")
+    .describe(
+      "`token`: Ray requires a bearer token (Ray 2.52, KubeRay 1.5.1 or later); `none`: only the network policies protect Ray",
+    ),
+  logsToStderr: flag(
+    false,
+    "Ray's processes write to the output of their pods, which outlives them where the cluster collects it, and not to `/tmp/ray`: the dashboard then shows no logs",
+  ),
+  ...rayPods({ cpus: 4, memory: "8Gi", ephemeralStorage: "20Gi" }),
+});
 
 export const operatorSchema = (modes: readonly ["helm", ...("addon" | "existing")[]]) =>
-  z
-    .strictObject({
-      mode: z
-        .enum(modes)
-        .default("helm")
-        .describe(
-          "Who installs KubeRay: this stack with the Helm chart, the cloud's add-on, or another tool (`existing`)",
-        ),
-      version: version
-        .optional()
-        .describe(
-          `KubeRay version: of the chart and CRDs with \`helm\` (default ${kuberay.default}), of the installed operator with \`existing\` (required), of GKE's operator with \`addon\` (required where no pairing is published)`,
-        ),
-      namespace: serviceName().default("kuberay-system").describe("Namespace of the operator"),
-      chart: chart(kuberay.chart).describe("Chart location, for mirrors"),
-      image: z.string().default(kuberay.image).describe("Operator image repository without tag, for mirrors"),
-      crds: z
-        .string()
-        .default(kuberay.crds)
-        .describe("Base URL or directory of `v<version>/ray-operator/config/crd/bases/*.yaml`"),
-    })
-    .prefault({})
-    .describe("The KubeRay operator");
-
-export const devicePluginSchema = z
-  .strictObject({
+  group("The KubeRay operator", {
     mode: z
-      .enum(["install", "existing"])
-      .default("install")
-      .describe("Install NVIDIA's device plugin, or use an existing one"),
-    version: version.default(nvidiaDevicePlugin.default).describe("Chart and image version"),
-    chart: chart(nvidiaDevicePlugin.chart).describe("Chart location, for mirrors"),
-    image: z.string().default(nvidiaDevicePlugin.image).describe("Image repository without tag, for mirrors"),
-  })
-  .prefault({})
-  .describe("NVIDIA's device plugin");
+      .enum(modes)
+      .default("helm")
+      .describe(
+        "Who installs KubeRay: this stack with the Helm chart, the cloud's add-on, or another tool (`existing`)",
+      ),
+    version: version
+      .optional()
+      .describe(
+        `KubeRay version: of the chart and CRDs with \`helm\` (default ${kuberay.default}), of the installed operator with \`existing\` (required), of GKE's operator with \`addon\` (required where no pairing is published)`,
+      ),
+    namespace: serviceName().default("kuberay-system").describe("Namespace of the operator"),
+    chart: chart(kuberay.chart).describe("Chart location, for mirrors"),
+    image: z.string().default(kuberay.image).describe("Operator image repository without tag, for mirrors"),
+    crds: z
+      .string()
+      .default(kuberay.crds)
+      .describe("Base URL or directory of `v<version>/ray-operator/config/crd/bases/*.yaml`"),
+  });
+
+export const devicePluginSchema = group("NVIDIA's device plugin", {
+  mode: z
+    .enum(["install", "existing"])
+    .default("install")
+    .describe("Install NVIDIA's device plugin, or use an existing one"),
+  version: version.default(nvidiaDevicePlugin.default).describe("Chart and image version"),
+  chart: chart(nvidiaDevicePlugin.chart).describe("Chart location, for mirrors"),
+  image: z.string().default(nvidiaDevicePlugin.image).describe("Image repository without tag, for mirrors"),
+});

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defaultRoleOptions } from "../model/roles.ts";
 import { egressSchema } from "./egress.ts";
-import { count, cpus, image, kubernetesName, labelPrefix, memory } from "./fields.ts";
+import { count, cpus, flag, form, group, image, kubernetesName, labelPrefix, memory } from "./fields.ts";
 import { maintenanceSchema, schedule } from "./maintenance.ts";
 import type { MonitoringSettings } from "./monitoring.ts";
 import { type operatorSchema, raySchema } from "./ray.ts";
@@ -22,11 +22,10 @@ export function withOwnTags(
 
 /** The keys that every cloud's configuration has. */
 export const sharedShape = {
-  clusterName: z
-    .string()
-    .regex(/^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$/, {
-      error: "at most 40 lower-case letters, digits and inner hyphens, starting with a letter",
-    })
+  clusterName: form(
+    /^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$/,
+    "at most 40 lower-case letters, digits and inner hyphens, starting with a letter",
+  )
     .default("lancedb")
     .describe("Name of the Kubernetes cluster and `cluster_name` in the client's parameters; the client's default"),
   namespace: kubernetesName().default("lancedb").describe("Namespace of the runtime and of the table service"),
@@ -36,18 +35,14 @@ export const sharedShape = {
   labelPrefix: labelPrefix
     .default(defaultRoleOptions.labelPrefix)
     .describe("Prefix of the node role labels `<label_prefix>/ray-head` and so on"),
-  protect: z
-    .boolean()
-    .default(true)
-    .describe("Protect cluster, bucket, keys and network against deletion, in Pulumi's state and in the cloud"),
+  protect: flag(true, "Protect cluster, bucket, keys and network against deletion, in Pulumi's state and in the cloud"),
   tags: z
     .record(
-      z.string().regex(/^(?!aws:)[A-Za-z0-9][\w .:/=+@-]{0,127}$/i, {
-        error: "1 to 128 letters, digits, spaces and _.:/=+-@, and not aws: at the start",
-      }),
-      z
-        .string()
-        .regex(/^[\p{L}\p{N} _.:/=+@-]{0,256}$/u, { error: "at most 256 letters, digits, spaces and _.:/=+-@" }),
+      form(
+        /^(?!aws:)[A-Za-z0-9][\w .:/=+@-]{0,127}$/i,
+        "1 to 128 letters, digits, spaces and _.:/=+-@, and not aws: at the start",
+      ),
+      form(/^[\p{L}\p{N} _.:/=+@-]{0,256}$/u, "at most 256 letters, digits, spaces and _.:/=+-@"),
     )
     .refine((tags) => Object.keys(tags).length <= maximumTags, {
       error: `at most ${maximumTags} tags: AWS accepts 50 on a resource, and the stack and Kubernetes add up to 10`,
@@ -64,35 +59,25 @@ export const sharedShape = {
     ),
   egress: egressSchema,
   ray: raySchema,
-  networkPolicies: z
-    .boolean()
-    .default(true)
-    .describe(
-      "Deny connections that are not needed, above all to Ray's unauthenticated ports from outside the namespace",
-    ),
-  quota: z
-    .strictObject({
-      enabled: z.boolean().default(true).describe("Limit the requests of the namespace"),
-      cpus: cpus.default(256).describe("Sum of CPU requests"),
-      memory: memory.default("1Ti").describe("Sum of memory requests"),
-      gpus: count(0, 1024).default(8).describe("Sum of GPUs"),
-      rayClusters: count(1, 1000).default(20).describe("Number of RayClusters, including the stack's own"),
-    })
-    .prefault({})
-    .describe("ResourceQuota of the namespace"),
-  orphanCleanup: z
-    .strictObject({
-      enabled: z.boolean().default(true).describe("Delete RayClusters of crashed clients"),
-      schedule: schedule("17 * * * *", "When the cleanup runs, as a cron schedule in UTC"),
-      idleHours: count(1, 24 * 30)
-        .default(24)
-        .describe(
-          "Hours without a worker pod above the minimum after which a RayCluster of a client counts as orphaned",
-        ),
-      image: image.optional().describe("Image with Node 24.2 or later for the cleanup; default: the table service's"),
-    })
-    .prefault({})
-    .describe("Cleanup of orphaned RayClusters"),
+  networkPolicies: flag(
+    true,
+    "Deny connections that are not needed, above all to Ray's unauthenticated ports from outside the namespace",
+  ),
+  quota: group("ResourceQuota of the namespace", {
+    enabled: flag(true, "Limit the requests of the namespace"),
+    cpus: cpus.default(256).describe("Sum of CPU requests"),
+    memory: memory.default("1Ti").describe("Sum of memory requests"),
+    gpus: count(0, 1024).default(8).describe("Sum of GPUs"),
+    rayClusters: count(1, 1000).default(20).describe("Number of RayClusters, including the stack's own"),
+  }),
+  orphanCleanup: group("Cleanup of orphaned RayClusters", {
+    enabled: flag(true, "Delete RayClusters of crashed clients"),
+    schedule: schedule("17 * * * *", "When the cleanup runs, as a cron schedule in UTC"),
+    idleHours: count(1, 24 * 30)
+      .default(24)
+      .describe("Hours without a worker pod above the minimum after which a RayCluster of a client counts as orphaned"),
+    image: image.optional().describe("Image with Node 24.2 or later for the cleanup; default: the table service's"),
+  }),
   maintenance: maintenanceSchema,
 };
 
@@ -104,10 +89,7 @@ export const clientShape = {
     .describe(
       "`cluster-admin`: the requirement of the runtime's documentation; `least-privilege`: a Role with only the verbs that the client uses",
     ),
-  portForwarding: z
-    .boolean()
-    .default(true)
-    .describe("`use_portforwarding`: false only for a client inside the cluster or its network"),
+  portForwarding: flag(true, "`use_portforwarding`: false only for a client inside the cluster or its network"),
 };
 
 /** The part of a configuration that every cloud has. */

@@ -60,8 +60,8 @@ export async function gatherRayClusters(kubectl: Kubectl, { config }: Stack) {
 }
 
 /** Sends one review for each question, all in one call. */
-export async function gatherAccess(kubectl: Kubectl, { config, outputs }: Stack): Promise<Outcome<readonly boolean[]>> {
-  const items = expectations(config, outputs).map(review);
+export async function gatherAccess(kubectl: Kubectl, stack: Stack): Promise<Outcome<readonly boolean[]>> {
+  const items = expectations(stack, stack.outputs).map(review);
   const list = JSON.stringify({ apiVersion: "v1", kind: "List", items });
   const answer = await kubectl.outcome(["create", "-f", "-", "-o", "json"], { input: list });
   if ("failure" in answer) return answer;

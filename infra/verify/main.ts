@@ -84,16 +84,15 @@ async function costs(
 
 /** Yields each group of lines when it is known. A fault in one group can cause faults in the groups after it. */
 async function* verify(stack: Stack, kubectl: Kubectl, service: ServiceOptions): AsyncGenerator<readonly Line[]> {
-  const { config, outputs } = stack;
   const nodes = await gatherNodes(kubectl);
-  yield checkNodes(config, nodes);
-  yield checkAccess(expectations(config, outputs), await gatherAccess(kubectl, stack));
-  yield checkAccounts(config, await gatherAccounts(kubectl, stack));
-  yield checkOperator(config, await gatherOperator(kubectl));
+  yield checkNodes(stack, nodes);
+  yield checkAccess(expectations(stack, stack.outputs), await gatherAccess(kubectl, stack));
+  yield checkAccounts(stack, await gatherAccounts(kubectl, stack));
+  yield checkOperator(stack, await gatherOperator(kubectl));
   const pods = await gatherPods(kubectl);
-  yield checkRay(config, { clusters: await gatherRayClusters(kubectl, stack), pods, nodes });
+  yield checkRay(stack, { clusters: await gatherRayClusters(kubectl, stack), pods, nodes });
   yield (await gatherBucket(kubectl, stack, pods)).map(checkBucket);
-  if (config.tableService.enabled) yield checkTableService(await gatherTableService(kubectl, stack, service));
+  if (stack.config.tableService.enabled) yield checkTableService(await gatherTableService(kubectl, stack, service));
 }
 
 async function main(): Promise<void> {

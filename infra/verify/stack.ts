@@ -4,7 +4,7 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { parse } from "yaml";
-import { type Config, type SecretKey, stackDefinition, verificationFacts } from "../clouds/schema.ts";
+import { type PlannedStack, plannedStack, type SecretKey, stackDefinition } from "../clouds/schema.ts";
 import { parseConfig, rawConfig } from "../config/parse.ts";
 import { flattenConfig, readProject, readStackConfig } from "../offline-plan/project.ts";
 import type { Reach } from "./kubectl.ts";
@@ -13,8 +13,7 @@ const run = promisify(execFile);
 
 export class StackError extends Error {}
 
-export interface Stack {
-  readonly config: Config;
+export interface Stack extends PlannedStack {
   readonly outputs: Readonly<Record<string, unknown>>;
   readonly reach: Reach;
 }
@@ -52,19 +51,19 @@ export async function readStack(root: string, stack: string, configFile: string 
   const outputs = JSON.parse(text) as Record<string, unknown>;
   if (Object.keys(outputs).length === 0)
     throw new StackError(`stack ${stack} has no outputs: run pulumi up --stack ${stack} first`);
-  return { config, outputs, reach: await reachOf(root, stack, config, outputs, secrets, configFile) };
+  const planned = plannedStack(config);
+  return { ...planned, outputs, reach: await reachOf(root, stack, planned, outputs, secrets, configFile) };
 }
 
 async function reachOf(
   root: string,
   stack: string,
-  config: Config,
+  { facts: { ownKubeconfig } }: PlannedStack,
   outputs: Stack["outputs"],
   secrets: readonly SecretKey[],
   configFile: string | undefined,
 ): Promise<Reach> {
   if (typeof outputs.kubeconfig === "string") return { kubeconfig: outputs.kubeconfig };
-  const { ownKubeconfig } = verificationFacts(config);
   if (ownKubeconfig === undefined)
     throw new StackError(`stack ${stack} has no output kubeconfig: run pulumi up until it succeeds`);
   const context = ownKubeconfig.context === undefined ? {} : { context: ownKubeconfig.context };

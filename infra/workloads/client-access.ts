@@ -84,6 +84,5 @@ export class ClientAccess extends pulumi.ComponentResource {
       );
       bindCluster("cluster-role-binding", roleName, clusterRole.metadata.name);
     }
-    this.registerOutputs({});
   }
 }

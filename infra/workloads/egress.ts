@@ -25,7 +25,6 @@ export class CaBundle extends pulumi.ComponentResource {
       { metadata: { name: mapName(pem), namespace, labels: managedBy }, immutable: true, data: dataOf(pem) },
       { parent: this },
     );
-    this.registerOutputs({});
   }
 }
 

@@ -101,7 +101,6 @@ export class FunctionsRunner extends pulumi.ComponentResource {
       },
       parent,
     );
-    this.registerOutputs({});
   }
 }
 

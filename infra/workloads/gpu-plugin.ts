@@ -43,6 +43,5 @@ export class GpuPlugin extends pulumi.ComponentResource {
       },
       { parent: this },
     );
-    this.registerOutputs({});
   }
 }

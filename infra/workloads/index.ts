@@ -1,6 +1,5 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import { storageAddress } from "../../service/contract.ts";
 import type { Cloud } from "../clouds/cloud.ts";
 import type { Config, Secrets } from "../clouds/schema.ts";
 import { ownsFunctionsCluster, runsFunctions } from "../config/functions.ts";
@@ -18,15 +17,7 @@ import { clientParameters } from "../model/client-parameters.ts";
 import { clientRequirements } from "../model/client-requirements.ts";
 import { clientSnippet } from "../model/client-snippet.ts";
 import { throughCache } from "../model/image-name.ts";
-import {
-  functionsCluster,
-  functionsRunner,
-  maintenanceAccount,
-  orphanCleanupAccount,
-  tableServiceAccount,
-  tableServiceName,
-  tableServiceSelector,
-} from "../model/names.ts";
+import { functionsCluster, tableServiceAccount, tableServiceName } from "../model/names.ts";
 import { rayClusterSpec } from "../model/ray-cluster.ts";
 import { rayClientImage } from "../model/ray-groups.ts";
 import { ClientAccess } from "./client-access.ts";
@@ -35,11 +26,11 @@ import { FunctionsCluster } from "./functions-cluster.ts";
 import { FunctionsRunner } from "./functions-runner.ts";
 import { GpuPlugin } from "./gpu-plugin.ts";
 import { createOperator } from "./kuberay.ts";
-import { Maintenance } from "./maintenance.ts";
+import { Maintenance, maintainsOnRay } from "./maintenance.ts";
 import { createMonitoring } from "./monitoring/monitoring.ts";
 import { Namespace } from "./namespace.ts";
-import { NetworkPolicies } from "./network-policies.ts";
-import { type NetworkPolicyRequest, networkPolicySpecs, type Scraper } from "./network-policy-specs.ts";
+import { NetworkPolicies, policyRequest, scraperOf } from "./network-policies.ts";
+import { networkPolicySpecs } from "./network-policy-specs.ts";
 import { OrphanCleanup } from "./orphan-cleanup/orphan-cleanup.ts";
 import { Quota, RayClusterQuota } from "./quota.ts";
 import { RayCluster } from "./ray-cluster.ts";
@@ -267,7 +258,6 @@ export function createWorkloads(config: Config, secrets: Secrets, cloud: Cloud):
 class WorkloadsRoot extends pulumi.ComponentResource {
   constructor(name: string, opts: pulumi.ComponentResourceOptions) {
     super("lakehead:kubernetes:Workloads", name, {}, opts);
-    this.registerOutputs({});
   }
 }
 
@@ -312,63 +302,4 @@ function catalogCredentials({ tableService: { exposure }, namespace }: Config, s
   return `# The table service opens the tables. export LAKEHEAD_URL=${address}
 # export LAKEHEAD_TOKEN=<a token of yours with the scopes ${catalogScopes.join(", ")}>
 `;
-}
-
-/** Ray's pods see neither the volume of a database that is a path, nor tables that the table service opens for them. */
-const maintainsOnRay = ({ maintenance, ray }: Config, { database, catalogIssuer }: Cloud): boolean =>
-  maintenance.ray.enabled && ray.create && database.volumeSize === undefined && catalogIssuer === undefined;
-
-function policyRequest(config: Config, cloud: Cloud): NetworkPolicyRequest {
-  const { tableService, operator, orphanCleanup } = config;
-  const { egressCidrs, packageIndex } = tableService.functions;
-  const { issuer, jwksUrl } = tableService.auth;
-  const { proxy } = config.egress;
-  const stores = [
-    ...Object.entries(cloud.database.storageOptions).flatMap(([option, value]) =>
-      storageAddress.test(option) ? [value] : [],
-    ),
-    ...(proxy === undefined ? [] : [proxy]),
-  ];
-  return {
-    tableService: tableService.enabled
-      ? {
-          selector: tableServiceSelector,
-          exposure: tableService.exposure.mode,
-          probeSources: cloud.exposure.probeSources,
-          calls: [issuer, jwksUrl, ...stores].filter((url) => url !== undefined),
-        }
-      : undefined,
-    // A cloud's add-on runs its operator outside the cluster.
-    operatorNamespace: operator.mode === "addon" ? undefined : operator.namespace,
-    cleanup: orphanCleanup.enabled ? orphanCleanupAccount : undefined,
-    maintenance: runsMaintenance(config)
-      ? { name: maintenanceAccount, calls: stores, ray: maintainsOnRay(config, cloud) }
-      : undefined,
-    functions: runsFunctions(config)
-      ? {
-          name: functionsRunner,
-          calls: [...stores, ...(packageIndex === undefined ? [] : [packageIndex])],
-          own: ownsFunctionsCluster(config)
-            ? {
-                cluster: functionsCluster,
-                cidrs: [...cloud.functions.privateServices, ...egressCidrs],
-                metadataServer: cloud.functions.metadataServer,
-              }
-            : undefined,
-        }
-      : undefined,
-    scraper: scraperOf(config.monitoring, cloud),
-  };
-}
-
-/** The pods that read metrics; undefined where the user names them by the label of their namespace. */
-function scraperOf(monitoring: Config["monitoring"], { managedMetrics }: Cloud): Scraper | undefined {
-  if (monitoring.mode === "none") return undefined;
-  if (managedMetrics?.kinds === "google")
-    return { namespace: "gmp-system", labels: { "app.kubernetes.io/name": "collector" } };
-  const name = managedMetrics === undefined ? "prometheus" : "prometheus-agent";
-  return {
-    namespace: monitoring.namespace,
-    labels: monitoring.mode === "existing" ? monitoring.prometheusLabels : { "app.kubernetes.io/name": name },
-  };
 }

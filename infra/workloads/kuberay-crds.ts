@@ -32,7 +32,6 @@ export class KubeRayCrds extends pulumi.ComponentResource {
       { files: crdFiles(args), transforms: [mergeWorkerGroups] },
       { parent: this },
     );
-    this.registerOutputs({});
   }
 }
 

@@ -31,7 +31,6 @@ export class KubeRayOperator extends pulumi.ComponentResource {
       },
       { parent: this },
     );
-    this.registerOutputs({});
   }
 }
 

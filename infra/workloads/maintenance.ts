@@ -1,7 +1,8 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { environment, maintenanceEntry } from "../../service/contract.ts";
-import type { Annotations, Database } from "../clouds/cloud.ts";
+import type { Annotations, Cloud, Database } from "../clouds/cloud.ts";
+import type { Config } from "../clouds/schema.ts";
 import { sortedJson } from "../kubernetes/checksum.ts";
 import { cronJobSpec } from "../kubernetes/cron-job.ts";
 import { componentLabels } from "../kubernetes/labels.ts";
@@ -69,6 +70,10 @@ export function maintenanceData(
   };
 }
 
+/** Ray's pods see neither the volume of a database that is a path, nor tables that the table service opens for them. */
+export const maintainsOnRay = ({ maintenance, ray }: Config, { database, catalogIssuer }: Cloud): boolean =>
+  maintenance.ray.enabled && ray.create && database.volumeSize === undefined && catalogIssuer === undefined;
+
 /** A CronJob that keeps the tables fast, with an identity of its own. */
 export class Maintenance extends pulumi.ComponentResource {
   constructor(name: string, args: MaintenanceArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -105,7 +110,6 @@ export class Maintenance extends pulumi.ComponentResource {
       },
       parent,
     );
-    this.registerOutputs({});
   }
 }
 

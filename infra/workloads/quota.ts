@@ -44,7 +44,6 @@ export class Quota extends pulumi.ComponentResource {
       },
       { parent: this },
     );
-    this.registerOutputs({});
   }
 }
 
@@ -81,6 +80,5 @@ export class RayClusterQuota extends pulumi.ComponentResource {
       },
       { parent: this },
     );
-    this.registerOutputs({});
   }
 }

@@ -34,6 +34,5 @@ export class Budget extends pulumi.ComponentResource {
       },
       { parent: this },
     );
-    this.registerOutputs({});
   }
 }

@@ -1,7 +1,17 @@
 import { z } from "zod";
 import { amazonBudget } from "../../config/budget.ts";
 import { dockerHubSchema } from "../../config/docker-hub.ts";
-import { bucketPlace, bucketRetention, cidr, count, hostname, minorVersion } from "../../config/fields.ts";
+import {
+  bucketPlace,
+  bucketRetention,
+  cidr,
+  count,
+  flag,
+  form,
+  group,
+  hostname,
+  minorVersion,
+} from "../../config/fields.ts";
 import { amazonMonitoringSchema } from "../../config/monitoring.ts";
 import { gpuEnabled, headTaint, machineSize, onDemand, spotAllowed } from "../../config/node-fields.ts";
 import { chart, devicePluginSchema, operatorSchema } from "../../config/ray.ts";
@@ -23,9 +33,7 @@ const resourceId = (kind: string) =>
 /** What an organization demands of roles. */
 export const governance = z
   .strictObject({
-    path: z
-      .string()
-      .regex(/^\/([\w+=,.@-]+\/)*$/, { error: "a path with slashes at both ends, such as /team/" })
+    path: form(/^\/([\w+=,.@-]+\/)*$/, "a path with slashes at both ends, such as /team/")
       .max(512)
       .default("/")
       .describe("Path of every role"),
@@ -35,7 +43,7 @@ export const governance = z
   })
   .prefault({});
 
-const zoneLetter = z.string().regex(/^[a-z]$/, { error: "a zone letter such as a" });
+const zoneLetter = form(/^[a-z]$/, "a zone letter such as a");
 
 interface PoolDefaults {
   readonly instanceTypes: [string, ...string[]];
@@ -47,7 +55,7 @@ interface PoolDefaults {
 const pool = <Spot extends z.ZodType>(defaults: PoolDefaults, minimum: number, spot: Spot) =>
   z.strictObject({
     instanceTypes: z
-      .array(z.string().regex(/^[a-z0-9-]+\.[a-z0-9-]+$/, { error: "an instance type such as m7i.2xlarge" }))
+      .array(form(/^[a-z0-9-]+\.[a-z0-9-]+$/, "an instance type such as m7i.2xlarge"))
       .min(1, { error: "at least one instance type" })
       .max(20)
       .default(defaults.instanceTypes)
@@ -64,31 +72,28 @@ const pool = <Spot extends z.ZodType>(defaults: PoolDefaults, minimum: number, s
     spot,
   });
 
-const nodes = z
-  .strictObject({
-    system: pool({ instanceTypes: ["m7i.large"], min: 2, max: 6, diskGiB: 50 }, 1, onDemand)
-      .prefault({})
-      .describe("Nodes for everything except Ray"),
-    head: pool({ instanceTypes: ["m7i.2xlarge"], min: 1, max: 2, diskGiB: 100 }, 1, onDemand)
-      .extend({
-        taint: headTaint,
-      })
-      .prefault({})
-      .describe("Nodes labelled ray-head"),
-    cpu: pool(
-      { instanceTypes: ["c7i.4xlarge", "c6i.4xlarge", "c6a.4xlarge", "c7a.4xlarge"], min: 0, max: 10, diskGiB: 100 },
-      0,
-      spotAllowed(true),
-    )
-      .prefault({})
-      .describe("Nodes labelled ray-worker-cpu"),
-    gpu: pool({ instanceTypes: ["g6.4xlarge"], min: 0, max: 4, diskGiB: 200 }, 0, spotAllowed(false))
-      .extend({ enabled: gpuEnabled })
-      .prefault({})
-      .describe("Nodes labelled ray-worker-gpu"),
-  })
-  .prefault({})
-  .describe("Node groups, one for each role");
+const nodes = group("Node groups, one for each role", {
+  system: pool({ instanceTypes: ["m7i.large"], min: 2, max: 6, diskGiB: 50 }, 1, onDemand)
+    .prefault({})
+    .describe("Nodes for everything except Ray"),
+  head: pool({ instanceTypes: ["m7i.2xlarge"], min: 1, max: 2, diskGiB: 100 }, 1, onDemand)
+    .extend({
+      taint: headTaint,
+    })
+    .prefault({})
+    .describe("Nodes labelled ray-head"),
+  cpu: pool(
+    { instanceTypes: ["c7i.4xlarge", "c6i.4xlarge", "c6a.4xlarge", "c7a.4xlarge"], min: 0, max: 10, diskGiB: 100 },
+    0,
+    spotAllowed(true),
+  )
+    .prefault({})
+    .describe("Nodes labelled ray-worker-cpu"),
+  gpu: pool({ instanceTypes: ["g6.4xlarge"], min: 0, max: 4, diskGiB: 200 }, 0, spotAllowed(false))
+    .extend({ enabled: gpuEnabled })
+    .prefault({})
+    .describe("Nodes labelled ray-worker-gpu"),
+});
 
 const network = z
   .discriminatedUnion(
@@ -111,10 +116,7 @@ const network = z
           .describe(
             "NAT gateways: one, one for each zone, or none (interface endpoints reach AWS, and charts and images must come from a mirror inside AWS)",
           ),
-        flowLogs: z
-          .boolean()
-          .default(false)
-          .describe("Record every connection of the VPC in CloudWatch Logs, for `logRetentionDays`"),
+        flowLogs: flag(false, "Record every connection of the VPC in CloudWatch Logs, for `logRetentionDays`"),
       }),
       z.strictObject({
         mode: z.literal("adopt").describe("Use an existing VPC"),
@@ -146,12 +148,10 @@ const bucket = z
       .optional()
       .describe("Key for aws:kms; default: a key that the stack creates, or none with an existing bucket"),
     ...bucketRetention,
-    auditAccess: z
-      .boolean()
-      .default(false)
-      .describe(
-        "Record who reads, writes and deletes each object of the tables, by a trail of CloudTrail in the bucket `<bucket.name>-audit-logs`, for `logRetentionDays`",
-      ),
+    auditAccess: flag(
+      false,
+      "Record who reads, writes and deletes each object of the tables, by a trail of CloudTrail in the bucket `<bucket.name>-audit-logs`, for `logRetentionDays`",
+    ),
     replica: z
       .strictObject({
         name: bucketName.describe("Name of the bucket that holds the copy"),
@@ -162,28 +162,22 @@ const bucket = z
   })
   .describe("The bucket that holds the Lance tables");
 
-const endpoint = z
-  .strictObject({
-    publicCidrs: z
-      .array(cidr)
-      .default([])
-      .describe(
-        "Networks with access to the Kubernetes API from the internet; empty for none (deploy from inside the VPC)",
-      ),
-    privateCidrs: z
-      .array(cidr)
-      .optional()
-      .describe(
-        "Networks in the VPC, or connected to it, with access to the private Kubernetes API; default: the VPC's own",
-      ),
-  })
-  .prefault({})
-  .describe("The Kubernetes API's endpoint");
+const endpoint = group("The Kubernetes API's endpoint", {
+  publicCidrs: z
+    .array(cidr)
+    .default([])
+    .describe(
+      "Networks with access to the Kubernetes API from the internet; empty for none (deploy from inside the VPC)",
+    ),
+  privateCidrs: z
+    .array(cidr)
+    .optional()
+    .describe(
+      "Networks in the VPC, or connected to it, with access to the private Kubernetes API; default: the VPC's own",
+    ),
+});
 
-const addonVersion = z
-  .string()
-  .regex(/^v\d+\.\d+\.\d+-eksbuild\.\d+$/, { error: "an add-on version such as v1.19.3-eksbuild.7" })
-  .optional();
+const addonVersion = form(/^v\d+\.\d+\.\d+-eksbuild\.\d+$/, "an add-on version such as v1.19.3-eksbuild.7").optional();
 
 export const awsSchema = z.strictObject({
   cloud: z.literal("aws").describe("Amazon EKS"),
@@ -219,100 +213,74 @@ export const awsSchema = z.strictObject({
     .describe(
       "Key that encrypts the log groups; its policy must let `logs.<region>.amazonaws.com` use it. Default: CloudWatch's own key",
     ),
-  podLogs: z
-    .strictObject({
-      enabled: z
-        .boolean()
-        .default(false)
-        .describe(
-          "Send the output of every pod to the log group `/aws/eks/<clusterName>/pods`; without it the output goes with the pod",
-        ),
-      retentionDays: retentionDays.optional().describe("Days that the output is kept; default: `logRetentionDays`"),
-      chart: chart(fluentBit.chart).describe("Chart location, for mirrors"),
-      image: z.string().default(fluentBit.image).describe("Image repository without tag, for mirrors"),
-    })
-    .prefault({})
-    .describe("Logs of pods that outlive them, by Fluent Bit"),
-  addons: z
-    .strictObject({
-      vpcCni: addonVersion.describe("Version of vpc-cni"),
-      kubeProxy: addonVersion.describe("Version of kube-proxy"),
-      coredns: addonVersion.describe("Version of coredns"),
-      ebsCsi: addonVersion.describe("Version of aws-ebs-csi-driver"),
-      metricsServer: addonVersion.describe("Version of metrics-server"),
-    })
-    .prefault({})
-    .describe("EKS add-on versions instead of the pinned ones for the Kubernetes version"),
+  podLogs: group("Logs of pods that outlive them, by Fluent Bit", {
+    enabled: flag(
+      false,
+      "Send the output of every pod to the log group `/aws/eks/<clusterName>/pods`; without it the output goes with the pod",
+    ),
+    retentionDays: retentionDays.optional().describe("Days that the output is kept; default: `logRetentionDays`"),
+    chart: chart(fluentBit.chart).describe("Chart location, for mirrors"),
+    image: z.string().default(fluentBit.image).describe("Image repository without tag, for mirrors"),
+  }),
+  addons: group("EKS add-on versions instead of the pinned ones for the Kubernetes version", {
+    vpcCni: addonVersion.describe("Version of vpc-cni"),
+    kubeProxy: addonVersion.describe("Version of kube-proxy"),
+    coredns: addonVersion.describe("Version of coredns"),
+    ebsCsi: addonVersion.describe("Version of aws-ebs-csi-driver"),
+    metricsServer: addonVersion.describe("Version of metrics-server"),
+  }),
   network,
   nodes,
-  nodeUpdates: z
-    .strictObject({
-      release: z
-        .enum(["latest", "pinned"])
-        .default("pinned")
-        .describe(
-          "`latest`: each `up` moves the nodes to AWS's newest machine image, one after another, which ends the jobs on them; `pinned`: they keep the image of their creation, or of the last upgrade of Kubernetes",
-        ),
-      repair: z.boolean().default(true).describe("EKS replaces a node that stays unready for half an hour"),
-    })
-    .prefault({})
-    .describe("How nodes get fixes"),
+  nodeUpdates: group("How nodes get fixes", {
+    release: z
+      .enum(["latest", "pinned"])
+      .default("pinned")
+      .describe(
+        "`latest`: each `up` moves the nodes to AWS's newest machine image, one after another, which ends the jobs on them; `pinned`: they keep the image of their creation, or of the last upgrade of Kubernetes",
+      ),
+    repair: flag(true, "EKS replaces a node that stays unready for half an hour"),
+  }),
   bucket,
-  autoscaler: z
-    .strictObject({
-      chart: chart(clusterAutoscaler.chart).describe("Chart location, for mirrors"),
-      image: z.string().default(clusterAutoscaler.image).describe("Image repository without tag"),
-    })
-    .prefault({})
-    .describe("The cluster autoscaler"),
-  loadBalancerController: z
-    .strictObject({
-      chart: chart(loadBalancerController.chart).describe("Chart location, for mirrors"),
-      image: z.string().default(loadBalancerController.image).describe("Image repository without tag"),
-      crds: z
-        .string()
-        .default(loadBalancerController.crds)
-        .describe("Base URL or directory of `v<version>/helm/aws-load-balancer-controller/crds/*.yaml`"),
-    })
-    .prefault({})
-    .describe("The load balancer controller, installed when the table service is exposed"),
+  autoscaler: group("The cluster autoscaler", {
+    chart: chart(clusterAutoscaler.chart).describe("Chart location, for mirrors"),
+    image: z.string().default(clusterAutoscaler.image).describe("Image repository without tag"),
+  }),
+  loadBalancerController: group("The load balancer controller, installed when the table service is exposed", {
+    chart: chart(loadBalancerController.chart).describe("Chart location, for mirrors"),
+    image: z.string().default(loadBalancerController.image).describe("Image repository without tag"),
+    crds: z
+      .string()
+      .default(loadBalancerController.crds)
+      .describe("Base URL or directory of `v<version>/helm/aws-load-balancer-controller/crds/*.yaml`"),
+  }),
   operator: operatorSchema(["helm", "existing"]),
   devicePlugin: devicePluginSchema,
   dockerHub: dockerHubSchema,
-  client: z
-    .strictObject({
-      ...clientShape,
-      roleName: z
-        .string()
-        .regex(/^[\w+=,.@-]{1,64}$/, { error: "1 to 64 characters of an IAM role name" })
-        .default("geneva-client-role")
-        .describe("IAM role that the client assumes, and `role_name` in its parameters; the default is the client's"),
-      principals: z
-        .array(principal)
-        .default([])
-        .describe("IAM roles and users that can assume the client role; empty: only the deployer"),
-    })
-    .prefault({})
-    .describe("The runtime's client"),
+  client: group("The runtime's client", {
+    ...clientShape,
+    roleName: form(/^[\w+=,.@-]{1,64}$/, "1 to 64 characters of an IAM role name")
+      .default("geneva-client-role")
+      .describe("IAM role that the client assumes, and `role_name` in its parameters; the default is the client's"),
+    principals: z
+      .array(principal)
+      .default([])
+      .describe("IAM roles and users that can assume the client role; empty: only the deployer"),
+  }),
   tableService: tableServiceSchema(
     exposureSchema(
       {
         certificateArn: arn("acm", "arn:aws:acm:eu-central-1:111122223333:certificate/…")
           .optional()
           .describe("ACM certificate for `host`; required without `zone`, with the exposure `public`"),
-        zone: z
-          .string()
-          .regex(/^Z[A-Z0-9]{1,31}$/, { error: "the id of a Route 53 hosted zone, such as Z0123456789ABCDEFGHIJ" })
+        zone: form(/^Z[A-Z0-9]{1,31}$/, "the id of a Route 53 hosted zone, such as Z0123456789ABCDEFGHIJ")
           .optional()
           .describe(
             "Id of the Route 53 hosted zone of `host`: the stack points `host` at the load balancer and, without `certificateArn`, requests and validates the certificate",
           ),
-        accessLogs: z
-          .boolean()
-          .default(false)
-          .describe(
-            "Record every request in the bucket `<bucket.name>-access-logs`, which the stack creates, for `logRetentionDays`",
-          ),
+        accessLogs: flag(
+          false,
+          "Record every request in the bucket `<bucket.name>-access-logs`, which the stack creates, for `logRetentionDays`",
+        ),
         waf,
       },
       {

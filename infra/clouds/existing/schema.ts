@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { count, cpus, memory } from "../../config/fields.ts";
+import { count, cpus, form, group, memory } from "../../config/fields.ts";
 import { monitoringSchema } from "../../config/monitoring.ts";
 import { headTaint } from "../../config/node-fields.ts";
 import { devicePluginSchema, operatorSchema } from "../../config/ray.ts";
@@ -21,39 +21,31 @@ export const existingSchema = z.strictObject({
     .optional()
     .describe("Path of a kubeconfig; default: $KUBECONFIG or ~/.kube/config. The secret `kubeconfig` overrides it"),
   context: z.string().min(1).optional().describe("Context in the kubeconfig; default: the current one"),
-  database: z
-    .strictObject({
-      uri: z
-        .string()
-        .regex(/^(s3:\/\/|gs:\/\/|\/)\S+$/, { error: "s3://…, gs://… or an absolute path in the pod" })
-        .default("/data")
-        .describe("Location of the Lance tables; a path is on a volume that the stack claims"),
-      storageOptions: z
-        .record(z.string(), z.string())
-        .default({})
-        .describe(
-          "Storage options without credentials, such as `region` or `endpoint`; the secret `storageOptions` adds keys",
-        ),
-      volumeSize: memory.default("10Gi").describe("Size of the volume when `uri` is a path"),
-    })
-    .prefault({})
-    .describe("The Lance tables"),
+  database: group("The Lance tables", {
+    uri: form(/^(s3:\/\/|gs:\/\/|\/)\S+$/, "s3://…, gs://… or an absolute path in the pod")
+      .default("/data")
+      .describe("Location of the Lance tables; a path is on a volume that the stack claims"),
+    storageOptions: z
+      .record(z.string(), z.string())
+      .default({})
+      .describe(
+        "Storage options without credentials, such as `region` or `endpoint`; the secret `storageOptions` adds keys",
+      ),
+    volumeSize: memory.default("10Gi").describe("Size of the volume when `uri` is a path"),
+  }),
   accountAnnotations: z
     .record(z.string(), z.string())
     .default({})
     .describe("Annotations of the runtime's service account; the client rejects an account without a cloud identity"),
-  nodes: z
-    .strictObject({
-      head: capacity.optional().describe("Nodes labelled ray-head"),
-      cpu: capacity.optional().describe("Nodes labelled ray-worker-cpu"),
-      gpu: capacity.optional().describe("Nodes labelled ray-worker-gpu; without this key there are no GPU workers"),
-      headTaint,
-    })
-    .prefault({})
-    .describe("Capacity of the cluster's nodes, to check that pods fit; the nodes must already have the labels"),
+  nodes: group("Capacity of the cluster's nodes, to check that pods fit; the nodes must already have the labels", {
+    head: capacity.optional().describe("Nodes labelled ray-head"),
+    cpu: capacity.optional().describe("Nodes labelled ray-worker-cpu"),
+    gpu: capacity.optional().describe("Nodes labelled ray-worker-gpu; without this key there are no GPU workers"),
+    headTaint,
+  }),
   operator: operatorSchema(["helm", "existing"]),
   devicePlugin: devicePluginSchema,
-  client: z.strictObject(clientShape).prefault({}).describe("The runtime's client"),
+  client: group("The runtime's client", clientShape),
   tableService: tableServiceSchema(
     exposureSchema({
       ingressClass: z.string().min(1).describe("IngressClass that serves `host`"),

@@ -53,6 +53,5 @@ export class Budget extends pulumi.ComponentResource {
       },
       { parent: this, provider: billing, dependsOn: apis },
     );
-    this.registerOutputs({});
   }
 }

@@ -193,7 +193,6 @@ export function createGcp(config: GcpConfig, secrets: SecretValues<"dockerHubTok
 class GcpRoot extends pulumi.ComponentResource {
   constructor(name: string, opts: pulumi.ComponentResourceOptions) {
     super("lakehead:gcp:Platform", name, {}, opts);
-    this.registerOutputs({});
   }
 }
 

@@ -1,7 +1,17 @@
 import { z } from "zod";
 import { googleBudget } from "../../config/budget.ts";
 import { dockerHubSchema } from "../../config/docker-hub.ts";
-import { bucketPlace, bucketRetention, cidr, count, hostname, minorVersion } from "../../config/fields.ts";
+import {
+  bucketPlace,
+  bucketRetention,
+  cidr,
+  count,
+  flag,
+  form,
+  group,
+  hostname,
+  minorVersion,
+} from "../../config/fields.ts";
 import { googleMonitoringSchema } from "../../config/monitoring.ts";
 import { gpuEnabled, headTaint, machineSize, onDemand, spotAllowed } from "../../config/node-fields.ts";
 import { operatorSchema } from "../../config/ray.ts";
@@ -18,9 +28,7 @@ interface PoolDefaults {
 
 const pool = <Spot extends z.ZodType>(defaults: PoolDefaults, minimum: number, spot: Spot) =>
   z.strictObject({
-    machineType: z
-      .string()
-      .regex(/^[a-z][a-z0-9]*(-[a-z0-9]+)+$/, { error: "a machine type such as n2-standard-8" })
+    machineType: form(/^[a-z][a-z0-9]*(-[a-z0-9]+)+$/, "a machine type such as n2-standard-8")
       .default(defaults.machineType)
       .describe("Machine type"),
     size: machineSize,
@@ -32,47 +40,43 @@ const pool = <Spot extends z.ZodType>(defaults: PoolDefaults, minimum: number, s
       .default("pd-balanced")
       .describe("Boot disk type"),
     zones: z
-      .array(z.string().regex(/^[a-z]+-[a-z]+\d+-[a-z]$/, { error: "a zone such as europe-west4-a" }))
+      .array(form(/^[a-z]+-[a-z]+\d+-[a-z]$/, "a zone such as europe-west4-a"))
       .min(1)
       .optional()
       .describe("Zones of the pool; default: the region's"),
     spot,
   });
 
-const nodes = z
-  .strictObject({
-    system: pool({ machineType: "e2-standard-4", min: 2, max: 4, diskGiB: 50 }, 1, onDemand)
-      .prefault({})
-      .describe("Nodes for everything except Ray"),
-    head: pool({ machineType: "n2-standard-8", min: 1, max: 2, diskGiB: 100 }, 1, onDemand)
-      .extend({
-        taint: headTaint,
-      })
-      .prefault({})
-      .describe("Nodes labelled ray-head"),
-    cpu: pool({ machineType: "n2-standard-16", min: 0, max: 10, diskGiB: 100 }, 0, spotAllowed(true))
-      .prefault({})
-      .describe("Nodes labelled ray-worker-cpu"),
-    gpu: pool({ machineType: "g2-standard-12", min: 0, max: 4, diskGiB: 200 }, 0, spotAllowed(false))
-      .extend({
-        enabled: gpuEnabled,
-        accelerator: z
-          .strictObject({
-            type: z
-              .string()
-              .regex(/^nvidia-[a-z0-9-]+$/, { error: "an accelerator type such as nvidia-l4" })
-              .describe("Accelerator type such as nvidia-l4"),
-            count: count(1, 16).describe("GPUs of one node"),
-          })
-          .optional()
-          .describe("GPUs of one node; default: what the machine type has built in"),
-        driver: z.enum(["DEFAULT", "LATEST"]).default("DEFAULT").describe("NVIDIA driver that GKE installs"),
-      })
-      .prefault({})
-      .describe("Nodes labelled ray-worker-gpu"),
-  })
-  .prefault({})
-  .describe("Node pools, one for each role");
+const nodes = group("Node pools, one for each role", {
+  system: pool({ machineType: "e2-standard-4", min: 2, max: 4, diskGiB: 50 }, 1, onDemand)
+    .prefault({})
+    .describe("Nodes for everything except Ray"),
+  head: pool({ machineType: "n2-standard-8", min: 1, max: 2, diskGiB: 100 }, 1, onDemand)
+    .extend({
+      taint: headTaint,
+    })
+    .prefault({})
+    .describe("Nodes labelled ray-head"),
+  cpu: pool({ machineType: "n2-standard-16", min: 0, max: 10, diskGiB: 100 }, 0, spotAllowed(true))
+    .prefault({})
+    .describe("Nodes labelled ray-worker-cpu"),
+  gpu: pool({ machineType: "g2-standard-12", min: 0, max: 4, diskGiB: 200 }, 0, spotAllowed(false))
+    .extend({
+      enabled: gpuEnabled,
+      accelerator: z
+        .strictObject({
+          type: form(/^nvidia-[a-z0-9-]+$/, "an accelerator type such as nvidia-l4").describe(
+            "Accelerator type such as nvidia-l4",
+          ),
+          count: count(1, 16).describe("GPUs of one node"),
+        })
+        .optional()
+        .describe("GPUs of one node; default: what the machine type has built in"),
+      driver: z.enum(["DEFAULT", "LATEST"]).default("DEFAULT").describe("NVIDIA driver that GKE installs"),
+    })
+    .prefault({})
+    .describe("Nodes labelled ray-worker-gpu"),
+});
 
 const network = z
   .discriminatedUnion(
@@ -84,10 +88,7 @@ const network = z
         podCidr: cidr.default("10.44.0.0/14").describe("Pods (secondary range)"),
         serviceCidr: cidr.default("10.43.0.0/20").describe("Services (secondary range)"),
         controlPlaneCidr: cidr.default("172.16.0.0/28").describe("Control plane, a /28"),
-        flowLogs: z
-          .boolean()
-          .default(false)
-          .describe("Record half of the connections of nodes and pods in Cloud Logging"),
+        flowLogs: flag(false, "Record half of the connections of nodes and pods in Cloud Logging"),
       }),
       z.strictObject({
         mode: z.literal("adopt").describe("Use an existing network"),
@@ -110,22 +111,19 @@ const bucket = z
       .regex(/^[a-z0-9][a-z0-9_-]{1,61}[a-z0-9]$/, { error: "3 to 63 lower-case letters, digits, - and _" })
       .describe("Name of the bucket"),
     ...bucketPlace,
-    kmsKeyName: z
-      .string()
-      .regex(/^projects\/[^/]+\/locations\/[^/]+\/keyRings\/[^/]+\/cryptoKeys\/[^/]+$/, {
-        error: "projects/<project>/locations/<location>/keyRings/<ring>/cryptoKeys/<key>",
-      })
+    kmsKeyName: form(
+      /^projects\/[^/]+\/locations\/[^/]+\/keyRings\/[^/]+\/cryptoKeys\/[^/]+$/,
+      "projects/<project>/locations/<location>/keyRings/<ring>/cryptoKeys/<key>",
+    )
       .optional()
       .describe(
         "Customer-managed key; the project's Cloud Storage service agent needs permission to use it. Default: Google's key",
       ),
     ...bucketRetention,
-    auditAccess: z
-      .boolean()
-      .default(false)
-      .describe(
-        "Record who reads and writes objects, by the Data Access logs of Cloud Storage. Google has this setting for a whole project: the stack sets it for every bucket of the project",
-      ),
+    auditAccess: flag(
+      false,
+      "Record who reads and writes objects, by the Data Access logs of Cloud Storage. Google has this setting for a whole project: the stack sets it for every bucket of the project",
+    ),
     dualRegion: z
       .strictObject({
         location: z
@@ -134,7 +132,7 @@ const bucket = z
         secondRegion: z
           .string({ error: "a Google Cloud region such as europe-west1" })
           .describe("The region that has a copy, beside `region`"),
-        turbo: z.boolean().default(false).describe("Google's promise of a copy within 15 minutes, at a higher price"),
+        turbo: flag(false, "Google's promise of a copy within 15 minutes, at a higher price"),
       })
       .optional()
       .describe("Keep every object in two regions. Decided when the bucket is made: a change replaces the bucket"),
@@ -143,13 +141,11 @@ const bucket = z
 
 const waf = z
   .strictObject({
-    securityPolicy: z
-      .string()
-      .regex(/^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/, { error: "the name of a global Cloud Armor policy" })
+    securityPolicy: form(/^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/, "the name of a global Cloud Armor policy")
       .optional()
       .describe("Name of a Cloud Armor policy of your own, instead of one that the stack makes of the keys below"),
     preconfiguredRules: z
-      .array(z.string().regex(/^[a-z0-9-]+-(stable|canary)$/, { error: "a rule set such as rce-v33-stable" }))
+      .array(form(/^[a-z0-9-]+-(stable|canary)$/, "a rule set such as rce-v33-stable"))
       .default(["cve-canary", "scannerdetection-v33-stable", "protocolattack-v33-stable"])
       .describe("Google's preconfigured rule sets, in their order"),
     sensitivity: count(1, 4)
@@ -166,9 +162,7 @@ const internalTls = {
   host: hostname
     .optional()
     .describe("DNS name of the endpoint, with `certificateName`; point it at the output `tableServiceAddress`"),
-  certificateName: z
-    .string()
-    .regex(/^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/, { error: "the name of a regional SSL certificate, without its path" })
+  certificateName: form(/^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/, "the name of a regional SSL certificate, without its path")
     .optional()
     .describe(
       "Name of a self-managed regional SSL certificate for `host`: an internal Application Load Balancer ends TLS on port 443, and `annotations` are those of its Ingress. Without one a passthrough load balancer without TLS, on port 80",
@@ -181,7 +175,7 @@ const internalTls = {
   privateServiceConnect: z
     .strictObject({
       consumerProjects: z
-        .array(z.string().regex(/^([a-z][a-z0-9-]{4,28}[a-z0-9]|\d+)$/, { error: "a project id or number" }))
+        .array(form(/^([a-z][a-z0-9-]{4,28}[a-z0-9]|\d+)$/, "a project id or number"))
         .min(1, { error: "at least one project" })
         .describe("Ids or numbers of the projects whose endpoints are accepted"),
       connectionsPerProject: count(1, 1000).default(10).describe("Maximum number of endpoints of one project"),
@@ -198,9 +192,10 @@ const internalTls = {
     .describe("Publish the load balancer to networks of other projects; needs `certificateName`"),
 } as const;
 
-const accountId = z.string().regex(/^[a-z]([a-z0-9-]{4,28}[a-z0-9])$/, {
-  error: "6 to 30 lower-case letters, digits and inner hyphens, starting with a letter",
-});
+const accountId = form(
+  /^[a-z]([a-z0-9-]{4,28}[a-z0-9])$/,
+  "6 to 30 lower-case letters, digits and inner hyphens, starting with a letter",
+);
 
 export const gcpSchema = z.strictObject({
   cloud: z.literal("gcp").describe("Google Kubernetes Engine"),
@@ -216,25 +211,20 @@ export const gcpSchema = z.strictObject({
     .default(gke.default)
     .describe("Minimum Kubernetes minor version of the control plane; the release channel upgrades it"),
   releaseChannel: z.enum(["REGULAR", "STABLE", "RAPID", "EXTENDED"]).default("REGULAR").describe("GKE release channel"),
-  endpoint: z
-    .strictObject({
-      publicCidrs: z
-        .array(cidr)
-        .default([])
-        .describe("Networks with access to the control plane's IP address from the internet; empty for none"),
-      dns: z
-        .boolean()
-        .default(true)
-        .describe(
-          "Also expose the control plane by its DNS name, which IAM protects; needed to deploy from outside the network",
-        ),
-    })
-    .prefault({})
-    .describe("The Kubernetes API's endpoint"),
-  encryptSecrets: z
-    .boolean()
-    .default(true)
-    .describe("Encrypt Kubernetes secrets with a Cloud KMS key that the stack creates, in addition to Google's own"),
+  endpoint: group("The Kubernetes API's endpoint", {
+    publicCidrs: z
+      .array(cidr)
+      .default([])
+      .describe("Networks with access to the control plane's IP address from the internet; empty for none"),
+    dns: flag(
+      true,
+      "Also expose the control plane by its DNS name, which IAM protects; needed to deploy from outside the network",
+    ),
+  }),
+  encryptSecrets: flag(
+    true,
+    "Encrypt Kubernetes secrets with a Cloud KMS key that the stack creates, in addition to Google's own",
+  ),
   network,
   nodes,
   bucket,
@@ -253,34 +243,31 @@ export const gcpSchema = z.strictObject({
     .describe("Id of the Google service account of the pods that commit what Functions compute"),
   operator: operatorSchema(["helm", "addon", "existing"]),
   dockerHub: dockerHubSchema,
-  client: z
-    .strictObject({
-      ...clientShape,
-      accountId: accountId
-        .default("geneva-client")
-        .describe("Id of the Google service account that the client impersonates"),
-      members: z
-        .array(
-          z.string().regex(/^(user|group|serviceAccount|principal|principalSet):\S+$/, {
-            error: "an IAM member such as group:data@example.com",
-          }),
-        )
-        .default([])
-        .describe("IAM members that can impersonate the client's account"),
-    })
-    .prefault({})
-    .describe("The runtime's client"),
+  client: group("The runtime's client", {
+    ...clientShape,
+    accountId: accountId
+      .default("geneva-client")
+      .describe("Id of the Google service account that the client impersonates"),
+    members: z
+      .array(
+        form(
+          /^(user|group|serviceAccount|principal|principalSet):\S+$/,
+          "an IAM member such as group:data@example.com",
+        ),
+      )
+      .default([])
+      .describe("IAM members that can impersonate the client's account"),
+  }),
   tableService: tableServiceSchema(
     exposureSchema(
       {
-        zone: z
-          .string()
-          .regex(/^(projects\/[^/]+\/managedZones\/)?[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/, {
-            error: "the name of a Cloud DNS zone, or projects/<project>/managedZones/<name>",
-          })
+        zone: form(
+          /^(projects\/[^/]+\/managedZones\/)?[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/,
+          "the name of a Cloud DNS zone, or projects/<project>/managedZones/<name>",
+        )
           .optional()
           .describe("Cloud DNS zone of `host`: the stack points `host` at the load balancer"),
-        accessLogs: z.boolean().default(false).describe("Record every request in Cloud Logging"),
+        accessLogs: flag(false, "Record every request in Cloud Logging"),
         waf,
       },
       internalTls,

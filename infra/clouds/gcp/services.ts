@@ -45,6 +45,5 @@ export class Services extends pulumi.ComponentResource {
         { parent: this },
       );
     }
-    this.registerOutputs({});
   }
 }

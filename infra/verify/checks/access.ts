@@ -1,5 +1,5 @@
 import { type Line, ok, unknown, wrong } from "../../check-line.ts";
-import { type Config, verificationFacts } from "../../clouds/schema.ts";
+import type { PlannedStack } from "../../clouds/schema.ts";
 import { tableServiceAccount } from "../../model/names.ts";
 import { clientClusterRules, clientNamespaceRules } from "../../workloads/client-access.ts";
 import { runtimeRules } from "../../workloads/runtime-account.ts";
@@ -60,7 +60,8 @@ const takeover: readonly Rule[] = [
 ];
 
 /** Permissions that the runtime, the table service and the client must have, and some that they must not have. */
-export function expectations(config: Config, outputs: Readonly<Record<string, unknown>>): Expectation[] {
+export function expectations(stack: PlannedStack, outputs: Readonly<Record<string, unknown>>): Expectation[] {
+  const { config } = stack;
   const { namespace } = config;
   const runtime = account(namespace, config.serviceAccount, "Ray's pods");
   const service = account(namespace, tableServiceAccount, "the table service");
@@ -71,12 +72,15 @@ export function expectations(config: Config, outputs: Readonly<Record<string, un
     ...each(runtime, [secrets], false, namespace),
     ...each(runtime, takeover, false),
     ...(config.tableService.enabled ? each(service, [all, secrets], false, namespace) : []),
-    ...clientExpectations(config, outputs),
+    ...clientExpectations(stack, outputs),
   ];
 }
 
-function clientExpectations(config: Config, outputs: Readonly<Record<string, unknown>>): Expectation[] {
-  const client = verificationFacts(config).clientSubject(outputs);
+function clientExpectations(
+  { config, facts }: PlannedStack,
+  outputs: Readonly<Record<string, unknown>>,
+): Expectation[] {
+  const client = facts.clientSubject(outputs);
   if (client === undefined) return [];
   const subject = { who: "the client", subject: client };
   if (config.client.access === "cluster-admin")

@@ -1,5 +1,5 @@
 import { type Line, ok, unknown, wrong } from "../../check-line.ts";
-import { type Config, verificationFacts } from "../../clouds/schema.ts";
+import type { PlannedStack } from "../../clouds/schema.ts";
 import { tableServiceAccount } from "../../model/names.ts";
 import type { AccountFact } from "../facts.ts";
 
@@ -19,12 +19,13 @@ export interface AccountFacts {
 }
 
 /** The service accounts of Ray's pods and of the table service, and their cloud identities. */
-export function checkAccounts(config: Config, { runtime, tableService, outputs }: AccountFacts): Line[] {
-  const lines = [checkRuntime(config, runtime, outputs)];
+export function checkAccounts(stack: PlannedStack, { runtime, tableService, outputs }: AccountFacts): Line[] {
+  const { config, facts } = stack;
+  const lines = [checkRuntime(stack, runtime, outputs)];
   if (!config.tableService.enabled) return lines;
   const where = `${config.namespace}/${tableServiceAccount}`;
   if (tableService === undefined) return [...lines, wrong(`account ${where}: it does not exist`, "pulumi up")];
-  if (verificationFacts(config).identityOutput === undefined) return [...lines, ok(`account ${where}: exists`)];
+  if (facts.identityOutput === undefined) return [...lines, ok(`account ${where}: exists`)];
   const identity = identityOf(tableService);
   return [
     ...lines,
@@ -37,7 +38,11 @@ export function checkAccounts(config: Config, { runtime, tableService, outputs }
   ];
 }
 
-function checkRuntime(config: Config, runtime: AccountFact | undefined, outputs: AccountFacts["outputs"]): Line {
+function checkRuntime(
+  { config, facts: { identityOutput } }: PlannedStack,
+  runtime: AccountFact | undefined,
+  outputs: AccountFacts["outputs"],
+): Line {
   const where = `${config.namespace}/${config.serviceAccount}`;
   if (runtime === undefined)
     return wrong(
@@ -45,7 +50,6 @@ function checkRuntime(config: Config, runtime: AccountFact | undefined, outputs:
       "pulumi up; the client requires exactly this name",
     );
   const identity = identityOf(runtime);
-  const { identityOutput } = verificationFacts(config);
   if (identity === undefined) {
     const text = `account ${where}: it has none of the annotations ${identityKeys.join(", ")}`;
     return identityOutput === undefined

@@ -1,5 +1,5 @@
 import { type Line, ok, unknown, wrong } from "../../check-line.ts";
-import { type Config, clusterModel, verificationFacts } from "../../clouds/schema.ts";
+import type { PlannedStack } from "../../clouds/schema.ts";
 import type { ClusterModel } from "../../model/cluster.ts";
 import { type Amount, describeAmount, podsPerNode } from "../../model/fit.ts";
 import { describeMemory } from "../../model/quantity.ts";
@@ -7,14 +7,8 @@ import { rayGroups, withSidecar } from "../../model/ray-groups.ts";
 import { gpuResource, nodeLabels, nodeTaints, type PoolRole, poolRoles, systemPool } from "../../model/roles.ts";
 import { amountOf, isReady, type NodeFact } from "../facts.ts";
 
-interface Planned {
-  readonly config: Config;
-  readonly cluster: ClusterModel;
-}
-
 /** Nodes of each role: the minimum number is ready, with the planned taints, and large enough for the role's pods. */
-export function checkNodes(config: Config, nodes: readonly NodeFact[]): Line[] {
-  const stack = { config, cluster: clusterModel(config) };
+export function checkNodes(stack: PlannedStack, nodes: readonly NodeFact[]): Line[] {
   return expectedRoles(stack.cluster).flatMap(({ role, min }) => checkRole(stack, role, min, nodes));
 }
 
@@ -24,7 +18,7 @@ function expectedRoles({ pools, capacity }: ClusterModel): { role: PoolRole; min
   return poolRoles.flatMap((role) => (capacity[role] === undefined ? [] : [{ role, min: 1 }]));
 }
 
-function checkRole(stack: Planned, role: PoolRole, min: number, nodes: readonly NodeFact[]): Line[] {
+function checkRole(stack: PlannedStack, role: PoolRole, min: number, nodes: readonly NodeFact[]): Line[] {
   const options = stack.cluster.roles;
   const [key = "", value = ""] = Object.entries(nodeLabels(role, options))[0] ?? [];
   const mislabelled = nodes.filter(
@@ -66,17 +60,17 @@ function noNodes(role: PoolRole, key: string, value: string, min: number): Line 
 }
 
 /** What one pod of the role requests; the head includes the autoscaler's sidecar. */
-function podOf({ config, cluster }: Planned, role: PoolRole): Amount | undefined {
+function podOf({ config, cluster }: PlannedStack, role: PoolRole): Amount | undefined {
   const { head, workers } = rayGroups(config, cluster);
   return role === "ray-head" ? withSidecar(head) : workers.find((worker) => worker.role === role);
 }
 
-function size(stack: Planned, role: PoolRole, nodes: readonly NodeFact[]): Line {
+function size(stack: PlannedStack, role: PoolRole, nodes: readonly NodeFact[]): Line {
   const amounts = nodes.map(({ status: { allocatable = {} } }) => amountOf(allocatable));
   const [first = { cpus: 0, memoryBytes: 0, gpus: 0 }] = amounts;
   const have = `nodes ${role}: ${nodes.length} ready, ${describeAmount(first)} allocatable on the first`;
   if (role === "ray-worker-gpu" && amounts.some(({ gpus }) => gpus === 0))
-    return wrong(`${have}: a GPU node without ${gpuResource}`, verificationFacts(stack.config).gpuRemedy);
+    return wrong(`${have}: a GPU node without ${gpuResource}`, stack.facts.gpuRemedy);
   const pod = role === systemPool ? undefined : podOf(stack, role);
   if (pod !== undefined && !amounts.some((node) => podsPerNode(pod, node) > 0))
     return wrong(
@@ -86,8 +80,8 @@ function size(stack: Planned, role: PoolRole, nodes: readonly NodeFact[]): Line 
   return ok(have);
 }
 
-function taints({ config, cluster }: Planned, role: PoolRole, nodes: readonly NodeFact[]): Line[] {
-  if (!verificationFacts(config).ownsNodes) return [];
+function taints({ cluster, facts }: PlannedStack, role: PoolRole, nodes: readonly NodeFact[]): Line[] {
+  if (!facts.ownsNodes) return [];
   return nodeTaints(role, cluster.roles).flatMap(({ key, effect }) => {
     const bare = nodes.filter(
       ({ spec }) => !spec.taints?.some((taint) => taint.key === key && taint.effect === effect),

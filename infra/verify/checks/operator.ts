@@ -1,5 +1,5 @@
 import { type Line, ok, unknown, wrong } from "../../check-line.ts";
-import { type Config, clusterModel } from "../../clouds/schema.ts";
+import type { PlannedStack } from "../../clouds/schema.ts";
 import { type DefinitionFact, type DeploymentFact, isReady } from "../facts.ts";
 
 /** The kinds without which the operator does not start. */
@@ -12,8 +12,8 @@ export interface OperatorFacts {
 }
 
 /** KubeRay: its definitions, and one operator at the version that the stack asked for. */
-export function checkOperator(config: Config, { operators, definitions }: OperatorFacts): Line[] {
-  return [checkDefinitions(definitions), checkDeployment(config, operators)];
+export function checkOperator(stack: PlannedStack, { operators, definitions }: OperatorFacts): Line[] {
+  return [checkDefinitions(definitions), checkDeployment(stack, operators)];
 }
 
 function checkDefinitions(definitions: readonly DefinitionFact[]): Line {
@@ -31,7 +31,7 @@ function checkDefinitions(definitions: readonly DefinitionFact[]): Line {
 export const isOperator = ({ spec }: DeploymentFact): boolean =>
   spec.template.spec.containers.some(({ image }) => /(^|\/)kuberay\/operator[:@]|kuberay-operator[:@]/.test(image));
 
-function checkDeployment(config: Config, operators: readonly DeploymentFact[]): Line {
+function checkDeployment({ config, cluster }: PlannedStack, operators: readonly DeploymentFact[]): Line {
   const { mode } = config.operator;
   const [operator, second] = operators;
   if (operator === undefined)
@@ -51,7 +51,7 @@ function checkDeployment(config: Config, operators: readonly DeploymentFact[]): 
       "keep the one that operator.mode names",
     );
   const image = operator.spec.template.spec.containers[0]?.image ?? "";
-  const wanted = clusterModel(config).operatorVersion;
+  const wanted = cluster.operatorVersion;
   const tag = /:v?(?<version>[^:@/]+)(?:@|$)/.exec(image)?.groups?.version;
   if ((operator.status.availableReplicas ?? 0) < 1) {
     const reason = operator.status.conditions?.find(({ status }) => status !== "True")?.message;

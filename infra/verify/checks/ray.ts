@@ -1,5 +1,5 @@
 import { type Line, ok, wrong } from "../../check-line.ts";
-import { type Config, clusterModel, verificationFacts } from "../../clouds/schema.ts";
+import type { Config, PlannedStack } from "../../clouds/schema.ts";
 import { ownsFunctionsCluster } from "../../config/functions.ts";
 import { functionsCluster } from "../../model/names.ts";
 import { nodeRoles, roleLabelKey } from "../../model/roles.ts";
@@ -22,7 +22,8 @@ export const rayClusterNames = (config: Config): readonly string[] => [
 ];
 
 /** The RayClusters as the operator reports them, and their pods on the nodes of their roles. */
-export function checkRay(config: Config, { clusters, pods, nodes }: RayFacts): Line[] {
+export function checkRay(stack: PlannedStack, { clusters, pods, nodes }: RayFacts): Line[] {
+  const { config } = stack;
   return [
     ...(config.ray.create ? [] : [ok("RayCluster: not part of the stack; clients create their own")]),
     ...rayClusterNames(config).flatMap((name) => {
@@ -32,9 +33,9 @@ export function checkRay(config: Config, { clusters, pods, nodes }: RayFacts): L
       const own = pods.filter(
         ({ metadata }) => metadata.namespace === config.namespace && metadata.labels?.[clusterLabel] === name,
       );
-      return [checkState(where, cluster), ...own.flatMap((pod) => checkPod(config, pod, nodes))];
+      return [checkState(where, cluster), ...own.flatMap((pod) => checkPod(stack, pod, nodes))];
     }),
-    ...foreignPods(config, pods, nodes),
+    ...foreignPods(stack, pods, nodes),
   ];
 }
 
@@ -56,7 +57,7 @@ function checkState(where: string, { status = {} }: RayClusterFact): Line {
   return ok(`RayCluster ${where}: ready, ${availableWorkerReplicas} workers`);
 }
 
-function checkPod(config: Config, pod: PodFact, nodes: readonly NodeFact[]): Line[] {
+function checkPod({ config, cluster }: PlannedStack, pod: PodFact, nodes: readonly NodeFact[]): Line[] {
   const name = `pod ${pod.metadata.name}`;
   const look = `kubectl describe pod -n ${config.namespace} ${pod.metadata.name}`;
   const scheduled = pod.status.conditions?.find(({ type }) => type === "PodScheduled");
@@ -68,7 +69,7 @@ function checkPod(config: Config, pod: PodFact, nodes: readonly NodeFact[]): Lin
     return [wrong(`${name}: not ready (${reason}${message === "" ? "" : `: ${message}`})`, look)];
   }
   const labels = nodes.find(({ metadata }) => metadata.name === pod.spec.nodeName)?.metadata.labels ?? {};
-  const options = clusterModel(config).roles;
+  const options = cluster.roles;
   const wanted = nodeRoles.filter((role) => pod.spec.nodeSelector?.[roleLabelKey(role, options)] !== undefined);
   const elsewhere = wanted.filter((role) => labels[roleLabelKey(role, options)] === undefined);
   return elsewhere.length > 0
@@ -82,10 +83,10 @@ function checkPod(config: Config, pod: PodFact, nodes: readonly NodeFact[]): Lin
 }
 
 /** Pods on head nodes that are neither heads nor part of a DaemonSet. */
-function foreignPods(config: Config, pods: readonly PodFact[], nodes: readonly NodeFact[]): Line[] {
-  const { ownsNodes, ownNamespaces } = verificationFacts(config);
+function foreignPods({ cluster, facts }: PlannedStack, pods: readonly PodFact[], nodes: readonly NodeFact[]): Line[] {
+  const { ownsNodes, ownNamespaces } = facts;
   if (!ownsNodes) return [];
-  const key = roleLabelKey("ray-head", clusterModel(config).roles);
+  const key = roleLabelKey("ray-head", cluster.roles);
   const heads = new Set(nodes.flatMap(({ metadata }) => (metadata.labels?.[key] === undefined ? [] : [metadata.name])));
   const foreign = pods.filter(
     ({ metadata, spec, status }) =>

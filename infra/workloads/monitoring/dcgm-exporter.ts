@@ -27,6 +27,5 @@ export class DcgmExporter extends pulumi.ComponentResource {
       },
       { parent: this },
     );
-    this.registerOutputs({});
   }
 }

@@ -98,7 +98,6 @@ class Dashboard extends pulumi.ComponentResource {
       },
       { parent: this },
     );
-    this.registerOutputs({});
   }
 }
 
@@ -133,7 +132,6 @@ class StateMetrics extends pulumi.ComponentResource {
       },
       { parent: this },
     );
-    this.registerOutputs({});
   }
 }
 
@@ -161,6 +159,5 @@ class Monitors extends pulumi.ComponentResource {
         },
         { parent: this },
       );
-    this.registerOutputs({});
   }
 }

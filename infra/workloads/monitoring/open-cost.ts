@@ -37,6 +37,5 @@ export class OpenCost extends pulumi.ComponentResource {
       },
       { parent: this },
     );
-    this.registerOutputs({});
   }
 }

@@ -30,7 +30,6 @@ export class PrometheusCrds extends pulumi.ComponentResource {
     const folder = `v${prometheusStack.operatorVersion}/example/prometheus-operator-crd`;
     const files = kinds.map((kind) => fileBelow(args.base, `${folder}/monitoring.coreos.com_${kind}.yaml`));
     retainedDefinitions(name, { files }, { parent: this });
-    this.registerOutputs({});
   }
 }
 
@@ -51,7 +50,6 @@ export class PrometheusStack extends pulumi.ComponentResource {
       },
       { parent: this },
     );
-    this.registerOutputs({});
   }
 }
 

@@ -68,7 +68,6 @@ export class OrphanCleanup extends pulumi.ComponentResource {
       },
       parent,
     );
-    this.registerOutputs({});
   }
 }
 

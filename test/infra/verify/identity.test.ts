@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { checkAccess, expectations } from "../../../infra/verify/checks/access.ts";
 import { checkAccounts } from "../../../infra/verify/checks/accounts.ts";
-import { configOf, results, seen } from "./support.ts";
+import { results, seen, stackOf } from "./support.ts";
 
-const aws = configOf("aws-dev");
+const aws = stackOf("aws-dev");
 const account = (annotations: Record<string, string>) => ({ metadata: { name: "a", annotations } });
 const role = "arn:aws:iam::111122223333:role/runtime";
 const good = account({ "eks.amazonaws.com/role-arn": role });
@@ -27,7 +27,7 @@ describe("service accounts", () => {
   });
 
   test("an account without an identity is unknown on an existing cluster", () => {
-    const local = configOf("local");
+    const local = stackOf("local");
     expect(results(checkAccounts(local, { runtime: account({}), tableService: account({}), outputs: {} }))).toEqual([
       "unknown",
       "ok",
@@ -40,7 +40,7 @@ describe("service accounts", () => {
 });
 
 describe("access", () => {
-  const gcp = configOf("gcp-dev", { client: { access: "least-privilege", members: [] } });
+  const gcp = stackOf("gcp-dev", { client: { access: "least-privilege", members: [] } });
   const expected = expectations(gcp, { clientServiceAccount: "client@example.iam.gserviceaccount.com" });
   const right = expected.map(({ allowed }) => allowed);
   const but = (change: (index: number) => boolean) =>
@@ -80,7 +80,7 @@ describe("access", () => {
   test("the client of EKS is reviewed by its group, except where an access policy grants its rights", () => {
     const of = (config: typeof gcp) => expectations(config, {}).filter(({ who }) => who === "the client");
     expect(of(aws)).toEqual([]);
-    const least = of(configOf("aws-dev", { client: { access: "least-privilege", principals: [] } }));
+    const least = of(stackOf("aws-dev", { client: { access: "least-privilege", principals: [] } }));
     expect(least[0]?.subject).toMatchObject({ groups: expect.arrayContaining(["lakehead:geneva-clients"]) });
   });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { checkNodes } from "../../../infra/verify/checks/nodes.ts";
-import { configOf, node, results, seen } from "./support.ts";
+import { node, results, seen, stackOf } from "./support.ts";
 
-const aws = configOf("aws-dev");
+const aws = stackOf("aws-dev");
 const gpu = {
   allocatable: { cpu: "15890m", memory: "58Gi", "nvidia.com/gpu": "1" },
   conditions: [{ type: "Ready", status: "True" }],
@@ -45,7 +45,7 @@ describe("nodes", () => {
   test("a GPU node without GPUs is wrong and names the device plugin of its cloud", () => {
     const bare = (config: typeof aws) => [...without("ray-worker-gpu"), node(config, "ray-worker-gpu")];
     expect(seen(checkNodes(aws, bare(aws)))).toContain("app.kubernetes.io/name=nvidia-device-plugin");
-    expect(seen(checkNodes(configOf("gcp-dev"), bare(aws)))).toContain("k8s-app=nvidia-gpu-device-plugin");
+    expect(seen(checkNodes(stackOf("gcp-dev"), bare(aws)))).toContain("k8s-app=nvidia-gpu-device-plugin");
   });
 
   test("a node on which no pod of its role fits is wrong", () => {
@@ -67,7 +67,7 @@ describe("nodes", () => {
   test("a healthy cluster is ok; of an existing cluster only configured roles are checked", () => {
     expect(results(checkNodes(aws, all))).toEqual(["ok", "ok", "ok", "ok"]);
     expect(seen(checkNodes(aws, all))).toContain("nodes ray-worker-gpu: 1 ready, 15.89 CPUs, 58Gi, 1 GPU");
-    const local = configOf("local");
+    const local = stackOf("local");
     const one = {
       ...node(aws, "ray-head"),
       spec: {},

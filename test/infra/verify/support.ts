@@ -1,23 +1,23 @@
 /** Facts of a healthy aws-dev, gcp-dev and local, for tests to break one at a time. */
 
 import { type Line, renderLine } from "../../../infra/check-line.ts";
-import { type Config, clusterModel, stackDefinition } from "../../../infra/clouds/schema.ts";
+import { type PlannedStack, plannedStack, stackDefinition } from "../../../infra/clouds/schema.ts";
 import { parseConfig, rawConfig } from "../../../infra/config/parse.ts";
 import { nodeLabels, nodeTaints, type PoolRole } from "../../../infra/model/roles.ts";
 import { readProject, readStackConfig } from "../../../infra/offline-plan/project.ts";
 import type { DeploymentFact, NodeFact, PodFact, RayClusterFact } from "../../../infra/verify/facts.ts";
 import { root } from "../../support/infra/stacks.ts";
 
-export function configOf(stack: string, overrides: Readonly<Record<string, unknown>> = {}): Config {
+export function stackOf(stack: string, overrides: Readonly<Record<string, unknown>> = {}): PlannedStack {
   const project = readProject(root);
   const raw = { ...rawConfig(stackDefinition, readStackConfig(project, stack).values, project.name), ...overrides };
-  return parseConfig(stackDefinition, raw).config;
+  return plannedStack(parseConfig(stackDefinition, raw).config);
 }
 
 const up = [{ type: "Ready", status: "True" }];
 
-export function node(config: Config, role: PoolRole, more: Partial<NodeFact["status"]> = {}): NodeFact {
-  const { roles } = clusterModel(config);
+export function node({ cluster }: PlannedStack, role: PoolRole, more: Partial<NodeFact["status"]> = {}): NodeFact {
+  const { roles } = cluster;
   return {
     metadata: { name: `${role}-1`, labels: nodeLabels(role, roles) },
     spec: { taints: nodeTaints(role, roles) },

@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import { checkOperator, isOperator } from "../../../infra/verify/checks/operator.ts";
 import { checkRay } from "../../../infra/verify/checks/ray.ts";
 import { kuberay } from "../../../infra/versions.ts";
-import { configOf, deployment, node, pod, rayCluster, results, seen } from "./support.ts";
+import { deployment, node, pod, rayCluster, results, seen, stackOf } from "./support.ts";
 
-const aws = configOf("aws-dev");
+const aws = stackOf("aws-dev");
 const image = (version: string) => `quay.io/kuberay/operator:v${version}`;
 const definitions = ["rayclusters", "rayjobs", "rayservices"].map((kind) => ({
   metadata: { name: `${kind}.ray.io` },
@@ -30,7 +30,7 @@ describe("operator", () => {
   });
 
   test("GKE's add-on is not visible, and a second operator beside it is wrong", () => {
-    const addon = configOf("gcp-dev", { operator: { mode: "addon", version: "1.6.1" } });
+    const addon = stackOf("gcp-dev", { operator: { mode: "addon", version: "1.6.1" } });
     expect(results(checkOperator(addon, { operators: [], definitions }))).toEqual(["ok", "unknown"]);
     expect(text({}, addon)).toContain("beside GKE's add-on");
   });
@@ -45,7 +45,7 @@ describe("operator", () => {
 describe("RayCluster", () => {
   const nodes = [node(aws, "ray-head"), node(aws, "system")];
   const onHead = { nodeName: "ray-head-1", nodeSelector: { "geneva.lancedb.com/ray-head": "true" } };
-  const labels = { "ray.io/cluster": aws.ray.name, "ray.io/node-type": "head" };
+  const labels = { "ray.io/cluster": aws.config.ray.name, "ray.io/node-type": "head" };
   const head = pod("head", { labels, spec: onHead });
   const judge = (cluster: ReturnType<typeof rayCluster> | undefined, pods = [head]) =>
     checkRay(aws, { clusters: { geneva: cluster }, pods, nodes });
@@ -88,7 +88,7 @@ describe("RayCluster", () => {
   });
 
   test("GKE's own pods may run on the head node", () => {
-    const gcp = configOf("gcp-dev");
+    const gcp = stackOf("gcp-dev");
     const dns = pod("kube-dns", { spec: { nodeName: "ray-head-1" } });
     const own = { ...dns, metadata: { ...dns.metadata, namespace: "kube-system" } };
     const facts = (foreign: typeof dns) => ({ clusters: { geneva: rayCluster() }, pods: [head, foreign], nodes });
@@ -100,7 +100,7 @@ describe("RayCluster", () => {
     const daemon = pod("aws-node", { spec: { nodeName: "ray-head-1" } });
     const owned = { ...daemon, metadata: { ...daemon.metadata, ownerReferences: [{ kind: "DaemonSet" }] } };
     expect(results(judge(rayCluster(), [head, owned]))).toEqual(["ok", "ok"]);
-    const none = configOf("aws-dev", { ray: { create: false } });
+    const none = stackOf("aws-dev", { ray: { create: false } });
     expect(results(checkRay(none, { clusters: {}, pods: [], nodes }))).toEqual(["ok"]);
   });
 
@@ -112,7 +112,7 @@ describe("RayCluster", () => {
     };
     // One head more than the RayClusters of the stack.
     const withHead = { head: { instanceTypes: ["c6i.2xlarge"], min: 1, max: 3 } };
-    const both = configOf("aws-dev", { tableService, nodes: withHead });
+    const both = stackOf("aws-dev", { tableService, nodes: withHead });
     const of = {
       ...head,
       metadata: { ...head.metadata, name: "functions-head", labels: { ...labels, "ray.io/cluster": "functions" } },

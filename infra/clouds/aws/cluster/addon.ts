@@ -30,6 +30,5 @@ export class Addon extends pulumi.ComponentResource {
       },
       { parent: this },
     );
-    this.registerOutputs({});
   }
 }

@@ -76,6 +76,5 @@ export class Autoscaler extends pulumi.ComponentResource {
       },
       { parent: this, dependsOn: [role] },
     );
-    this.registerOutputs({});
   }
 }

@@ -46,6 +46,5 @@ export class BlockStorage extends pulumi.ComponentResource {
       },
       { parent: this, dependsOn: [addon] },
     );
-    this.registerOutputs({});
   }
 }

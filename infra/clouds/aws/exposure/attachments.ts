@@ -79,7 +79,6 @@ export class WebFirewall extends pulumi.ComponentResource {
         { parent: this },
       ).arn;
     new aws.wafv2.WebAclAssociation(name, { webAclArn, resourceArn: balancerArn(args, this) }, { parent: this });
-    this.registerOutputs({});
   }
 }
 

@@ -67,6 +67,5 @@ export class HostRecord extends pulumi.ComponentResource {
       },
       { parent: this },
     );
-    this.registerOutputs({});
   }
 }

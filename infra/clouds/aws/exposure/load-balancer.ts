@@ -172,7 +172,6 @@ export class LoadBalancer extends pulumi.ComponentResource {
       exposure.mode === "public"
         ? publicAnnotations(ids, pulumi.output(args.certificateArn ?? ""), attributes)
         : internalAnnotations(ids, settings, exposure.certificateArn, exposure.privateLink !== undefined);
-    this.registerOutputs({});
   }
 }
 

@@ -1,24 +1,23 @@
 import { z } from "zod";
-import { count } from "../../../config/fields.ts";
+import { count, flag, form } from "../../../config/fields.ts";
 import { arn } from "../fields.ts";
 
 export const privateLink = z
   .strictObject({
     allowedPrincipals: z
       .array(
-        z.string().regex(/^arn:aws[a-z-]*:iam::\d{12}:(root|(role|user)\/[^*]+)$/, {
-          error: "the ARN of an account (arn:aws:iam::111122223333:root), role or user, without wildcards",
-        }),
+        form(
+          /^arn:aws[a-z-]*:iam::\d{12}:(root|(role|user)\/[^*]+)$/,
+          "the ARN of an account (arn:aws:iam::111122223333:root), role or user, without wildcards",
+        ),
       )
       .min(1, { error: "at least one principal" })
       .describe("Accounts, roles and users that may make endpoints"),
-    acceptanceRequired: z.boolean().default(true).describe("Each new endpoint waits until you accept it"),
-    privateDns: z
-      .boolean()
-      .default(false)
-      .describe(
-        "Endpoints answer to `host` in their own VPC, once the record of the output `privateLinkDnsRecord` proves that the name is yours",
-      ),
+    acceptanceRequired: flag(true, "Each new endpoint waits until you accept it"),
+    privateDns: flag(
+      false,
+      "Endpoints answer to `host` in their own VPC, once the record of the output `privateLinkDnsRecord` proves that the name is yours",
+    ),
   })
   .optional()
   .describe("AWS PrivateLink: publish the load balancer to other VPCs; needs `certificateArn`");
@@ -29,7 +28,7 @@ export const waf = z
       .optional()
       .describe("Regional web ACL of your own, instead of one that the stack makes of the keys below"),
     managedRuleGroups: z
-      .array(z.string().regex(/^AWSManagedRules\w+$/, { error: "a rule group such as AWSManagedRulesCommonRuleSet" }))
+      .array(form(/^AWSManagedRules\w+$/, "a rule group such as AWSManagedRulesCommonRuleSet"))
       .default(["AWSManagedRulesAmazonIpReputationList", "AWSManagedRulesKnownBadInputsRuleSet"])
       .describe(
         "Rule groups of AWS, in their order. Of `AWSManagedRulesCommonRuleSet` the limit of 8 KB for bodies only counts",

@@ -36,6 +36,5 @@ export class Access extends pulumi.ComponentResource {
         { parent: this },
       );
     }
-    this.registerOutputs({});
   }
 }

@@ -134,6 +134,5 @@ export class Identities extends pulumi.ComponentResource {
       },
       child,
     );
-    this.registerOutputs({});
   }
 }

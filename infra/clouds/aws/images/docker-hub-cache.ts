@@ -69,6 +69,5 @@ export class DockerHubCache extends pulumi.ComponentResource {
         { ...child, deleteBeforeReplace: true },
       );
     }
-    this.registerOutputs({});
   }
 }

@@ -50,7 +50,6 @@ export class FlowLogs extends pulumi.ComponentResource {
       },
       { parent: this, dependsOn: [role] },
     );
-    this.registerOutputs({});
   }
 }
 

@@ -106,6 +106,5 @@ export class NodeGroup extends pulumi.ComponentResource {
         { parent: this },
       );
     }
-    this.registerOutputs({});
   }
 }

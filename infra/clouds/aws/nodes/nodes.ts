@@ -100,7 +100,6 @@ export class Nodes extends pulumi.ComponentResource {
         ),
       ]),
     );
-    this.registerOutputs({});
   }
 
   /** The node groups of the roles that exist. */

@@ -60,6 +60,5 @@ export class AuditTrail extends pulumi.ComponentResource {
       },
       { parent: this },
     );
-    this.registerOutputs({});
   }
 }

@@ -48,7 +48,6 @@ export class DockerHubCache extends pulumi.ComponentResource {
       },
       { parent: this, dependsOn: access?.grants ?? [] },
     );
-    this.registerOutputs({});
   }
 
   /** The token as a secret that Artifact Registry's service agent of the project can read. */

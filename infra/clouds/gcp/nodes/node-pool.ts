@@ -56,7 +56,6 @@ export class NodePool extends pulumi.ComponentResource {
       ignoreChanges: ["initialNodeCount"],
       customTimeouts: { create: "45m", update: "60m", delete: "45m" },
     });
-    this.registerOutputs({});
   }
 }
 

@@ -65,6 +65,5 @@ export class BucketAccess extends pulumi.ComponentResource {
         else new gcp.storage.ManagedFolderIamMember(each, { ...grant, managedFolder }, { parent: this });
       }
     }
-    this.registerOutputs({});
   }
 }
