@@ -1,6 +1,6 @@
 /** The policies of the workflows' identities in an AWS account. */
 
-import { type PolicyDocument, policy, type Statement } from "../infra/clouds/aws/identity/policy.ts";
+import { allow, type PolicyDocument, policy, type Statement } from "../infra/clouds/aws/identity/policy.ts";
 import { type Account, type Grant, grants } from "./aws-grants.ts";
 import { type Environment, issuer } from "./github.ts";
 
@@ -25,7 +25,11 @@ function statements(account: Account, choose: (grant: Grant) => readonly string[
   });
   const everywhere = chosen.filter(({ Resource }) => Resource[0] === "*");
   return [
-    { Sid: "Everywhere", Effect: "Allow", Action: everywhere.flatMap(({ Action }) => Action), Resource: ["*"] },
+    allow(
+      "Everywhere",
+      everywhere.flatMap(({ Action }) => Action),
+      ["*"],
+    ),
     ...chosen.filter((statement) => !everywhere.includes(statement)),
   ];
 }
@@ -77,25 +81,11 @@ export interface State {
 export function statePolicy({ partition }: Account, { bucket, stack, keyArn }: State, write: boolean): PolicyDocument {
   const bucketArn = `arn:${partition}:s3:::${bucket}`;
   return policy(
-    {
-      Sid: "ListState",
-      Effect: "Allow",
-      Action: ["s3:ListBucket"],
-      Resource: [bucketArn],
-      Condition: { StringLike: { "s3:prefix": [stack, `${stack}/*`] } },
-    },
-    {
-      Sid: "State",
-      Effect: "Allow",
-      Action: write ? ["s3:GetObject", "s3:PutObject", "s3:DeleteObject"] : ["s3:GetObject"],
-      Resource: [`${bucketArn}/${stack}/*`],
-    },
-    {
-      Sid: "Secrets",
-      Effect: "Allow",
-      Action: write ? ["kms:Decrypt", "kms:Encrypt"] : ["kms:Decrypt"],
-      Resource: [keyArn],
-    },
+    allow("ListState", ["s3:ListBucket"], [bucketArn], { StringLike: { "s3:prefix": [stack, `${stack}/*`] } }),
+    allow("State", write ? ["s3:GetObject", "s3:PutObject", "s3:DeleteObject"] : ["s3:GetObject"], [
+      `${bucketArn}/${stack}/*`,
+    ]),
+    allow("Secrets", write ? ["kms:Decrypt", "kms:Encrypt"] : ["kms:Decrypt"], [keyArn]),
   );
 }
 

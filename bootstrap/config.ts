@@ -7,7 +7,6 @@ import { reservedBucketNames as reservedOnGoogle } from "../infra/clouds/gcp/che
 import { gcpRegions } from "../infra/clouds/gcp/regions.ts";
 import { checkBucketName } from "../infra/config/checks/bucket-name.ts";
 import { checkRegion } from "../infra/config/checks/regions.ts";
-import { flag, form } from "../infra/config/fields.ts";
 import type { StackDefinition } from "../infra/config/parse.ts";
 import { errorIf, type Finding } from "../infra/config/report.ts";
 import { environmentsOf } from "./github.ts";
@@ -54,18 +53,17 @@ const aws = z.strictObject({
     .describe("AWS account id; credentials of any other account are rejected"),
   bucket,
   github: github.extend({
-    createProvider: flag(
-      true,
-      "Create GitHub's identity provider; an account has only one: false uses the existing one",
-    ),
+    createProvider: z
+      .boolean()
+      .default(true)
+      .describe("Create GitHub's identity provider; an account has only one: false uses the existing one"),
   }),
   stacks: stacks("aws"),
   deployers: z
     .array(
-      form(
-        /^arn:aws[a-z-]*:iam::\d{12}:(role|user)\/[^*]+$/,
-        "the full ARN of an IAM role or user, with its path and without wildcards",
-      ),
+      z.string().regex(/^arn:aws[a-z-]*:iam::\d{12}:(role|user)\/[^*]+$/, {
+        error: "the full ARN of an IAM role or user, with its path and without wildcards",
+      }),
     )
     .default([])
     .describe("IAM roles and users that can act as the deployers, for the first `up`"),
@@ -85,10 +83,9 @@ const gcp = z.strictObject({
   stacks: stacks("gcp"),
   deployers: z
     .array(
-      form(
-        /^(user|group|serviceAccount|principal|principalSet):\S+$/,
-        "an IAM member such as group:platform@example.com",
-      ),
+      z.string().regex(/^(user|group|serviceAccount|principal|principalSet):\S+$/, {
+        error: "an IAM member such as group:platform@example.com",
+      }),
     )
     .default([])
     .describe("IAM members that can act as the deployers, for the first `up`"),

@@ -63,13 +63,10 @@ export function chosenInputs(
   { full = false, limit = 6 }: TreeOptions,
 ): { lines: string[]; more: number } {
   const all = leaves(entry.inputs).filter(([path]) => path !== "" && (full || !noise.test(path)));
-  const weight = (path: string): number =>
-    rank.get(
-      path
-        .replace(/\[\d+\]$/, "")
-        .split(".")
-        .at(-1) ?? "",
-    ) ?? important.length;
+  const weight = (path: string): number => {
+    const property = path.replace(/\[\d+\]$/, "");
+    return rank.get(property) ?? rank.get(`=${property.split(".").at(-1)}`) ?? important.length;
+  };
   const ordered = full ? all : all.toSorted(([a], [b]) => weight(a) - weight(b));
   const chosen = full ? ordered : ordered.slice(0, limit);
   const width = Math.max(0, ...chosen.map(([path]) => path.length));

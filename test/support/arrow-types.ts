@@ -6,256 +6,80 @@ export interface TypeCase {
   readonly arrow: object;
 }
 
+type Json = Readonly<Record<string, unknown>>;
+
+const type = (name: string, length?: number): Json => ({ type: name, ...(length === undefined ? {} : { length }) });
+const field = (name: string, of: Json, nullable = true): Json => ({ name, nullable, type: of });
+const nested = (name: string, fields: readonly Json[], length?: number): Json => ({ ...type(name, length), fields });
+const list = (of: Json, name = "list"): Json => nested(name, [field("item", of)]);
+const vector = (of: Json, length: number): Json => nested("fixed_size_list", [field("item", of)], length);
+const struct = (...fields: readonly Json[]): Json => nested("struct", fields);
+const map = (name: string, key: string): Json =>
+  nested(name, [field("entries", struct(field("key", type(key), false), field("value", type("int32"))), false)]);
+const both = (pyarrow: string, lance: Json, arrow: Json = lance): TypeCase => ({ pyarrow, lance, arrow });
+const named = (pyarrow: string, lance: string, arrow: string = lance): TypeCase =>
+  both(pyarrow, type(lance), type(arrow));
+
 /** Every type that Lance stores. LanceDB's clients read no map, but a list of the same layout. */
 export const arrowTypes: readonly TypeCase[] = [
-  { pyarrow: "pa.null()", lance: { type: "null" }, arrow: { type: "null" } },
-  { pyarrow: "pa.bool_()", lance: { type: "bool" }, arrow: { type: "bool" } },
-  { pyarrow: "pa.int8()", lance: { type: "int8" }, arrow: { type: "int8" } },
-  { pyarrow: "pa.int16()", lance: { type: "int16" }, arrow: { type: "int16" } },
-  { pyarrow: "pa.int32()", lance: { type: "int32" }, arrow: { type: "int32" } },
-  { pyarrow: "pa.int64()", lance: { type: "int64" }, arrow: { type: "int64" } },
-  { pyarrow: "pa.uint8()", lance: { type: "uint8" }, arrow: { type: "uint8" } },
-  { pyarrow: "pa.uint16()", lance: { type: "uint16" }, arrow: { type: "uint16" } },
-  { pyarrow: "pa.uint32()", lance: { type: "uint32" }, arrow: { type: "uint32" } },
-  { pyarrow: "pa.uint64()", lance: { type: "uint64" }, arrow: { type: "uint64" } },
-  { pyarrow: "pa.float16()", lance: { type: "halffloat" }, arrow: { type: "float16" } },
-  { pyarrow: "pa.float32()", lance: { type: "float" }, arrow: { type: "float32" } },
-  { pyarrow: "pa.float64()", lance: { type: "double" }, arrow: { type: "float64" } },
-  { pyarrow: "pa.string()", lance: { type: "string" }, arrow: { type: "utf8" } },
-  { pyarrow: "pa.large_string()", lance: { type: "large_string" }, arrow: { type: "large_utf8" } },
-  { pyarrow: "pa.binary()", lance: { type: "binary" }, arrow: { type: "binary" } },
-  { pyarrow: "pa.large_binary()", lance: { type: "large_binary" }, arrow: { type: "large_binary" } },
-  {
-    pyarrow: "pa.binary(16)",
-    lance: { type: "fixed_size_binary", length: 16 },
-    arrow: { type: "fixed_size_binary", length: 16 },
-  },
-  {
-    pyarrow: "pa.decimal128(38, 10)",
-    lance: { type: "decimal:128:38:10" },
-    arrow: { type: "decimal128", length: 38010 },
-  },
-  {
-    pyarrow: "pa.decimal256(50, 10)",
-    lance: { type: "decimal:256:50:10" },
-    arrow: { type: "decimal256", length: 50010 },
-  },
-  {
-    pyarrow: "pa.decimal128(10, -2)",
-    lance: { type: "decimal:128:10:-2" },
-    arrow: { type: "decimal128", length: 9998 },
-  },
-  { pyarrow: "pa.date32()", lance: { type: "date32:day" }, arrow: { type: "date32" } },
-  { pyarrow: "pa.date64()", lance: { type: "date64:ms" }, arrow: { type: "date64" } },
-  { pyarrow: "pa.time32('s')", lance: { type: "time32:s" }, arrow: { type: "time32" } },
-  { pyarrow: "pa.time32('ms')", lance: { type: "time32:ms" }, arrow: { type: "time32" } },
-  { pyarrow: "pa.time64('us')", lance: { type: "time64:us" }, arrow: { type: "time64" } },
-  { pyarrow: "pa.time64('ns')", lance: { type: "time64:ns" }, arrow: { type: "time64" } },
-  { pyarrow: "pa.timestamp('s')", lance: { type: "timestamp:s:-" }, arrow: { type: "timestamp" } },
-  { pyarrow: "pa.timestamp('ms')", lance: { type: "timestamp:ms:-" }, arrow: { type: "timestamp" } },
-  { pyarrow: "pa.timestamp('us')", lance: { type: "timestamp:us:-" }, arrow: { type: "timestamp" } },
-  { pyarrow: "pa.timestamp('ns')", lance: { type: "timestamp:ns:-" }, arrow: { type: "timestamp" } },
-  {
-    pyarrow: "pa.timestamp('us', 'Europe/Berlin')",
-    lance: { type: "timestamp:us:Europe/Berlin" },
-    arrow: { type: "timestamp" },
-  },
-  { pyarrow: "pa.duration('s')", lance: { type: "duration:s" }, arrow: { type: "duration" } },
-  { pyarrow: "pa.duration('ms')", lance: { type: "duration:ms" }, arrow: { type: "duration" } },
-  { pyarrow: "pa.duration('us')", lance: { type: "duration:us" }, arrow: { type: "duration" } },
-  { pyarrow: "pa.duration('ns')", lance: { type: "duration:ns" }, arrow: { type: "duration" } },
-  {
-    pyarrow: "pa.list_(pa.int32())",
-    lance: { type: "list", fields: [{ name: "item", nullable: true, type: { type: "int32" } }] },
-    arrow: { type: "list", fields: [{ name: "item", nullable: true, type: { type: "int32" } }] },
-  },
-  {
-    pyarrow: "pa.large_list(pa.float32())",
-    lance: { type: "large_list", fields: [{ name: "item", nullable: true, type: { type: "float" } }] },
-    arrow: { type: "large_list", fields: [{ name: "item", nullable: true, type: { type: "float32" } }] },
-  },
-  {
-    pyarrow: "pa.list_(pa.float32(), 3)",
-    lance: { type: "fixed_size_list", length: 3, fields: [{ name: "item", nullable: true, type: { type: "float" } }] },
-    arrow: {
-      type: "fixed_size_list",
-      length: 3,
-      fields: [{ name: "item", nullable: true, type: { type: "float32" } }],
-    },
-  },
-  {
-    pyarrow: "pa.list_(pa.binary(4), 2)",
-    lance: {
-      type: "fixed_size_list",
-      length: 2,
-      fields: [{ name: "item", nullable: true, type: { type: "fixed_size_binary", length: 4 } }],
-    },
-    arrow: {
-      type: "fixed_size_list",
-      length: 2,
-      fields: [{ name: "item", nullable: true, type: { type: "fixed_size_binary", length: 4 } }],
-    },
-  },
-  {
-    pyarrow: "pa.list_(pa.list_(pa.float32(), 2), 2)",
-    lance: {
-      type: "fixed_size_list",
-      length: 2,
-      fields: [
-        {
-          name: "item",
-          nullable: true,
-          type: {
-            type: "fixed_size_list",
-            length: 2,
-            fields: [{ name: "item", nullable: true, type: { type: "float" } }],
-          },
-        },
-      ],
-    },
-    arrow: {
-      type: "fixed_size_list",
-      length: 2,
-      fields: [
-        {
-          name: "item",
-          nullable: true,
-          type: {
-            type: "fixed_size_list",
-            length: 2,
-            fields: [{ name: "item", nullable: true, type: { type: "float32" } }],
-          },
-        },
-      ],
-    },
-  },
-  {
-    pyarrow: "pa.struct([pa.field('a', pa.int32(), False), pa.field('b', pa.large_list(pa.string()))])",
-    lance: {
-      type: "struct",
-      fields: [
-        { name: "a", nullable: false, type: { type: "int32" } },
-        {
-          name: "b",
-          nullable: true,
-          type: { type: "large_list", fields: [{ name: "item", nullable: true, type: { type: "string" } }] },
-        },
-      ],
-    },
-    arrow: {
-      type: "struct",
-      fields: [
-        { name: "a", nullable: false, type: { type: "int32" } },
-        {
-          name: "b",
-          nullable: true,
-          type: { type: "large_list", fields: [{ name: "item", nullable: true, type: { type: "utf8" } }] },
-        },
-      ],
-    },
-  },
-  {
-    pyarrow: "pa.list_(pa.struct([('a', pa.int32())]))",
-    lance: {
-      type: "list",
-      fields: [
-        {
-          name: "item",
-          nullable: true,
-          type: { type: "struct", fields: [{ name: "a", nullable: true, type: { type: "int32" } }] },
-        },
-      ],
-    },
-    arrow: {
-      type: "list",
-      fields: [
-        {
-          name: "item",
-          nullable: true,
-          type: { type: "struct", fields: [{ name: "a", nullable: true, type: { type: "int32" } }] },
-        },
-      ],
-    },
-  },
-  {
-    pyarrow: "pa.large_list(pa.struct([('a', pa.int32())]))",
-    lance: {
-      type: "large_list",
-      fields: [
-        {
-          name: "item",
-          nullable: true,
-          type: { type: "struct", fields: [{ name: "a", nullable: true, type: { type: "int32" } }] },
-        },
-      ],
-    },
-    arrow: {
-      type: "large_list",
-      fields: [
-        {
-          name: "item",
-          nullable: true,
-          type: { type: "struct", fields: [{ name: "a", nullable: true, type: { type: "int32" } }] },
-        },
-      ],
-    },
-  },
-  {
-    pyarrow: "pa.dictionary(pa.int16(), pa.string())",
-    lance: { type: "dict:string:int16:false" },
-    arrow: { type: "utf8" },
-  },
-  {
-    pyarrow: "pa.dictionary(pa.uint32(), pa.large_string())",
-    lance: { type: "dict:large_string:uint32:false" },
-    arrow: { type: "large_utf8" },
-  },
-  {
-    pyarrow: "pa.dictionary(pa.int8(), pa.int64())",
-    lance: { type: "dict:int64:int8:false" },
-    arrow: { type: "int64" },
-  },
-  {
-    pyarrow: "pa.uuid()",
-    lance: { type: "fixed_size_binary", length: 16 },
-    arrow: { type: "fixed_size_binary", length: 16 },
-  },
-  { pyarrow: "pa.bool8()", lance: { type: "int8" }, arrow: { type: "int8" } },
-  {
-    pyarrow: "pa.map_(pa.string(), pa.int32())",
-    lance: {
-      type: "list",
-      fields: [
-        {
-          name: "entries",
-          nullable: false,
-          type: {
-            type: "struct",
-            fields: [
-              { name: "key", nullable: false, type: { type: "string" } },
-              { name: "value", nullable: true, type: { type: "int32" } },
-            ],
-          },
-        },
-      ],
-    },
-    arrow: {
-      type: "map",
-      fields: [
-        {
-          name: "entries",
-          nullable: false,
-          type: {
-            type: "struct",
-            fields: [
-              { name: "key", nullable: false, type: { type: "utf8" } },
-              { name: "value", nullable: true, type: { type: "int32" } },
-            ],
-          },
-        },
-      ],
-    },
-  },
+  named("pa.null()", "null"),
+  named("pa.bool_()", "bool"),
+  named("pa.int8()", "int8"),
+  named("pa.int16()", "int16"),
+  named("pa.int32()", "int32"),
+  named("pa.int64()", "int64"),
+  named("pa.uint8()", "uint8"),
+  named("pa.uint16()", "uint16"),
+  named("pa.uint32()", "uint32"),
+  named("pa.uint64()", "uint64"),
+  named("pa.float16()", "halffloat", "float16"),
+  named("pa.float32()", "float", "float32"),
+  named("pa.float64()", "double", "float64"),
+  named("pa.string()", "string", "utf8"),
+  named("pa.large_string()", "large_string", "large_utf8"),
+  named("pa.binary()", "binary"),
+  named("pa.large_binary()", "large_binary"),
+  both("pa.binary(16)", type("fixed_size_binary", 16)),
+  both("pa.decimal128(38, 10)", type("decimal:128:38:10"), type("decimal128", 38010)),
+  both("pa.decimal256(50, 10)", type("decimal:256:50:10"), type("decimal256", 50010)),
+  both("pa.decimal128(10, -2)", type("decimal:128:10:-2"), type("decimal128", 9998)),
+  named("pa.date32()", "date32:day", "date32"),
+  named("pa.date64()", "date64:ms", "date64"),
+  named("pa.time32('s')", "time32:s", "time32"),
+  named("pa.time32('ms')", "time32:ms", "time32"),
+  named("pa.time64('us')", "time64:us", "time64"),
+  named("pa.time64('ns')", "time64:ns", "time64"),
+  named("pa.timestamp('s')", "timestamp:s:-", "timestamp"),
+  named("pa.timestamp('ms')", "timestamp:ms:-", "timestamp"),
+  named("pa.timestamp('us')", "timestamp:us:-", "timestamp"),
+  named("pa.timestamp('ns')", "timestamp:ns:-", "timestamp"),
+  named("pa.timestamp('us', 'Europe/Berlin')", "timestamp:us:Europe/Berlin", "timestamp"),
+  named("pa.duration('s')", "duration:s", "duration"),
+  named("pa.duration('ms')", "duration:ms", "duration"),
+  named("pa.duration('us')", "duration:us", "duration"),
+  named("pa.duration('ns')", "duration:ns", "duration"),
+  both("pa.list_(pa.int32())", list(type("int32"))),
+  both("pa.large_list(pa.float32())", list(type("float"), "large_list"), list(type("float32"), "large_list")),
+  both("pa.list_(pa.float32(), 3)", vector(type("float"), 3), vector(type("float32"), 3)),
+  both("pa.list_(pa.binary(4), 2)", vector(type("fixed_size_binary", 4), 2)),
+  both(
+    "pa.list_(pa.list_(pa.float32(), 2), 2)",
+    vector(vector(type("float"), 2), 2),
+    vector(vector(type("float32"), 2), 2),
+  ),
+  both(
+    "pa.struct([pa.field('a', pa.int32(), False), pa.field('b', pa.large_list(pa.string()))])",
+    struct(field("a", type("int32"), false), field("b", list(type("string"), "large_list"))),
+    struct(field("a", type("int32"), false), field("b", list(type("utf8"), "large_list"))),
+  ),
+  both("pa.list_(pa.struct([('a', pa.int32())]))", list(struct(field("a", type("int32"))))),
+  both("pa.large_list(pa.struct([('a', pa.int32())]))", list(struct(field("a", type("int32"))), "large_list")),
+  named("pa.dictionary(pa.int16(), pa.string())", "dict:string:int16:false", "utf8"),
+  named("pa.dictionary(pa.uint32(), pa.large_string())", "dict:large_string:uint32:false", "large_utf8"),
+  named("pa.dictionary(pa.int8(), pa.int64())", "dict:int64:int8:false", "int64"),
+  both("pa.uuid()", type("fixed_size_binary", 16)),
+  named("pa.bool8()", "int8"),
+  both("pa.map_(pa.string(), pa.int32())", map("list", "string"), map("map", "utf8")),
 ];
 
 /** The column of a type, by its position in the list. */

@@ -156,87 +156,60 @@ function checkLayout(cidr: string, zones: readonly string[], nodes: AwsConfig["n
   }
 }
 
-function checkPartitions({
-  region,
-  deployerArn,
-  viewerArns,
-  auditorArns,
-  client,
-  bucket,
-  logKmsKeyArn,
-  tableService,
-}: AwsConfig) {
+type NamedArn = readonly [key: string, arn: string];
+
+const named = (key: string, arns: readonly (string | undefined)[]): NamedArn[] =>
+  arns.flatMap((arn) => (arn === undefined ? [] : [[key, arn] as const]));
+
+/** Objects of the stack's account, and keys and certificates of its region. */
+function ownArns(config: AwsConfig): NamedArn[] {
+  const { exposure } = config.tableService;
+  return [
+    ...named("deployerArn", [config.deployerArn]),
+    ...named("viewerArns", config.viewerArns),
+    ...named("auditorArns", config.auditorArns),
+    ...named("bucket.kmsKeyArn", [config.bucket.kmsKeyArn]),
+    ...named("logKmsKeyArn", [config.logKmsKeyArn]),
+    ...(exposure.mode === "cluster" ? [] : named("tableService.exposure.certificateArn", [exposure.certificateArn])),
+    ...(exposure.mode === "public" ? named("tableService.exposure.waf.webAclArn", [exposure.waf?.webAclArn]) : []),
+  ];
+}
+
+function checkPartitions(config: AwsConfig) {
+  const { region, client } = config;
   const partition = partitionOf(region);
-  const { exposure } = tableService;
-  const arns = {
-    deployerArn: [deployerArn],
-    viewerArns,
-    auditorArns,
-    "client.principals": client.principals,
-    "bucket.kmsKeyArn": bucket.kmsKeyArn === undefined ? [] : [bucket.kmsKeyArn],
-    logKmsKeyArn: logKmsKeyArn === undefined ? [] : [logKmsKeyArn],
-    "tableService.exposure.certificateArn":
-      exposure.mode !== "cluster" && exposure.certificateArn !== undefined ? [exposure.certificateArn] : [],
-    "tableService.exposure.waf.webAclArn":
-      exposure.mode === "public" && exposure.waf?.webAclArn !== undefined ? [exposure.waf.webAclArn] : [],
-  };
-  return Object.entries(arns).flatMap(([key, values]) =>
-    values.flatMap((arn) =>
-      errorIf(
-        arn.split(":")[1] !== partition,
-        key,
-        arn,
-        `${region} is in the partition ${partition}`,
-        `write an ARN that begins with arn:${partition}:`,
-      ),
+  return [...ownArns(config), ...named("client.principals", client.principals)].flatMap(([key, arn]) =>
+    errorIf(
+      arn.split(":")[1] !== partition,
+      key,
+      arn,
+      `${region} is in the partition ${partition}`,
+      `write an ARN that begins with arn:${partition}:`,
     ),
   );
 }
 
-/** ARNs name objects of the stack's account, and keys and certificates of its region. */
-function checkOwners({
-  region,
-  account,
-  deployerArn,
-  viewerArns,
-  auditorArns,
-  bucket,
-  logKmsKeyArn,
-  tableService,
-}: AwsConfig) {
-  const { exposure } = tableService;
-  const arns = {
-    deployerArn: [deployerArn],
-    viewerArns,
-    auditorArns,
-    "bucket.kmsKeyArn": bucket.kmsKeyArn === undefined ? [] : [bucket.kmsKeyArn],
-    logKmsKeyArn: logKmsKeyArn === undefined ? [] : [logKmsKeyArn],
-    "tableService.exposure.certificateArn":
-      exposure.mode !== "cluster" && exposure.certificateArn !== undefined ? [exposure.certificateArn] : [],
-    "tableService.exposure.waf.webAclArn":
-      exposure.mode === "public" && exposure.waf?.webAclArn !== undefined ? [exposure.waf.webAclArn] : [],
-  };
-  return Object.entries(arns).flatMap(([key, values]) =>
-    values.flatMap((arn) => {
-      const [, , service, inRegion, inAccount] = arn.split(":");
-      return [
-        ...errorIf(
-          inAccount !== account && account !== anyAccount,
-          key,
-          arn,
-          `it belongs to the account ${inAccount}, and the stack to ${account}`,
-          "write an ARN of the stack's account, or correct lakehead:account",
-        ),
-        ...errorIf(
-          service !== "iam" && inRegion !== region,
-          key,
-          arn,
-          `it is in the region ${inRegion}, and the stack in ${region}`,
-          `write an ARN of ${region}`,
-        ),
-      ];
-    }),
-  );
+function checkOwners(config: AwsConfig) {
+  const { region, account } = config;
+  return ownArns(config).flatMap(([key, arn]) => {
+    const [, , service, inRegion, inAccount] = arn.split(":");
+    return [
+      ...errorIf(
+        inAccount !== account && account !== anyAccount,
+        key,
+        arn,
+        `it belongs to the account ${inAccount}, and the stack to ${account}`,
+        "write an ARN of the stack's account, or correct lakehead:account",
+      ),
+      ...errorIf(
+        service !== "iam" && inRegion !== region,
+        key,
+        arn,
+        `it is in the region ${inRegion}, and the stack in ${region}`,
+        `write an ARN of ${region}`,
+      ),
+    ];
+  });
 }
 
 function checkCache({ clusterName, network }: AwsConfig): Finding[] {

@@ -1,16 +1,13 @@
 import { arithmetic, column, combined, deepest, listOf, literal, type Part, plus, total, weights } from "./cost.ts";
+import { Cursor, shown } from "./cursor.ts";
 import { allowedFunctions, alternatives, type FunctionRule, type LiteralRule, listGrowth } from "./functions.ts";
-import type { ExpressionLimits } from "./limits.ts";
 import { PatternRefusal, patternSize } from "./pattern.ts";
-import type { Refuse, Token } from "./tokens.ts";
+import type { Token } from "./tokens.ts";
 import * as words from "./words.ts";
 
 const maxLikePattern = 1000;
 
 const anyCall: FunctionRule = { arguments: [0, 32] };
-
-const shown = ({ kind, value }: Token): string =>
-  kind === "word" || kind === "symbol" ? value.toUpperCase().slice(0, 40) : kind === "end" ? "the end" : `a ${kind}`;
 
 /** How the operators of one level of precedence count. */
 interface Level {
@@ -48,97 +45,23 @@ const product: Level = {
  * planner will see. The levels of precedence are the engine's; where its associativity decides what is repeated
  * (a comparison of a comparison), parentheses are demanded instead. Recursion is bounded by `maxDepth`, chains are loops.
  */
-export class Parser {
-  readonly #tokens: readonly Token[];
-  readonly #limits: ExpressionLimits;
-  readonly #refuse: Refuse;
-  #next = 0;
-  #depth = 0;
-  #growth = 1;
-
-  constructor(tokens: readonly Token[], limits: ExpressionLimits, refuse: Refuse) {
-    this.#tokens = tokens;
-    this.#limits = limits;
-    this.#refuse = refuse;
-  }
-
+export class Parser extends Cursor {
   /** @returns the operators of the whole, all tokens consumed. */
   whole(): number {
     const { operators } = this.#disjunction();
-    if (this.#token().kind !== "end") this.#unexpected("an operator or the end");
+    if (this.token().kind !== "end") this.unexpected("an operator or the end");
     return operators;
   }
 
-  #token(ahead = 0): Token {
-    return this.#tokens[this.#next + ahead] ?? { kind: "end", value: "", at: 0 };
-  }
-
-  #is(kind: Token["kind"], value: string, ahead = 0): boolean {
-    const token = this.#token(ahead);
-    return token.kind === kind && token.value === value;
-  }
-
-  #take(kind: Token["kind"], value: string): boolean {
-    if (!this.#is(kind, value)) return false;
-    this.#next++;
-    return true;
-  }
-
-  #expect(kind: Token["kind"], value: string): void {
-    if (!this.#take(kind, value)) this.#unexpected(value.toUpperCase());
-  }
-
-  #unexpected(wanted: string): never {
-    const token = this.#token();
-    return this.#refuse(`${shown(token)} is not allowed`, token.at, `write ${wanted} here`);
-  }
-
-  #deeper<T>(read: () => T, levels = 1): T {
-    const { at } = this.#token();
-    this.#depth += levels;
-    if (this.#depth > this.#limits.maxDepth)
-      this.#refuse(`a nesting of more than ${this.#limits.maxDepth} levels`, at, "write it flatter");
-    const result = read();
-    this.#depth -= levels;
-    return result;
-  }
-
-  /** Adds a level to the operator depth. */
-  #nest(part: Part, { at }: Token): Part {
-    const { maxOperatorDepth } = this.#limits;
-    if (part.levels >= maxOperatorDepth)
-      this.#refuse(
-        `calls, casts and operators nested deeper than ${maxOperatorDepth} levels`,
-        at,
-        "write the expression flatter",
-      );
-    return { ...part, levels: part.levels + 1 };
-  }
-
-  /** Reads an operand whose value may come out `growth` times as long. */
-  #grown<T>(growth: number, read: () => T): T {
-    const { at } = this.#token();
-    this.#growth *= growth;
-    if (this.#growth > this.#limits.maxGrowth)
-      this.#refuse(
-        `a text that can grow more than ${this.#limits.maxGrowth} times`,
-        at,
-        "nest fewer calls of encode, regexp_match and lists",
-      );
-    const result = this.#deeper(read);
-    this.#growth /= growth;
-    return result;
-  }
-
   #chain({ kind, costs, nests }: Level, operand: () => Part): Part {
-    const start = this.#token();
+    const start = this.token();
     let left = operand();
     for (let isChain = false; ; isChain = true) {
-      const token = this.#token();
+      const token = this.token();
       const cost = token.kind === kind ? costs.get(token.value) : undefined;
-      if (cost === undefined) return isChain && nests ? this.#nest(left, start) : left;
-      this.#next++;
-      const right = this.#deeper(operand);
+      if (cost === undefined) return isChain && nests ? this.nest(left, start) : left;
+      this.next++;
+      const right = this.deeper(operand);
       const operators = left.operators + right.operators + cost(left, right);
       const joined = combined(operators, [left, right]);
       // Text joined to text of a column comes from that column; a sum may vanish, as in `id * 0`.
@@ -157,63 +80,63 @@ export class Parser {
 
   #negation(): Part {
     let negations = 0;
-    while (this.#take("word", "not")) negations++;
-    const start = this.#token();
-    let operand = this.#deeper(() => this.#predicate(), negations);
-    if (this.#is("word", "is")) operand = this.#nest(operand, start);
+    while (this.take("word", "not")) negations++;
+    const start = this.token();
+    let operand = this.deeper(() => this.#predicate(), negations);
+    if (this.is("word", "is")) operand = this.nest(operand, start);
     let operators = negations;
-    while (this.#take("word", "is")) {
-      this.#take("word", "not");
-      if (!["null", "true", "false"].some((word) => this.#take("word", word))) this.#unexpected("NULL, TRUE or FALSE");
+    while (this.take("word", "is")) {
+      this.take("word", "not");
+      if (!["null", "true", "false"].some((word) => this.take("word", word))) this.unexpected("NULL, TRUE or FALSE");
       operators++;
     }
     if (this.#startsComparison())
-      this.#refuse("a comparison of a comparison", this.#token().at, "put the first one into parentheses");
+      this.refuse("a comparison of a comparison", this.token().at, "put the first one into parentheses");
     return operators === 0 ? operand : combined(operand.operators + operators, [operand]);
   }
 
   #startsComparison(): boolean {
-    const token = this.#token();
+    const token = this.token();
     if (token.kind === "symbol") return words.comparisons.has(token.value);
     return token.kind === "word" && ["not", "between", "in", "like", "ilike"].includes(token.value);
   }
 
   #predicate(): Part {
-    const start = this.#token();
+    const start = this.token();
     const left = this.#sum();
     if (!this.#startsComparison()) return left;
-    return this.#nest(this.#comparison(left, start), start);
+    return this.nest(this.#comparison(left, start), start);
   }
 
   /** What follows the left side of a comparison. */
   #comparison(left: Part, { at }: Token): Part {
-    if (this.#token().kind === "symbol") {
-      this.#next++;
-      const right = this.#deeper(() => this.#sum());
+    if (this.token().kind === "symbol") {
+      this.next++;
+      const right = this.deeper(() => this.#sum());
       return combined(total([left, right]) + 1, [left, right]);
     }
-    this.#take("word", "not");
-    if (this.#take("word", "between")) {
-      const low = this.#deeper(() => this.#sum());
-      this.#expect("word", "and");
-      const high = this.#deeper(() => this.#sum());
+    this.take("word", "not");
+    if (this.take("word", "between")) {
+      const low = this.deeper(() => this.#sum());
+      this.expect("word", "and");
+      const high = this.deeper(() => this.#sum());
       return combined(total([left, left, low, high]) + 1, [left, low, high]);
     }
-    if (this.#take("word", "in")) {
-      this.#expect("symbol", "(");
+    if (this.take("word", "in")) {
+      this.expect("symbol", "(");
       const values = listOf(
-        this.#deeper(() => this.#items(")")),
+        this.deeper(() => this.#items(")")),
         weights.valuesPerIn,
       );
       return combined(total([left, values]), [left, values]);
     }
-    const operator = this.#token();
-    if (!this.#take("word", "like") && !this.#take("word", "ilike")) this.#unexpected("BETWEEN, IN, LIKE or ILIKE");
+    const operator = this.token();
+    if (!this.take("word", "like") && !this.take("word", "ilike")) this.unexpected("BETWEEN, IN, LIKE or ILIKE");
     if (left.source === "constant")
-      this.#refuse(`${operator.value.toUpperCase()} on a constant`, at, "compare a column, or write true or false");
+      this.refuse(`${operator.value.toUpperCase()} on a constant`, at, "compare a column, or write true or false");
     const wildcards = this.#likePattern();
-    if (this.#take("word", "escape") && this.#literal() !== "\\")
-      this.#refuse("another escape character than \\", this.#token(-1).at, "escape with a backslash");
+    if (this.take("word", "escape") && this.#literal() !== "\\")
+      this.refuse("another escape character than \\", this.token(-1).at, "escape with a backslash");
     return combined(left.operators + wildcards, [left]);
   }
 
@@ -222,15 +145,10 @@ export class Parser {
    * @returns the operators that the pattern counts.
    */
   #likePattern(): number {
-    const { at } = this.#token();
+    const { at } = this.token();
     const pattern = this.#literal();
-    if (
-      pattern === undefined ||
-      pattern.length > maxLikePattern ||
-      this.#is("symbol", "||") ||
-      this.#is("symbol", "::")
-    )
-      return this.#refuse("the pattern of LIKE", at, `write a literal pattern of at most ${maxLikePattern} characters`);
+    if (pattern === undefined || pattern.length > maxLikePattern || this.is("symbol", "||") || this.is("symbol", "::"))
+      return this.refuse("the pattern of LIKE", at, `write a literal pattern of at most ${maxLikePattern} characters`);
     return Math.max(1, pattern.replace(/[^%_]/g, "").length);
   }
 
@@ -244,51 +162,51 @@ export class Parser {
 
   #signed(): Part {
     let signs = 0;
-    while (this.#take("symbol", "-")) signs++;
-    const start = this.#token();
+    while (this.take("symbol", "-")) signs++;
+    const start = this.token();
     if (signs === 0) return this.#accessed();
     // The sign of a literal is part of it.
-    const isNumber = signs === 1 && this.#token().kind === "number";
-    const operand = this.#deeper(() => this.#accessed(), signs);
-    return isNumber ? operand : this.#nest(combined(operand.operators + signs, [operand]), start);
+    const isNumber = signs === 1 && this.token().kind === "number";
+    const operand = this.deeper(() => this.#accessed(), signs);
+    return isNumber ? operand : this.nest(combined(operand.operators + signs, [operand]), start);
   }
 
   #accessed(): Part {
-    const start = this.#token();
+    const start = this.token();
     let part = this.#primary();
     let nests = false;
     for (; ; nests = true) {
-      if (this.#take("symbol", "::")) this.#type();
-      else if (this.#take("symbol", "[")) {
-        const index = this.#deeper(() => this.#disjunction());
-        this.#expect("symbol", "]");
+      if (this.take("symbol", "::")) this.#type();
+      else if (this.take("symbol", "[")) {
+        const index = this.deeper(() => this.#disjunction());
+        this.expect("symbol", "]");
         const constant = part.source === "constant" && index.source === "constant";
         const source = constant || part.source === "column" ? part.source : "unknown";
         part = { operators: total([part, index]), source, levels: deepest([part, index]) };
-      } else if (this.#take("symbol", ".")) {
-        const { kind } = this.#token();
-        if (kind !== "word" && kind !== "quoted") this.#unexpected("a field name");
-        this.#next++;
-      } else return nests ? this.#nest(part, start) : part;
+      } else if (this.take("symbol", ".")) {
+        const { kind } = this.token();
+        if (kind !== "word" && kind !== "quoted") this.unexpected("a field name");
+        this.next++;
+      } else return nests ? this.nest(part, start) : part;
       part = plus(part, 1);
     }
   }
 
   #primary(): Part {
-    const token = this.#token();
+    const token = this.token();
     if (token.kind === "symbol") {
-      if (this.#take("symbol", "[")) return this.#array("]", token);
-      if (!this.#take("symbol", "(")) return this.#unexpected("a column, a literal or a call");
-      const part = this.#deeper(() => this.#disjunction());
-      this.#expect("symbol", ")");
+      if (this.take("symbol", "[")) return this.#array("]", token);
+      if (!this.take("symbol", "(")) return this.unexpected("a column, a literal or a call");
+      const part = this.deeper(() => this.#disjunction());
+      this.expect("symbol", ")");
       return part;
     }
-    if (token.kind === "end") return this.#unexpected("a column, a literal or a call");
+    if (token.kind === "end") return this.unexpected("a column, a literal or a call");
     if (token.kind === "word") return this.#word(token);
-    this.#next++;
+    this.next++;
     if (token.kind !== "quoted") return literal;
-    if (this.#is("symbol", "("))
-      this.#refuse("a function's name in quotation marks", token.at, "write it without quotation marks");
+    if (this.is("symbol", "("))
+      this.refuse("a function's name in quotation marks", token.at, "write it without quotation marks");
     // In an alias, double quotes make a string.
     return token.quote === '"' ? { ...column, source: "unknown" } : column;
   }
@@ -297,14 +215,14 @@ export class Parser {
     const { value } = token;
     if (this.#startsTypedLiteral(value)) {
       this.#type();
-      this.#next++;
+      this.next++;
       return plus(literal, 1);
     }
-    if (this.#is("symbol", "(", 1)) return words.castWords.has(value) ? this.#cast() : this.#call(token);
+    if (this.is("symbol", "(", 1)) return words.castWords.has(value) ? this.#cast() : this.#call(token);
     const reserved = words.reservedWords.get(value);
     if (reserved !== undefined)
-      this.#refuse(`${reserved} is not allowed`, token.at, "write a column of that name in backquotes");
-    this.#next++;
+      this.refuse(`${reserved} is not allowed`, token.at, "write a column of that name in backquotes");
+    this.next++;
     if (words.constantWords.has(value)) return literal;
     if (!words.bareCalls.has(value)) return column;
     this.#rule(token);
@@ -314,83 +232,83 @@ export class Parser {
   /** `DATE '…'`, `TIMESTAMP '…'`, `TIMESTAMP(3) '…'` */
   #startsTypedLiteral(word: string): boolean {
     if (!words.typedLiterals.has(word)) return false;
-    const precision = this.#is("symbol", "(", 1) && this.#token(2).kind === "number" && this.#is("symbol", ")", 3);
-    return this.#token(precision ? 4 : 1).kind === "string";
+    const precision = this.is("symbol", "(", 1) && this.token(2).kind === "number" && this.is("symbol", ")", 3);
+    return this.token(precision ? 4 : 1).kind === "string";
   }
 
   #cast(): Part {
-    const start = this.#token();
-    this.#next += 2;
-    return this.#deeper(() => {
+    const start = this.token();
+    this.next += 2;
+    return this.deeper(() => {
       const operand = this.#disjunction();
-      this.#expect("word", "as");
+      this.expect("word", "as");
       this.#type();
-      this.#expect("symbol", ")");
-      return this.#nest(plus(operand, 1), start);
+      this.expect("symbol", ")");
+      return this.nest(plus(operand, 1), start);
     });
   }
 
   #type(): void {
-    const token = this.#token();
+    const token = this.token();
     const parameters = token.kind === "word" ? words.castTypes.get(token.value) : undefined;
-    if (parameters === undefined) this.#refuse(`a cast to ${shown(token)}`, token.at, words.castTypesDescribed);
-    this.#next++;
-    if (parameters === "unsigned") this.#take("word", "unsigned");
-    else if (parameters === "precision" && this.#take("symbol", "(")) {
+    if (parameters === undefined) this.refuse(`a cast to ${shown(token)}`, token.at, words.castTypesDescribed);
+    this.next++;
+    if (parameters === "unsigned") this.take("word", "unsigned");
+    else if (parameters === "precision" && this.take("symbol", "(")) {
       this.#number(0, 9, 3);
-      this.#expect("symbol", ")");
+      this.expect("symbol", ")");
     } else if (parameters === "decimal") {
-      this.#expect("symbol", "(");
+      this.expect("symbol", "(");
       const precision = this.#number(1, 38);
-      this.#expect("symbol", ",");
+      this.expect("symbol", ",");
       this.#number(0, precision);
-      this.#expect("symbol", ")");
+      this.expect("symbol", ")");
     }
   }
 
   #number(minimum: number, maximum: number, step = 1): number {
-    const { kind, value, at } = this.#token();
+    const { kind, value, at } = this.token();
     const number = kind === "number" && /^\d{1,2}$/.test(value) ? Number(value) : Number.NaN;
     if (!(number >= minimum && number <= maximum && number % step === 0))
-      this.#refuse(`a type's parameter outside ${minimum} to ${maximum}`, at, words.castTypesDescribed);
-    this.#next++;
+      this.refuse(`a type's parameter outside ${minimum} to ${maximum}`, at, words.castTypesDescribed);
+    this.next++;
     return number;
   }
 
   /** The string at the position, if it is the whole operand. */
   #literal(): string | undefined {
-    const { kind, value } = this.#token();
+    const { kind, value } = this.token();
     if (kind !== "string") return undefined;
-    this.#next++;
+    this.next++;
     return value;
   }
 
   /** Items up to the closing symbol. */
   #items(close: string): readonly Part[] {
-    const { at } = this.#token();
+    const { at } = this.token();
     const items: Part[] = [];
     do {
-      if (items.length >= this.#limits.maxListItems)
-        this.#refuse(`a list of more than ${this.#limits.maxListItems} items`, at, "send fewer, or a range");
+      if (items.length >= this.limits.maxListItems)
+        this.refuse(`a list of more than ${this.limits.maxListItems} items`, at, "send fewer, or a range");
       items.push(this.#disjunction());
-    } while (this.#take("symbol", ","));
-    this.#expect("symbol", close);
+    } while (this.take("symbol", ","));
+    this.expect("symbol", close);
     return items;
   }
 
   /** The items of an array up to the closing symbol. A value that differs from row to row is copied into each row's array. */
   #array(close: string, start: Token): Part {
-    const items = this.#grown(listGrowth, () => (this.#take("symbol", close) ? [] : this.#items(close)));
+    const items = this.grown(listGrowth, () => (this.take("symbol", close) ? [] : this.#items(close)));
     const copied = items.map((item) => (item.source === "constant" ? item : plus(item, 1)));
-    return this.#nest(listOf(copied, weights.itemsPerList), start);
+    return this.nest(listOf(copied, weights.itemsPerList), start);
   }
 
   #rule({ value, at }: Token): FunctionRule {
     const alternative = alternatives.get(value);
     if (words.reservedWords.has(value) && alternative === undefined)
-      this.#refuse(`${words.reservedWords.get(value)} is not allowed`, at, "write a plain expression");
-    if (!this.#limits.functions.has(value))
-      this.#refuse(
+      this.refuse(`${words.reservedWords.get(value)} is not allowed`, at, "write a plain expression");
+    if (!this.limits.functions.has(value))
+      this.refuse(
         `the function ${value.slice(0, 40)} is not allowed`,
         at,
         alternative ?? "docs/query-safety.md lists the allowed functions",
@@ -400,13 +318,13 @@ export class Parser {
 
   #call(name: Token): Part {
     const rule = this.#rule(name);
-    this.#next += 2;
+    this.next += 2;
     const { growth = 1 } = rule;
     if (rule.variadic === "items") return this.#array(")", name);
-    const { parts, literals } = this.#grown(growth, () => this.#arguments(name, rule));
+    const { parts, literals } = this.grown(growth, () => this.#arguments(name, rule));
     const [minimum, maximum] = rule.arguments;
     if (parts.length < minimum || parts.length > maximum)
-      this.#refuse(
+      this.refuse(
         `${name.value} with ${parts.length} arguments`,
         name.at,
         minimum === maximum ? `it takes ${minimum}` : `it takes ${minimum} to ${maximum}`,
@@ -414,14 +332,14 @@ export class Parser {
     if (rule.pattern !== undefined) this.#checkPattern(name, rule, parts, literals);
     const source = this.#sourceOfCall(rule, parts);
     if (source === "constant" && rule.constants === "refused")
-      this.#refuse(`${name.value} of constants`, name.at, "pass a column, or write the result");
+      this.refuse(`${name.value} of constants`, name.at, "pass a column, or write the result");
     const repeated = rule.repeats === undefined ? 0 : rule.repeats === "first" ? 1 : parts.length - 1;
     const perCall = (rule.cost ?? 1) * (rule.variadic === "args" ? Math.max(1, parts.length - 1) : 1);
     const operators = parts.reduce(
       (sum, part, index) => sum + part.operators * (index < repeated ? weights.repetition : 1),
       perCall,
     );
-    return this.#nest({ operators, source, levels: deepest(parts) }, name);
+    return this.nest({ operators, source, levels: deepest(parts) }, name);
   }
 
   #sourceOfCall({ takes }: FunctionRule, parts: readonly Part[]): Part["source"] {
@@ -437,32 +355,32 @@ export class Parser {
   ): { readonly parts: readonly Part[]; readonly literals: ReadonlyMap<number, Token> } {
     const parts: Part[] = [];
     const literals = new Map<number, Token>();
-    if (this.#take("symbol", ")")) return { parts, literals };
+    if (this.take("symbol", ")")) return { parts, literals };
     do {
       if (parts.length === 0 && rule.document) this.#checkDocument(name);
       const literalRule = rule.literals?.find(({ index }) => index === parts.length);
       if (literalRule !== undefined) literals.set(parts.length, this.#checkLiteral(name, literalRule));
       parts.push(this.#disjunction());
-      if (parts.length > 32) this.#refuse(`${name.value} with more than 32 arguments`, name.at, "pass fewer");
-    } while (this.#take("symbol", ","));
-    this.#expect("symbol", ")");
+      if (parts.length > 32) this.refuse(`${name.value} with more than 32 arguments`, name.at, "pass fewer");
+    } while (this.take("symbol", ","));
+    this.expect("symbol", ")");
     return { parts, literals };
   }
 
   #checkDocument(name: Token): void {
-    const { kind, value, at } = this.#token();
-    if (kind === "word" && value === "json_get" && this.#is("symbol", "(", 1)) return;
+    const { kind, value, at } = this.token();
+    if (kind === "word" && value === "json_get" && this.is("symbol", "(", 1)) return;
     let end = 1;
-    while (this.#is("symbol", ".", end)) end += 2;
-    if ((kind !== "word" && kind !== "quoted") || !this.#is("symbol", ",", end))
-      this.#refuse(`argument 1 of ${name.value}`, at, "write a column, or json_get of one");
+    while (this.is("symbol", ".", end)) end += 2;
+    if ((kind !== "word" && kind !== "quoted") || !this.is("symbol", ",", end))
+      this.refuse(`argument 1 of ${name.value}`, at, "write a column, or json_get of one");
   }
 
   #checkLiteral(name: Token, { index, form, described }: LiteralRule): Token {
-    const token = this.#token();
-    const alone = this.#is("symbol", ",", 1) || this.#is("symbol", ")", 1);
+    const token = this.token();
+    const alone = this.is("symbol", ",", 1) || this.is("symbol", ")", 1);
     if (token.kind !== "string" || !alone || !form.test(token.value))
-      this.#refuse(`argument ${index + 1} of ${name.value}`, token.at, `write ${described}`);
+      this.refuse(`argument ${index + 1} of ${name.value}`, token.at, `write ${described}`);
     return token;
   }
 
@@ -474,7 +392,7 @@ export class Parser {
     literals: ReadonlyMap<number, Token>,
   ): void {
     if (text?.source !== "column")
-      this.#refuse(
+      this.refuse(
         `${name.value} on text that may be constant`,
         name.at,
         "pass a column (its name in backquotes if it needs quotes), or a text function or cast of one",
@@ -482,15 +400,15 @@ export class Parser {
     const pattern = literals.get(1) ?? name;
     const flags = literals.get(rules?.at(-1)?.index ?? 0)?.value ?? "";
     const { states, groups } = this.#sizeOf(pattern, flags);
-    const { maxPatternStates } = this.#limits;
+    const { maxPatternStates } = this.limits;
     if (states > maxPatternStates)
-      this.#refuse(
+      this.refuse(
         `a pattern that compiles to about ${states} states, at most ${maxPatternStates} are allowed`,
         pattern.at,
         "repeat less often, or write [a-z0-9] for \\w and other Unicode classes, which count 3500 each time",
       );
     if (bounds !== undefined && groups > bounds.maxGroups)
-      this.#refuse(`a pattern of more than ${bounds.maxGroups} groups`, pattern.at, "write the others as (?:…)");
+      this.refuse(`a pattern of more than ${bounds.maxGroups} groups`, pattern.at, "write the others as (?:…)");
   }
 
   #sizeOf(pattern: Token, flags: string): { readonly states: number; readonly groups: number } {
@@ -498,7 +416,7 @@ export class Parser {
       return patternSize(pattern.value, flags);
     } catch (error) {
       if (!(error instanceof PatternRefusal)) throw error;
-      return this.#refuse(`${error.message} at character ${error.at + 1} of the pattern`, pattern.at, error.wayOut);
+      return this.refuse(`${error.message} at character ${error.at + 1} of the pattern`, pattern.at, error.wayOut);
     }
   }
 }

@@ -11,8 +11,10 @@ export interface Meaning {
   readonly pattern: RegExp;
   readonly code: ErrorCode;
   /** The message; its argument is the pattern's capture group, a name that the caller sent. */
-  readonly say?: (name: string) => string;
+  readonly say?: string | ((name: string) => string) | undefined;
 }
+
+export const means = (code: ErrorCode, pattern: RegExp, say?: Meaning["say"]): Meaning => ({ code, pattern, say });
 
 /** A name from native text that is safe to repeat. */
 export const quotable = /^[\p{L}\p{N}_.$ -]{1,128}$/u;
@@ -33,164 +35,121 @@ const denial =
   /AccessDenied|Access Denied|InvalidAccessKeyId|SignatureDoesNotMatch|NoSuchBucket|[Cc]redentials|status(?: code)?: 40[13]\b/;
 
 const meanings: readonly Meaning[] = [
-  { pattern: /^Ref conflict error: tag/, code: 9 },
-  { pattern: /^Ref not found error: tag/, code: 8 },
-  { pattern: /^Ref not found error: branch/i, code: 22 },
-  {
-    pattern: /^Ref is invalid/,
-    code: 13,
-    say: () =>
-      "invalid name of a tag or branch: use letters, digits, '.', '-' and '_'; it must not start with a dot or end with .lock",
-  },
-  {
-    pattern: /^Not found: \S*\/_refs\/tags\/\S*%25/,
-    code: 0,
-    say: () =>
-      "the table has a tag whose name contains non-ASCII characters, so the database cannot list its tags: delete that tag by its name",
-  },
+  means(9, /^Ref conflict error: tag/),
+  means(8, /^Ref not found error: tag/),
+  means(22, /^Ref not found error: branch/i),
+  means(
+    13,
+    /^Ref is invalid/,
+    "invalid name of a tag or branch: use letters, digits, '.', '-' and '_'; it must not start with a dot or end with .lock",
+  ),
+  means(
+    0,
+    /^Not found: \S*\/_refs\/tags\/\S*%25/,
+    "the table has a tag whose name contains non-ASCII characters, so the database cannot list its tags: delete that tag by its name",
+  ),
   // Deleted between the SDK's check that it exists and its next request.
-  { pattern: /^(?:Not found: |Object at location )\S*\/_refs\/tags\//, code: 8 },
-  {
-    pattern: /^[^,]{1,200} at line \d+ column \d+, \S*\/dataset\/refs\.rs:/,
-    code: 19,
-    say: () => "the file of a tag is not valid: delete the tag by its name with tags/delete",
-  },
-  { pattern: /^Version not found error/, code: 11 },
-  { pattern: /^Namespace not found/, code: 1 },
-  { pattern: /^Table '[^']*' was not found/, code: 4 },
-  { pattern: /^Table not found: table id/, code: 4 },
-  { pattern: /^(?:Commit conflict|Retryable commit conflict|Incompatible transaction)/, code: 14 },
-  { pattern: /^Schema error: No field named "?(.+?)"?\. Valid fields/s, code: 12, say: missingColumn },
-  { pattern: /^[Cc]olumn "?(.+?)"? (?:does not exist|not found)/s, code: 12, say: missingColumn },
-  { pattern: /^FTS field path '(.+?)' does not exist/s, code: 12, say: missingColumn },
-  { pattern: /^no column named '(.+?)' in this table/s, code: 12, say: missingColumn },
-  {
-    pattern: /^column '(.+?)' is not a blob column/s,
-    code: 13,
-    say: (name) => `column${quotable.test(name) ? ` '${name}'` : ""} is not a blob column`,
-  },
-  {
-    pattern: /^column '.+?' is a legacy blob column/s,
-    code: 13,
-    say: () =>
-      "the column is a legacy blob column (lance-encoding:blob), of which only descriptions can be read: write its bytes into a blob v2 column (lance.blob.v2)",
-  },
-  { pattern: /^Field path cannot be empty/, code: 13, say: () => "the name of a column is empty" },
-  {
-    pattern: /^Schema Error: More than one vector columns? found/,
-    code: 13,
-    say: () => "the table has several vector columns: set vector_column",
-  },
-  {
-    pattern: /^No vector column found/,
-    code: 13,
-    say: () => "the table has no vector column with the dimensions of the vector",
-  },
-  {
-    pattern: /^Data type is not a vector/,
-    code: 13,
-    say: () => "vector_column is not a column of vectors",
-  },
-  {
-    pattern: /^query (?:dim\(\d+\) doesn't match|vector at index \d+ has dimension)/,
-    code: 13,
-    say: () => "the vector and the column have different dimensions",
-  },
-  {
-    pattern: /^Cannot have both nearest and full text/,
-    code: 13,
-    say: () => "vector and full_text_query cannot be combined",
-  },
-  {
-    pattern: /^ef must be greater/,
-    code: 13,
-    say: () => "ef is smaller than k (times refine_factor): raise it, or leave it out",
-  },
-  {
-    pattern: /^Distance type \w+ does not support/,
-    code: 13,
-    say: () => "distance_type does not support the type of the vector column",
-  },
-  {
-    pattern: /^Duplicate column name/,
-    code: 13,
-    say: () => "columns contains the same column twice",
-  },
-  {
-    pattern: /^failed to construct the fuzzy query/,
-    code: 13,
-    say: () => "a word is too long for this fuzziness: send a smaller fuzziness, or shorten the word",
-  },
-  { pattern: /^\w+ boost must be finite/, code: 13, say: () => "boost in full_text_query must be 0 or greater" },
-  {
-    pattern: /^(?:maximum_nprobes|minimum_nprobes) must be/,
-    code: 13,
-    say: () => "maximum_nprobes must be 0 or at least minimum_nprobes (both default to nprobes, which defaults to 20)",
-  },
-  {
-    pattern:
-      /^(?:Cannot perform full text search|FTS (?:query|field)|boolean query must|position is not found but required)/,
-    code: 13,
-    say: () =>
-      "the full-text query cannot be planned: it needs a text column with a full-text index (with positions for phrases) and at least one positive clause",
-  },
-  {
-    pattern: /^use_lsm\(true\) was set/,
-    code: 13,
-    say: () => "use_lsm is true, but the table has no write-ahead log",
-  },
-  {
-    pattern: /^(?:Error parsing statement|invalid SQL predicate|Expression is not valid): /,
-    code: 13,
-    say: () => "an SQL expression (filter or columns) is not valid SQL",
-  },
-  {
-    pattern: /^The filter .* does not return a boolean/s,
-    code: 13,
-    say: () => "filter is not a condition: it must be a boolean expression",
-  },
-  {
-    pattern: /^TakeExec requires the input plan to have a column/,
-    code: 13,
-    say: () =>
-      "order_by contains a column that columns does not: set with_row_id to true, or add that column to columns",
-  },
-  {
-    pattern:
-      /^(?:Invalid function '|Unsupported |Not supported: |This feature is not implemented: |Expression '.*' is not supported SQL|Operator \S+ is not supported)/s,
-    code: 13,
-    say: () => "the query uses a feature that the database does not support",
-  },
+  means(8, /^(?:Not found: |Object at location )\S*\/_refs\/tags\//),
+  means(
+    19,
+    /^[^,]{1,200} at line \d+ column \d+, \S*\/dataset\/refs\.rs:/,
+    "the file of a tag is not valid: delete the tag by its name with tags/delete",
+  ),
+  means(11, /^Version not found error/),
+  means(1, /^Namespace not found/),
+  means(4, /^Table '[^']*' was not found/),
+  means(4, /^Table not found: table id/),
+  means(14, /^(?:Commit conflict|Retryable commit conflict|Incompatible transaction)/),
+  means(12, /^Schema error: No field named "?(.+?)"?\. Valid fields/s, missingColumn),
+  means(12, /^[Cc]olumn "?(.+?)"? (?:does not exist|not found)/s, missingColumn),
+  means(12, /^FTS field path '(.+?)' does not exist/s, missingColumn),
+  means(12, /^no column named '(.+?)' in this table/s, missingColumn),
+  means(
+    13,
+    /^column '(.+?)' is not a blob column/s,
+    (name) => `column${quotable.test(name) ? ` '${name}'` : ""} is not a blob column`,
+  ),
+  means(
+    13,
+    /^column '.+?' is a legacy blob column/s,
+    "the column is a legacy blob column (lance-encoding:blob), of which only descriptions can be read: write its bytes into a blob v2 column (lance.blob.v2)",
+  ),
+  means(13, /^Field path cannot be empty/, "the name of a column is empty"),
+  means(
+    13,
+    /^Schema Error: More than one vector columns? found/,
+    "the table has several vector columns: set vector_column",
+  ),
+  means(13, /^No vector column found/, "the table has no vector column with the dimensions of the vector"),
+  means(13, /^Data type is not a vector/, "vector_column is not a column of vectors"),
+  means(
+    13,
+    /^query (?:dim\(\d+\) doesn't match|vector at index \d+ has dimension)/,
+    "the vector and the column have different dimensions",
+  ),
+  means(13, /^Cannot have both nearest and full text/, "vector and full_text_query cannot be combined"),
+  means(13, /^ef must be greater/, "ef is smaller than k (times refine_factor): raise it, or leave it out"),
+  means(13, /^Distance type \w+ does not support/, "distance_type does not support the type of the vector column"),
+  means(13, /^Duplicate column name/, "columns contains the same column twice"),
+  means(
+    13,
+    /^failed to construct the fuzzy query/,
+    "a word is too long for this fuzziness: send a smaller fuzziness, or shorten the word",
+  ),
+  means(13, /^\w+ boost must be finite/, "boost in full_text_query must be 0 or greater"),
+  means(
+    13,
+    /^(?:maximum_nprobes|minimum_nprobes) must be/,
+    "maximum_nprobes must be 0 or at least minimum_nprobes (both default to nprobes, which defaults to 20)",
+  ),
+  means(
+    13,
+    /^(?:Cannot perform full text search|FTS (?:query|field)|boolean query must|position is not found but required)/,
+    "the full-text query cannot be planned: it needs a text column with a full-text index (with positions for phrases) and at least one positive clause",
+  ),
+  means(13, /^use_lsm\(true\) was set/, "use_lsm is true, but the table has no write-ahead log"),
+  means(
+    13,
+    /^(?:Error parsing statement|invalid SQL predicate|Expression is not valid): /,
+    "an SQL expression (filter or columns) is not valid SQL",
+  ),
+  means(13, /^The filter .* does not return a boolean/s, "filter is not a condition: it must be a boolean expression"),
+  means(
+    13,
+    /^TakeExec requires the input plan to have a column/,
+    "order_by contains a column that columns does not: set with_row_id to true, or add that column to columns",
+  ),
+  means(
+    13,
+    /^(?:Invalid function '|Unsupported |Not supported: |This feature is not implemented: |Expression '.*' is not supported SQL|Operator \S+ is not supported)/s,
+    "the query uses a feature that the database does not support",
+  ),
   // The planner quotes the whole filter before the reason. The pattern may match the filter, which is the caller's anyway.
-  {
-    pattern: /^(?:Divide by zero|Error optimizing sql filter: .*\bDivide by zero)/s,
-    code: 13,
-    say: () => "an SQL expression (filter or columns) divides by zero",
-  },
-  {
-    pattern: /^(?:Cast error: |Error optimizing sql filter: .*\bCast error: )/s,
-    code: 13,
-    say: () => "an SQL expression (filter or columns) casts a value to a type that cannot hold it: use try_cast",
-  },
-  {
-    pattern:
-      /^(?:Error during planning: (?!There is no built-in encoding)|type_coercion|Error (?:optimizing|resolving) .*(?:Error during planning: |could not convert to literal))/s,
-    code: 13,
-    say: () => "an SQL expression (filter or columns) combines incompatible types",
-  },
-  {
-    pattern: /^(?:failed to call '\w+' )?Compute error: Regular expression did not compile: /,
-    code: 13,
-    say: () =>
-      "an SQL expression (filter or columns) cannot be evaluated: a regular expression is not valid or too large; repeat less often, or use smaller classes",
-  },
-  {
-    pattern:
-      /^(?:(?:Execution|Parser|Compute|Invalid argument) error: |Arithmetic overflow: |regex parse error:|There is no built-in encoding|Error (?:optimizing sql filter|resolving filter expression): )/,
-    code: 13,
-    say: () =>
-      "an SQL expression (filter or columns) cannot be evaluated: a function or operator does not accept an argument, or a value of a row",
-  },
+  means(
+    13,
+    /^(?:Divide by zero|Error optimizing sql filter: .*\bDivide by zero)/s,
+    "an SQL expression (filter or columns) divides by zero",
+  ),
+  means(
+    13,
+    /^(?:Cast error: |Error optimizing sql filter: .*\bCast error: )/s,
+    "an SQL expression (filter or columns) casts a value to a type that cannot hold it: use try_cast",
+  ),
+  means(
+    13,
+    /^(?:Error during planning: (?!There is no built-in encoding)|type_coercion|Error (?:optimizing|resolving) .*(?:Error during planning: |could not convert to literal))/s,
+    "an SQL expression (filter or columns) combines incompatible types",
+  ),
+  means(
+    13,
+    /^(?:failed to call '\w+' )?Compute error: Regular expression did not compile: /,
+    "an SQL expression (filter or columns) cannot be evaluated: a regular expression is not valid or too large; repeat less often, or use smaller classes",
+  ),
+  means(
+    13,
+    /^(?:(?:Execution|Parser|Compute|Invalid argument) error: |Arithmetic overflow: |regex parse error:|There is no built-in encoding|Error (?:optimizing sql filter|resolving filter expression): )/,
+    "an SQL expression (filter or columns) cannot be evaluated: a function or operator does not accept an argument, or a value of a row",
+  ),
 ];
 
 export function missingColumn(name: string): string {
@@ -221,7 +180,10 @@ export const findMeaning = (error: unknown, table: readonly Meaning[]): ServiceE
     for (const layer of layers) {
       const match = pattern.exec(layer);
       if (match !== null)
-        return new ServiceError(code, { ...(say ? { message: say(match[1] ?? "") } : {}), cause: error });
+        return new ServiceError(code, {
+          ...(say && { message: typeof say === "string" ? say : say(match[1] ?? "") }),
+          cause: error,
+        });
     }
   return undefined;
 };

@@ -1,30 +1,5 @@
 import { Index } from "@lancedb/lancedb";
 
-/** Parameters of an index; each type uses some of them, and the database's default where one is absent. */
-export interface IndexParameters {
-  readonly distanceType?: "l2" | "cosine" | "dot" | "hamming" | undefined;
-  readonly numPartitions?: number | undefined;
-  readonly numSubVectors?: number | undefined;
-  readonly numBits?: number | undefined;
-  readonly maxIterations?: number | undefined;
-  readonly sampleRate?: number | undefined;
-  readonly m?: number | undefined;
-  readonly efConstruction?: number | undefined;
-  readonly withPosition?: boolean | undefined;
-  readonly baseTokenizer?: string | undefined;
-  readonly language?: string | undefined;
-  readonly maxTokenLength?: number | undefined;
-  readonly lowercase?: boolean | undefined;
-  readonly stem?: boolean | undefined;
-  readonly removeStopWords?: boolean | undefined;
-  readonly customStopWords?: readonly string[] | undefined;
-  readonly asciiFolding?: boolean | undefined;
-  readonly ngramMinLength?: number | undefined;
-  readonly ngramMaxLength?: number | undefined;
-  readonly prefixOnly?: boolean | undefined;
-  readonly blockSize?: number | undefined;
-}
-
 /** The index types that the SDK builds, by their names in requests. */
 const builders = {
   IVF_PQ: Index.ivfPq,
@@ -50,7 +25,8 @@ export interface IndexSpecification {
   readonly name?: string | undefined;
   /** Whether an index of that name is replaced; default true. */
   readonly replace?: boolean | undefined;
-  readonly parameters: IndexParameters;
+  /** By the SDK's names; each type uses some of them, and the database's default where one is absent. */
+  readonly parameters: Readonly<Record<string, unknown>>;
 }
 
 /** @throws Error if the SDK refuses a parameter. */

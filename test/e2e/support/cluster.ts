@@ -204,10 +204,6 @@ export class Cluster {
     });
   }
 
-  async removeNode(name: string): Promise<void> {
-    await this.api.remove({ apiVersion: "v1", kind: "Node", metadata: { name } });
-  }
-
   /** Standard output of kubectl with the administrator's rights. */
   async kubectl(args: readonly string[]): Promise<string> {
     const { stdout } = await exec("kubectl", ["--kubeconfig", this.kubeconfig, ...args], { maxBuffer: 64 * 2 ** 20 });

@@ -194,3 +194,21 @@ test("the graph shows components, their sizes and dependencies", () => {
   n1 --> n2
 `);
 });
+
+test("the tree begins each resource's inputs with the most important ones", () => {
+  const inputs = {
+    amiType: "AL2023",
+    anything: 1,
+    metadata: { name: "cpu" },
+    scalingConfig: { maxSize: 3 },
+    spec: { name: "x" },
+  };
+  const tree = renderTree(planWith(entry("aws:eks/nodeGroup:NodeGroup::cpu", { inputs })));
+  expect([...tree.matchAll(/^ {8}(\S+)/gm)].map(([, path]) => path)).toEqual([
+    "metadata.name",
+    "amiType",
+    "scalingConfig.maxSize",
+    "anything",
+    "spec.name",
+  ]);
+});

@@ -100,7 +100,7 @@ describe("RayCluster", () => {
     const daemon = pod("aws-node", { spec: { nodeName: "ray-head-1" } });
     const owned = { ...daemon, metadata: { ...daemon.metadata, ownerReferences: [{ kind: "DaemonSet" }] } };
     expect(results(judge(rayCluster(), [head, owned]))).toEqual(["ok", "ok"]);
-    const none = stackOf("aws-dev", { ray: { create: false } });
+    const none = stackOf("aws-dev", { ray: { create: false, head: { cpus: 2, memory: "8Gi" } } });
     expect(results(checkRay(none, { clusters: {}, pods: [], nodes }))).toEqual(["ok"]);
   });
 

@@ -1,4 +1,5 @@
-import { ConfigError, readConfig } from "../../../service/config/config.ts";
+import { readConfig } from "../../../service/config/config.ts";
+import { ConfigError } from "../../../service/config/environment.ts";
 
 export type Environment = Readonly<Record<string, string>>;
 

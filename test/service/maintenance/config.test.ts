@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { ConfigError, readConfig, readMaintenanceConfig } from "../../../service/config/config.ts";
+import { readConfig, readMaintenanceConfig } from "../../../service/config/config.ts";
+import { ConfigError } from "../../../service/config/environment.ts";
 import { staticToken } from "../../support/static-token.ts";
 
 const read = (environment: Readonly<Record<string, string>>) =>

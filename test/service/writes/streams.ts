@@ -5,8 +5,6 @@
 const fromBase64 = (...lines: readonly string[]): Uint8Array<ArrayBuffer> =>
   new Uint8Array(Buffer.from(lines.join(""), "base64"));
 
-export const pyarrowText = `row ${"x".repeat(40)}`;
-
 export const uncompressed = fromBase64(
   "/////xgBAAAQAAAAAAAKAAwABgAFAAgACgAAAAABBAAMAAAACAAIAAAABAAIAAAABAAAAAMAAACwAAAAcAAAAAQAAABs////AAABEBQAAAAkAA",
   "AABAAAAAEAAAAgAAAABgAAAHZlY3RvcgAAAAAGAAgABAAGAAAABAAAAKT///8AAAEDEAAAABwAAAAEAAAAAAAAAAQAAABpdGVtAAAGAAgABgAG",

@@ -1,13 +1,9 @@
 import type { AwsConfig } from "../schema.ts";
-import { clusterArn, type Place, type PolicyDocument, policy, roleArn, type Statement } from "./policy.ts";
+import { allow, clusterArn, type Place, type PolicyDocument, policy, roleArn, type Statement } from "./policy.ts";
 import { type BucketScope, tableStorage } from "./storage-policies.ts";
 
-const describeCluster = (place: Place): Statement => ({
-  Sid: "DescribeCluster",
-  Effect: "Allow",
-  Action: ["eks:DescribeCluster"],
-  Resource: [clusterArn(place)],
-});
+const describeCluster = (place: Place): Statement =>
+  allow("DescribeCluster", ["eks:DescribeCluster"], [clusterArn(place)]);
 
 /** The name of the log group that EKS writes a control plane's logs to. */
 export const controlPlaneLogs = (cluster: string): string => `/aws/eks/${cluster}/cluster`;
@@ -31,12 +27,11 @@ export function controlPlanePolicy({ partition, region, account, cluster }: Plac
 /** Writes to one log group. Not to create it, or it would return after its deletion. */
 function writeLogs({ partition, region, account }: Place, group: string): Statement {
   const arn = `arn:${partition}:logs:${region}:${account}:log-group:${group}`;
-  return {
-    Sid: "WriteLogs",
-    Effect: "Allow",
-    Action: ["logs:CreateLogStream", "logs:PutLogEvents", "logs:DescribeLogStreams"],
-    Resource: [arn, `${arn}:*`],
-  };
+  return allow(
+    "WriteLogs",
+    ["logs:CreateLogStream", "logs:PutLogEvents", "logs:DescribeLogStreams"],
+    [arn, `${arn}:*`],
+  );
 }
 
 /** Permissions of the agent that sends the output of pods. */
@@ -44,17 +39,12 @@ export const writeLogsPolicy = (place: Place, group: string): PolicyDocument => 
 
 /** Permissions of VPC flow logs. */
 export function flowLogsPolicy(place: Place, group: string): PolicyDocument {
-  return policy(writeLogs(place, group), {
-    Sid: "FindGroup",
-    Effect: "Allow",
-    Action: ["logs:DescribeLogGroups"],
-    Resource: ["*"],
-  });
+  return policy(writeLogs(place, group), allow("FindGroup", ["logs:DescribeLogGroups"], ["*"]));
 }
 
 /** Permissions of the agent of Prometheus: write series to one workspace. */
 export const metricsPolicy = (workspaceArn: string): PolicyDocument =>
-  policy({ Sid: "WriteMetrics", Effect: "Allow", Action: ["aps:RemoteWrite"], Resource: [workspaceArn] });
+  policy(allow("WriteMetrics", ["aps:RemoteWrite"], [workspaceArn]));
 
 /** Permissions of the Ray pods: describe the cluster, and use the tables unless the table service opens them. */
 export function runtimePolicy(place: Place, scope?: BucketScope): PolicyDocument {
@@ -100,13 +90,8 @@ export const clientRoleArn = (place: Place, { iam, client }: Pick<AwsConfig, "ia
 export function clientPolicy(place: Place, scope: BucketScope | undefined, ownArn: string): PolicyDocument {
   return policy(
     describeCluster(place),
-    {
-      Sid: "ViewInConsole",
-      Effect: "Allow",
-      Action: ["eks:AccessKubernetesApi"],
-      Resource: [clusterArn(place)],
-    },
-    { Sid: "Itself", Effect: "Allow", Action: ["sts:AssumeRole"], Resource: [ownArn] },
+    allow("ViewInConsole", ["eks:AccessKubernetesApi"], [clusterArn(place)]),
+    allow("Itself", ["sts:AssumeRole"], [ownArn]),
     ...ownTables(place, scope),
   );
 }
@@ -115,10 +100,9 @@ export function clientPolicy(place: Place, scope: BucketScope | undefined, ownAr
 export function autoscalerPolicy(place: Place): PolicyDocument {
   const { partition, region, account, cluster } = place;
   return policy(
-    {
-      Sid: "Look",
-      Effect: "Allow",
-      Action: [
+    allow(
+      "Look",
+      [
         "autoscaling:DescribeAutoScalingGroups",
         "autoscaling:DescribeAutoScalingInstances",
         "autoscaling:DescribeLaunchConfigurations",
@@ -129,20 +113,18 @@ export function autoscalerPolicy(place: Place): PolicyDocument {
         "ec2:DescribeLaunchTemplateVersions",
         "ec2:GetInstanceTypesFromInstanceRequirements",
       ],
-      Resource: ["*"],
-    },
-    {
-      Sid: "DescribeNodeGroups",
-      Effect: "Allow",
-      Action: ["eks:DescribeNodegroup"],
-      Resource: [`arn:${partition}:eks:${region}:${account}:nodegroup/${cluster}/*/*`],
-    },
-    {
-      Sid: "Scale",
-      Effect: "Allow",
-      Action: ["autoscaling:SetDesiredCapacity", "autoscaling:TerminateInstanceInAutoScalingGroup"],
-      Resource: [`arn:${partition}:autoscaling:${region}:${account}:autoScalingGroup:*:autoScalingGroupName/eks-*`],
-      Condition: { StringEquals: { [`aws:ResourceTag/k8s.io/cluster-autoscaler/${cluster}`]: "owned" } },
-    },
+      ["*"],
+    ),
+    allow(
+      "DescribeNodeGroups",
+      ["eks:DescribeNodegroup"],
+      [`arn:${partition}:eks:${region}:${account}:nodegroup/${cluster}/*/*`],
+    ),
+    allow(
+      "Scale",
+      ["autoscaling:SetDesiredCapacity", "autoscaling:TerminateInstanceInAutoScalingGroup"],
+      [`arn:${partition}:autoscaling:${region}:${account}:autoScalingGroup:*:autoScalingGroupName/eks-*`],
+      { StringEquals: { [`aws:ResourceTag/k8s.io/cluster-autoscaler/${cluster}`]: "owned" } },
+    ),
   );
 }

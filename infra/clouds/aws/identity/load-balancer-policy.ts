@@ -1,4 +1,4 @@
-import { type Place, type PolicyDocument, policy } from "./policy.ts";
+import { allow, type Place, type PolicyDocument, policy } from "./policy.ts";
 
 /**
  * Permissions of the AWS load balancer controller: load balancers, listeners and target groups whose names it chooses
@@ -15,19 +15,17 @@ export function loadBalancerControllerPolicy({ partition, region, account, clust
   const tagged = { StringEquals: { "aws:ResourceTag/elbv2.k8s.aws/cluster": cluster } };
   const tagging = { StringEquals: { "aws:RequestTag/elbv2.k8s.aws/cluster": cluster } };
   return policy(
-    {
-      Sid: "LinkedRole",
-      Effect: "Allow",
-      Action: ["iam:CreateServiceLinkedRole"],
-      Resource: [
+    allow(
+      "LinkedRole",
+      ["iam:CreateServiceLinkedRole"],
+      [
         `arn:${partition}:iam::${account}:role/aws-service-role/elasticloadbalancing.amazonaws.com/AWSServiceRoleForElasticLoadBalancing`,
       ],
-      Condition: { StringEquals: { "iam:AWSServiceName": "elasticloadbalancing.amazonaws.com" } },
-    },
-    {
-      Sid: "Look",
-      Effect: "Allow",
-      Action: [
+      { StringEquals: { "iam:AWSServiceName": "elasticloadbalancing.amazonaws.com" } },
+    ),
+    allow(
+      "Look",
+      [
         "ec2:DescribeAccountAttributes",
         "ec2:DescribeAvailabilityZones",
         "ec2:DescribeInstances",
@@ -54,32 +52,28 @@ export function loadBalancerControllerPolicy({ partition, region, account, clust
         "elasticloadbalancing:DescribeTargetHealth",
         "elasticloadbalancing:DescribeTrustStores",
       ],
-      Resource: ["*"],
-    },
-    {
-      Sid: "Create",
-      Effect: "Allow",
-      Action: ["elasticloadbalancing:CreateLoadBalancer", "elasticloadbalancing:CreateTargetGroup"],
-      Resource: [...loadBalancers, ...targetGroups],
-      Condition: tagging,
-    },
-    {
-      Sid: "CreateListeners",
-      Effect: "Allow",
-      Action: ["elasticloadbalancing:CreateListener", "elasticloadbalancing:CreateRule"],
-      Resource: [...loadBalancers, ...listeners],
-    },
-    {
-      Sid: "TagOnCreation",
-      Effect: "Allow",
-      Action: ["elasticloadbalancing:AddTags"],
-      Resource: [...loadBalancers, ...targetGroups, ...listeners, ...rules],
-      Condition: tagging,
-    },
-    {
-      Sid: "ChangeOwn",
-      Effect: "Allow",
-      Action: [
+      ["*"],
+    ),
+    allow(
+      "Create",
+      ["elasticloadbalancing:CreateLoadBalancer", "elasticloadbalancing:CreateTargetGroup"],
+      [...loadBalancers, ...targetGroups],
+      tagging,
+    ),
+    allow(
+      "CreateListeners",
+      ["elasticloadbalancing:CreateListener", "elasticloadbalancing:CreateRule"],
+      [...loadBalancers, ...listeners],
+    ),
+    allow(
+      "TagOnCreation",
+      ["elasticloadbalancing:AddTags"],
+      [...loadBalancers, ...targetGroups, ...listeners, ...rules],
+      tagging,
+    ),
+    allow(
+      "ChangeOwn",
+      [
         "elasticloadbalancing:AddTags",
         "elasticloadbalancing:DeleteLoadBalancer",
         "elasticloadbalancing:DeleteTargetGroup",
@@ -91,13 +85,12 @@ export function loadBalancerControllerPolicy({ partition, region, account, clust
         "elasticloadbalancing:SetSecurityGroups",
         "elasticloadbalancing:SetSubnets",
       ],
-      Resource: [...loadBalancers, ...targetGroups],
-      Condition: tagged,
-    },
-    {
-      Sid: "ChangeListeners",
-      Effect: "Allow",
-      Action: [
+      [...loadBalancers, ...targetGroups],
+      tagged,
+    ),
+    allow(
+      "ChangeListeners",
+      [
         "elasticloadbalancing:AddListenerCertificates",
         "elasticloadbalancing:AddTags",
         "elasticloadbalancing:DeleteListener",
@@ -109,13 +102,8 @@ export function loadBalancerControllerPolicy({ partition, region, account, clust
         "elasticloadbalancing:RemoveTags",
         "elasticloadbalancing:SetRulePriorities",
       ],
-      Resource: [...listeners, ...rules],
-    },
-    {
-      Sid: "Targets",
-      Effect: "Allow",
-      Action: ["elasticloadbalancing:DeregisterTargets", "elasticloadbalancing:RegisterTargets"],
-      Resource: targetGroups,
-    },
+      [...listeners, ...rules],
+    ),
+    allow("Targets", ["elasticloadbalancing:DeregisterTargets", "elasticloadbalancing:RegisterTargets"], targetGroups),
   );
 }

@@ -18,6 +18,13 @@ export function policy(...statements: readonly Statement[]): PolicyDocument {
   return { Version: "2012-10-17", Statement: statements };
 }
 
+export const allow = (
+  Sid: string,
+  Action: Statement["Action"],
+  Resource: readonly string[],
+  Condition?: Statement["Condition"],
+): Statement => ({ Sid, Effect: "Allow", Action, Resource, ...(Condition && { Condition }) });
+
 /** The parts of ARNs. */
 export interface Place {
   readonly partition: string;

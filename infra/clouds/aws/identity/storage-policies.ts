@@ -1,5 +1,5 @@
 import { dnsSuffixOf } from "./arn.ts";
-import type { Place, Statement } from "./policy.ts";
+import { allow, type Place, type Statement } from "./policy.ts";
 
 export interface BucketScope {
   readonly bucket: string;
@@ -42,23 +42,14 @@ export function tableStorage(
         ? {}
         : { Condition: { StringLike: { "s3:prefix": places.flatMap((path) => [path, `${path}/*`]) } } }),
     },
-    {
-      Sid: "LocateBucket",
-      Effect: "Allow",
-      Action: ["s3:GetBucketLocation"],
-      Resource: [bucketArn],
-    },
+    allow("LocateBucket", ["s3:GetBucketLocation"], [bucketArn]),
     ...objectAccess(tables, access, `${bucketArn}/${within("_lakehead/*")}`),
     ...(kmsKeyArn === undefined
       ? []
       : [
-          {
-            Sid: "UseKey",
-            Effect: "Allow",
-            Action: ["kms:Decrypt", "kms:GenerateDataKey"],
-            Resource: [kmsKeyArn],
-            Condition: { StringEquals: { "kms:ViaService": `s3.${place.region}.${dnsSuffixOf(place.region)}` } },
-          } as const,
+          allow("UseKey", ["kms:Decrypt", "kms:GenerateDataKey"], [kmsKeyArn], {
+            StringEquals: { "kms:ViaService": `s3.${place.region}.${dnsSuffixOf(place.region)}` },
+          }),
         ]),
   ];
 }
@@ -67,24 +58,17 @@ function objectAccess(tables: readonly string[], access: TableAccess, records: s
   switch (access) {
     case "read-write":
       return [
-        {
-          Sid: "ReadWriteTables",
-          Effect: "Allow",
-          Action: [
-            "s3:GetObject",
-            "s3:PutObject",
-            "s3:DeleteObject",
-            "s3:AbortMultipartUpload",
-            "s3:ListMultipartUploadParts",
-          ],
-          Resource: tables,
-        },
+        allow(
+          "ReadWriteTables",
+          ["s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"],
+          tables,
+        ),
       ];
     case "read":
-      return [{ Sid: "ReadTables", Effect: "Allow", Action: ["s3:GetObject"], Resource: tables }];
+      return [allow("ReadTables", ["s3:GetObject"], tables)];
     case "compute":
       return [
-        { Sid: "ReadTables", Effect: "Allow", Action: ["s3:GetObject"], Resource: tables },
+        allow("ReadTables", ["s3:GetObject"], tables),
         {
           Sid: "AddColumnFiles",
           Effect: "Allow",
@@ -96,7 +80,7 @@ function objectAccess(tables: readonly string[], access: TableAccess, records: s
       ];
     case "read-and-tag":
       return [
-        { Sid: "ReadTables", Effect: "Allow", Action: ["s3:GetObject"], Resource: tables },
+        allow("ReadTables", ["s3:GetObject"], tables),
         {
           Sid: "WriteTags",
           Effect: "Allow",
@@ -179,33 +163,18 @@ export function replication({ partition }: Pick<Place, "partition">, from: Copy,
     kmsKeyArn === undefined
       ? []
       : [
-          {
-            Sid: sid,
-            Effect: "Allow",
-            Action: [action],
-            Resource: [kmsKeyArn],
-            Condition: { StringEquals: { "kms:ViaService": `s3.${region}.${dnsSuffixOf(region)}` } },
-          },
+          allow(sid, [action], [kmsKeyArn], {
+            StringEquals: { "kms:ViaService": `s3.${region}.${dnsSuffixOf(region)}` },
+          }),
         ];
   return [
-    {
-      Sid: "ReadSettings",
-      Effect: "Allow",
-      Action: ["s3:GetReplicationConfiguration", "s3:ListBucket"],
-      Resource: [arn(from)],
-    },
-    {
-      Sid: "ReadVersions",
-      Effect: "Allow",
-      Action: ["s3:GetObjectVersionAcl", "s3:GetObjectVersionForReplication", "s3:GetObjectVersionTagging"],
-      Resource: [`${arn(from)}/*`],
-    },
-    {
-      Sid: "WriteCopies",
-      Effect: "Allow",
-      Action: ["s3:ReplicateDelete", "s3:ReplicateObject", "s3:ReplicateTags"],
-      Resource: [`${arn(to)}/*`],
-    },
+    allow("ReadSettings", ["s3:GetReplicationConfiguration", "s3:ListBucket"], [arn(from)]),
+    allow(
+      "ReadVersions",
+      ["s3:GetObjectVersionAcl", "s3:GetObjectVersionForReplication", "s3:GetObjectVersionTagging"],
+      [`${arn(from)}/*`],
+    ),
+    allow("WriteCopies", ["s3:ReplicateDelete", "s3:ReplicateObject", "s3:ReplicateTags"], [`${arn(to)}/*`]),
     ...useKey("ReadWithKey", "kms:Decrypt", from),
     ...useKey("WriteWithKey", "kms:Encrypt", to),
   ];
