@@ -12,10 +12,11 @@ import { pageOfNames, pageParameters, pageToken } from "./shared/page.ts";
 import { consistencyOf, emptyBody } from "./shared/snapshot.ts";
 import { committed } from "./shared/write.ts";
 
-/** The definition that the SDK keeps of a view of the kind `select`. */
+/** The definition that the SDK keeps of a view of the kind `select`, or `namespaced_select` for a source in a namespace. */
 const storedDefinition = z.object({
   kind: z.string(),
   source_table: z.string(),
+  source_namespace: z.array(z.string()).default([]),
   projections: z.array(z.object({ output: z.string(), expression: z.string() })).default([]),
   filter: z.string().nullish(),
   limit: z.int().min(0).nullish(),
@@ -41,11 +42,6 @@ const find = async ({ database }: Tools, view: TableId, call: Pick<Call, "minimu
   return { stored, definition: parseDefinition(stored) };
 };
 
-const refuseNamespace = (parts: readonly string[], what: string): void => {
-  if (parts.length > 1)
-    throw new ServiceError(0, { message: `${what} is in a namespace: the engine keeps views of root tables alone` });
-};
-
 /** Starts the job that computes a view. Its definition was verified. @returns the job's id. */
 const startRefresh = (
   { jobs }: Tools,
@@ -66,7 +62,7 @@ export const createView = defineOperation({
   path: "create",
   scope: "manage",
   admission: "write",
-  missing: [4],
+  missing: [1, 4],
   errors: [0, 5, 12, 19, 20],
   summary:
     "Defines a materialized view: columns, a filter and a limit of one table, by SQL. Starts the job that computes its rows unless with_no_data; requires the scope `read` for the table",
@@ -94,8 +90,6 @@ export const createView = defineOperation({
     if (other !== undefined) throw invalid(`${other} does not go with query: leave it out`);
     if (query === undefined) throw invalid("query is missing: send an SQL SELECT over one table");
     const { source, ...columns } = tools.guard.viewQuery(query);
-    refuseNamespace(view.parts, "the view");
-    refuseNamespace(source, "the table of the query");
     const table = tools.guard.tableId(source);
     authorize(principal, "read", table.parts);
     const { stored, ...commit } = await tools.database.createView(view, { source: table, ...columns });
@@ -133,11 +127,11 @@ export const describeView = defineOperation({
   }),
   handle: async (tools, view, _, call) => {
     const { stored, definition } = await find(tools, view, call);
-    const { source_table, projections, filter, limit, inputs } = definition;
+    const { source_table, source_namespace, projections, filter, limit, inputs } = definition;
     return {
       name: view.name,
       source_table,
-      source_namespace: [],
+      source_namespace,
       projections: projections.map(({ output, expression }) => ({ output_column: output, expression })),
       ...(filter == null ? {} : { filter }),
       ...(limit == null ? {} : { limit }),
@@ -166,16 +160,15 @@ export const refreshView = defineOperation({
   answer: z.object({ job_id: z.string() }),
   handle: async (tools, view, { full = false, expected_incarnation: expected, ...body }, call) => {
     const { stored, definition } = await find(tools, view, call);
-    const { kind, source_table: source, projections, filter } = definition;
-    refuseNamespace(view.parts, "the view");
-    if (kind !== "select")
+    const { kind, source_table, source_namespace, projections, filter } = definition;
+    if (kind !== (source_namespace.length === 0 ? "select" : "namespaced_select"))
       throw new ServiceError(0, {
         message: "the view was defined by a newer client, in a form that the engine cannot refresh",
       });
     if (expected !== undefined && expected !== stored.incarnation)
       throw new ServiceError(14, { message: "the view was dropped and created anew: open it again" });
     // A program that writes files, or a table's creator, may have put it there.
-    authorize(call.principal, "read", tools.guard.tableId([source]).parts);
+    authorize(call.principal, "read", tools.guard.tableId([...source_namespace, source_table]).parts);
     for (const { expression } of projections) tools.guard.expression(expression, "a column of the view");
     if (filter != null) tools.guard.expression(filter, "the filter of the view");
     const source_version = body.source_version ?? body.src_version;

@@ -76,7 +76,7 @@ export const writeMeanings: readonly Meaning[] = [
   ),
   means(
     19,
-    /^Invalid input, materialized views require stable row ids on the source table/,
+    /^Invalid input, (?:materialized views require stable row ids on the source table|source table '.*?' does not have stable row ids)/s,
     "the table has no stable row ids, which a view needs, and which a table gets only when it is created: with LAKEHEAD_STABLE_ROW_IDS=on, create it anew from its rows",
   ),
   means(12, /^Invalid input, invalid view filter: unknown column '(.+?)'/s, missingColumn),

@@ -1,10 +1,12 @@
-import type { Table } from "@lancedb/lancedb";
+import { type Connection, connect, type Table } from "@lancedb/lancedb";
+import { Schema } from "apache-arrow";
 import { ServiceError } from "../../errors.ts";
+import type { TableId } from "../../guard/table-id.ts";
 import { classifyWrite } from "../errors/classify-write.ts";
 import { readTableSchema } from "../reads/schema.ts";
 import { viewKey } from "./bound-columns.ts";
 import type { Commits } from "./commits.ts";
-import type { StoredView, WriteCalls } from "./write-calls.ts";
+import type { StoredView, ViewDefinition, WriteCalls } from "./write-calls.ts";
 
 const incarnationKey = "mv.incarnation";
 
@@ -23,30 +25,78 @@ const requireView = async (table: Table, { definition, incarnation }: StoredView
   if (found?.definition !== definition || found.incarnation !== incarnation) throw new ServiceError(14, { message });
 };
 
-/** Materialized views, which the SDK keeps in the root namespace. */
+const queryOf = ({ select, filter, limit }: ViewDefinition) => ({
+  ...(select === undefined ? {} : { select: select.map(([name, expression]): [string, string] => [name, expression]) }),
+  ...(filter === undefined ? {} : { where: filter }),
+  ...(limit === undefined ? {} : { limit }),
+});
+
+const stableRowIds = { storageOptions: { new_table_enable_stable_row_ids: "true" } };
+
+/**
+ * The schema of a view, with its definition. The SDK defines views in the root namespace alone, but refreshes all: so it defines
+ * one over an empty table like the source in memory, whose name is replaced.
+ */
+const schemaOfView = async (source: Table, definition: ViewDefinition): Promise<Schema> => {
+  const { name, namespace } = definition.source;
+  const memory = await connect("memory://");
+  try {
+    await memory.createEmptyTable("source", await source.schema(), stableRowIds);
+    const made = await memory.createMaterializedView("view", "source", queryOf(definition));
+    const { fields, metadata } = await made.table().schema();
+    const stored = {
+      ...JSON.parse(metadata.get(viewKey) ?? ""),
+      ...(namespace.length === 0 ? {} : { kind: "namespaced_select", source_namespace: namespace }),
+      source_table: name,
+    };
+    return new Schema(fields, new Map([...metadata, [viewKey, JSON.stringify(stored)]]));
+  } finally {
+    memory.close();
+  }
+};
+
+/** A version that no table has: a refresh looks at the source before it finds that out. */
+const noVersion = Number.MAX_SAFE_INTEGER;
+
+/** Creates a view that is in a namespace, or whose source is. @throws ServiceError code 19 for a source without stable row ids. */
+const createInNamespace = async (
+  to: Connection,
+  source: Table,
+  { name, namespace }: TableId,
+  definition: ViewDefinition,
+): Promise<Table> => {
+  const schema = await schemaOfView(source, definition);
+  const table = await to.createEmptyTable(name, schema, [...namespace], stableRowIds);
+  const failure = await table.refreshMaterializedView(false, noVersion).catch(classifyWrite);
+  if (!(failure instanceof ServiceError) || failure.code !== 19) return table;
+  table.close();
+  await to.dropTable(name, [...namespace]);
+  throw failure;
+};
+
+/** Materialized views. */
 export const openViewWrites = ({
   connected,
+  requireNamespace,
   open,
   commit,
   beforeCommit,
 }: Commits): Pick<WriteCalls, "createView" | "refreshView"> => ({
-  createView: async (view, { source, select, filter, limit }) => {
+  createView: async (view, definition) => {
     const to = await connected();
+    await requireNamespace(view);
     // Of a source that cannot be opened, nothing is created.
-    (await open({ table: source })).close();
+    const source = await open({ table: definition.source });
     await beforeCommit();
-    const made = await to
-      .createMaterializedView(view.name, source.name, {
-        ...(select === undefined
-          ? {}
-          : { select: select.map(([name, expression]): [string, string] => [name, expression]) }),
-        ...(filter === undefined ? {} : { where: filter }),
-        ...(limit === undefined ? {} : { limit }),
-      })
+    const isRoot = view.namespace.length === 0 && definition.source.namespace.length === 0;
+    const made = isRoot
+      ? to.createMaterializedView(view.name, definition.source.name, queryOf(definition)).then((each) => each.table())
+      : createInNamespace(to, source, view, definition);
+    const table = await made
       .catch((error: unknown) => {
-        throw classifyWrite(error);
-      });
-    const table = made.table();
+        throw error instanceof ServiceError ? error : classifyWrite(error);
+      })
+      .finally(() => source.close());
     try {
       const stored = await readView(table);
       if (stored === undefined) throw new Error("a new materialized view has no definition");

@@ -1,5 +1,5 @@
 import { Field, Int64, Schema, tableFromIPC, Uint64 } from "apache-arrow";
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { readConfig } from "../../../service/config/config.ts";
 import { openInProcess } from "../../../service/lance/in-process-database.ts";
 import { useService } from "../../support/service.ts";
@@ -21,6 +21,10 @@ const service = useService({
     staticToken("writer", tokens.writer, ["write", "manage"]),
   ],
   environment: { ...writesOn, LAKEHEAD_CONSISTENCY_SECONDS: "0", LAKEHEAD_STABLE_ROW_IDS: "on" },
+});
+beforeAll(async () => {
+  for (const id of ["area", "area$inner"])
+    expect((await service.ask(`/v1/namespace/${id}/create`, {})).status).toBe(200);
 });
 
 let made = 0;
@@ -107,6 +111,35 @@ describe("a materialized view", () => {
     expect((await service.call("describe", source)).status).toBe(200);
   });
 
+  test.each([
+    ["in a namespace, of a table at the root", "", "area$"],
+    ["at the root, of a table in a namespace", "area$", ""],
+    ["in another namespace than its table", "area$", "area$inner$"],
+  ])("%s, has its rows, follows it without a rebuild, and is described and listed", async (_, of, at) => {
+    const source = await makeSource(`${of}source_${++made}`);
+    const name = `${at}view_${++made}`;
+    const query = `SELECT id, id * 2 AS double FROM ${source.replaceAll("$", ".")} WHERE id > 1`;
+    const { status, body } = await view("create", name, { query });
+    expect([status, body]).toEqual([202, { version: 1, job_id: expect.any(String) }]);
+    expect(await ended(body.job_id)).toMatchObject({ job_state: "DONE", result: { mode: "rebuild", rows_written: 2 } });
+    await service.call("insert", source, undefined, asRows(plainStream([4])));
+    await service.call("delete", source, { predicate: "id = 2" });
+    expect(await refreshed(name)).toMatchObject({ job_state: "DONE", result: { mode: "incremental" } });
+    expect([await countOf(name), await countOf(name, "double = id * 2")]).toEqual([2, 2]);
+    const parts = source.split("$");
+    expect((await view("describe", name)).body).toMatchObject({
+      name: name.split("$").at(-1),
+      source_table: parts.at(-1),
+      source_namespace: parts.slice(0, -1),
+      inputs: ["id"],
+    });
+    const namespace = at === "" ? "$" : at.slice(0, -1);
+    const list = `/v1/namespace/${namespace}/materialized_view/list`;
+    expect((await service.ask(list, undefined, { method: "GET" })).body.views).toContain(name.split("$").at(-1));
+    expect((await view("create", name, { query })).status).toBe(409);
+    expect((await view("drop", name)).body).toEqual({});
+  });
+
   test("takes no rows, columns or values but its own", async () => {
     const source = await makeSource();
     const name = await makeView(source);
@@ -134,6 +167,9 @@ describe("a materialized view", () => {
       }),
     ]);
     expect((await view("describe", "of_an_old_table")).status).toBe(404);
+    const elsewhere = await view("create", "area$of_an_old_table", { query: "SELECT id FROM plain" });
+    expect([elsewhere.status, elsewhere.body.error]).toEqual([409, body.error]);
+    expect((await view("describe", "area$of_an_old_table")).status).toBe(404);
   });
 
   test("is refused by name for all that is no query over one table", async () => {
@@ -167,12 +203,13 @@ describe("a materialized view", () => {
       [`SELECT id FROM ${source} WHERE missing > 1`, 404, /missing/],
       [`SELECT id FROM ${source} WHERE id`, 400, /no predicate/],
       ["SELECT id FROM nowhere_at_all", 404, /does not exist/],
-      ["SELECT id FROM team.t", 406, /namespace/],
+      ["SELECT id FROM team.t", 404, /does not exist/],
     ] as const) {
       const answer = await view("create", "refused", { query });
       expect([query, answer.status, answer.body.error]).toEqual([query, status, expect.stringMatching(text)]);
     }
-    expect((await view("create", "team$refused", { query: "SELECT id FROM t" })).status).toBe(406);
+    const nowhere = await view("create", "nowhere$refused", { query: `SELECT id FROM ${source}` });
+    expect([nowhere.status, nowhere.body.code]).toEqual([404, 1]);
     expect((await view("describe", "refused")).status).toBe(404);
   });
 
@@ -212,6 +249,17 @@ describe("the rights of a materialized view's caller", () => {
     });
     expect(create.status).toBe(200);
     expect((await view("refresh", "view_forged", {}, tokens.narrow)).status).toBe(403);
+    for (const [kind, source_namespace, status] of [
+      ["namespaced_select", ["area"], 403],
+      ["select", ["area"], 406],
+      ["namespaced_select", [], 406],
+    ] as const) {
+      const text = JSON.stringify({ ...JSON.parse(definition), kind, source_namespace, source_table: "secret_source" });
+      const elsewhere = new Schema(schema.fields, new Map([["mv.definition", text]]));
+      const name = `view_forged_${++made}`;
+      await service.call("create", name, undefined, { ...asRows(streamOf([], elsewhere)), token: tokens.narrow });
+      expect([kind, (await view("refresh", name, {}, tokens.narrow)).status]).toEqual([kind, status]);
+    }
     const other = definition.replace('"id","output"', '"random()","output"');
     const hostile = new Schema(schema.fields, new Map([["mv.definition", other]]));
     await service.call("create", "view_hostile", undefined, asRows(streamOf([], hostile)));
