@@ -6,6 +6,7 @@ import { clientWrites } from "./client-writes.ts";
 import { crashes } from "./crashes.ts";
 import { failingWrites } from "./failing-writes.ts";
 import { faults } from "./faults.ts";
+import { jobsOfReplicas } from "./jobs.ts";
 import { inStore } from "./maintained-tables.ts";
 import { maintenance } from "./maintenance.ts";
 import { maintenanceBesideWriters } from "./maintenance-writers.ts";
@@ -64,6 +65,7 @@ export const serviceSuites = ({ cloud, store, behind }: Cloud): void => {
   crashes(cloud, behind);
   failingWrites(cloud, behind);
   writers(store);
+  jobsOfReplicas(cloud, behind);
 };
 
 /** The suites of the maintenance, in files of their own, so that they run beside those of the service. */
