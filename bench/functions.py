@@ -37,6 +37,6 @@ def timed(action):
 
 alone = timed(lambda: lance.dataset(uri).add_columns(lance.udf.batch_udf(output_schema=field)(doubled), read_columns=["id"]))
 os.environ["RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"] = "0"
-ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR", object_store_memory=200_000_000)
+ray.init(address="local", num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR", object_store_memory=200_000_000)
 on_ray = timed(lambda: lance_ray.add_columns(uri, transform=doubled, read_columns=["id"], concurrency=2))
 print(json.dumps({"pylance": alone, "lance-ray": on_ray}))

@@ -130,7 +130,7 @@ const runPage = async (page: string): Promise<void> => {
   };
   const needsPython = (step: Step): boolean =>
     python.python === undefined &&
-    /\bpython3?\b/.test(step.kind === "run" ? step.code : step.kind === "save" ? (step.run ?? "") : "");
+    /\b(python3?|ray)\b/.test(step.kind === "run" ? step.code : step.kind === "save" ? (step.run ?? "") : "");
 
   /** @returns whether the reader can go on */
   const follow = async (step: Step): Promise<boolean> => {

@@ -6,6 +6,7 @@ export const servicePages: readonly string[] = [
   "docs/plan-doctor.md",
   "docs/maintenance.md",
   "docs/catalog.md",
+  "docs/functions.md",
   "docs/backups.md",
 ];
 
