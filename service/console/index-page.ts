@@ -48,6 +48,7 @@ export const policyOf = (issuer: string | undefined): string =>
     "script-src 'self'",
     "style-src 'self'",
     "img-src 'self' data: blob:",
+    "media-src blob:",
     `connect-src ${["'self'", ...(issuer === undefined ? [] : [new URL(issuer).origin])].join(" ")}`,
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",

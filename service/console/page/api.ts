@@ -8,6 +8,7 @@ import type {
   TagEntry,
   VersionEntry,
 } from "../../query/answers.ts";
+import type { BlobPart } from "./cell.ts";
 
 /** A refusal of the service. */
 export class ApiError extends Error {
@@ -209,6 +210,28 @@ export const createApi = (root: string, token: string, onRefused: () => void) =>
     /** An Arrow IPC file. */
     rows: async (table: string, query: Query, signal?: AbortSignal): Promise<Uint8Array> =>
       new Uint8Array(await (await postRaw(at(table, "query"), query, signal)).arrayBuffer()),
+    /** Bytes of a blob from the first number up to but without the second; undefined for null. */
+    blobPart: async (
+      table: string,
+      column: string,
+      rowId: string,
+      { version, branch }: { readonly version: number; readonly branch?: string | undefined },
+      [from, to]: readonly [number, number],
+      signal?: AbortSignal,
+    ): Promise<BlobPart | undefined> => {
+      const query = new URLSearchParams({ version: String(version), ...(branch === undefined ? {} : { branch }) });
+      const path = `${at(table, `blob/${encodeURIComponent(column)}/${rowId}/bytes`)}?${query}`;
+      try {
+        const response = await send(path, { headers: { range: `bytes=${from}-${to - 1}` } }, signal);
+        if (response.status === 204) return undefined;
+        const size = Number(response.headers.get("content-range")?.split("/")[1]);
+        return { bytes: new Uint8Array(await response.arrayBuffer()), size };
+      } catch (error) {
+        // An empty one has no range.
+        if (error instanceof ApiError && error.status === 416) return { bytes: new Uint8Array(), size: 0 };
+        throw error;
+      }
+    },
     /** @param filter empty for all rows. */
     countRows: (
       table: string,

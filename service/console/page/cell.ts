@@ -6,7 +6,21 @@ import { type Media, mediaOf } from "./media.ts";
 export type Cell =
   | { readonly kind: "null" | "number" | "text"; readonly text: string }
   | { readonly kind: "vector"; readonly numbers: readonly number[] }
-  | { readonly kind: "bytes"; readonly bytes: Uint8Array; readonly media: Media | undefined };
+  | { readonly kind: "bytes"; readonly bytes: Uint8Array; readonly media: Media | undefined }
+  /** Bytes that are read when they are shown. */
+  | { readonly kind: "blob"; readonly size: number; readonly media: Media | undefined; readonly read: ReadParts };
+
+/** A part of a value, and the size of the whole. */
+export interface BlobPart {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly size: number;
+}
+
+/** Reads a value in parts. @param onProgress gets the number of bytes so far. */
+export type ReadParts = (
+  signal: AbortSignal,
+  onProgress: (bytes: number) => void,
+) => Promise<readonly Uint8Array<ArrayBuffer>[]>;
 
 /** Of Arrow's enumeration `Type`: its numbers are the format's, and its module is loaded when rows are. */
 const typeIds = {
@@ -142,7 +156,7 @@ const bytesAt = ({ values, valueOffsets }: Data, index: number): Uint8Array =>
 const utf8 = new TextDecoder();
 const text = (value: string): Cell => ({ kind: "text", text: value });
 const number = (value: string): Cell => ({ kind: "number", text: value });
-const bytes = (value: Uint8Array): Cell => ({ kind: "bytes", bytes: value, media: mediaOf(value) });
+export const bytesCell = (value: Uint8Array): Cell => ({ kind: "bytes", bytes: value, media: mediaOf(value) });
 
 const floatOf = ({ type, values }: Data, index: number): number => {
   const value: number = values[index];
@@ -191,11 +205,11 @@ const readers: Readonly<Record<number, (data: Data, index: number) => Cell>> = {
     text(String(((values[(offset + index) >> 3] >> ((offset + index) & 7)) & 1) === 1)),
   [typeIds.utf8]: (data, index) => text(utf8.decode(bytesAt(data, index))),
   [typeIds.largeUtf8]: (data, index) => text(utf8.decode(bytesAt(data, index))),
-  [typeIds.binary]: (data, index) => bytes(bytesAt(data, index)),
-  [typeIds.largeBinary]: (data, index) => bytes(bytesAt(data, index)),
+  [typeIds.binary]: (data, index) => bytesCell(bytesAt(data, index)),
+  [typeIds.largeBinary]: (data, index) => bytesCell(bytesAt(data, index)),
   [typeIds.fixedSizeBinary]: ({ values, type }, index) => {
     const { byteWidth } = parametersOf(type);
-    return bytes(values.subarray(index * byteWidth, (index + 1) * byteWidth));
+    return bytesCell(values.subarray(index * byteWidth, (index + 1) * byteWidth));
   },
   [typeIds.decimal]: ({ values, stride, type }, index) =>
     number(decimalText(values.subarray(index * stride, (index + 1) * stride), parametersOf(type).scale)),
@@ -233,18 +247,23 @@ export const cellAt = (data: Data, index: number): Cell => {
 
 const maxHexBytes = 32;
 
-/** `PNG 640×480, 2.1 MB`; a few bytes of no known format as they are. */
-const bytesText = (value: Uint8Array, media: Media | undefined): string => {
-  const hex = (): string => value.reduce((digits, byte) => digits + byte.toString(16).padStart(2, "0"), "");
-  if (media === undefined) return value.length <= maxHexBytes ? `0x${hex()}` : `bytes, ${formatBytes(value.length)}`;
-  const { name, width, height } = media;
-  return `${name}${width === undefined ? "" : ` ${width}×${height}`}, ${formatBytes(value.length)}`;
+/** `PNG 640×480, 2.1 MB`. */
+const mediaText = (size: number, media: Media | undefined): string => {
+  const { name, width, height } = media ?? { name: "bytes" };
+  return `${name}${width === undefined ? "" : ` ${width}×${height}`}, ${formatBytes(size)}`;
 };
+
+/** A few bytes of no known format as they are. */
+const bytesText = (value: Uint8Array, media: Media | undefined): string =>
+  media === undefined && value.length <= maxHexBytes
+    ? `0x${value.reduce((digits, byte) => digits + byte.toString(16).padStart(2, "0"), "")}`
+    : mediaText(value.length, media);
 
 /** The whole value as text; of bytes, what they are. */
 export const textOf = (cell: Cell): string => {
   if (cell.kind === "vector") return `[${cell.numbers.map(floatText).join(", ")}]`;
   if (cell.kind === "bytes") return bytesText(cell.bytes, cell.media);
+  if (cell.kind === "blob") return mediaText(cell.size, cell.media);
   return cell.text;
 };
 

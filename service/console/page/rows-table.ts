@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { type Cell, textOf } from "./cell.ts";
 import { html } from "./html.ts";
 import { useAction } from "./load.ts";
+import { MediaView } from "./media-view.ts";
 import { Failure } from "./parts.ts";
 import { useVisibleArea } from "./plan/visible.ts";
 import type { Rows } from "./rows.ts";
@@ -19,19 +20,6 @@ export const Sparkline = ({ values }: { values: readonly number[] }) => {
   </svg>`;
 };
 
-/** An image of a value, drawn at the reader's request. An `img` runs no script and loads nothing, whatever its bytes hold. */
-const Thumbnail = ({ bytes, type, name }: { bytes: Uint8Array; type: string; name: string }) => {
-  const [address, setAddress] = useState<string | undefined>();
-  const [failed, setFailed] = useState(false);
-  useEffect(() => () => (address === undefined ? undefined : URL.revokeObjectURL(address)), [address]);
-  if (failed) return html`<span class="problem">no valid ${name}</span>`;
-  if (address === undefined) {
-    const show = (): void => setAddress(URL.createObjectURL(new Blob([new Uint8Array(bytes)], { type })));
-    return html`<button type="button" class="quiet" onClick=${show}>Show</button>`;
-  }
-  return html`<img class="thumbnail" src=${address} alt=${`${name} of this row`} onError=${() => setFailed(true)} />`;
-};
-
 const maxTextLength = 200;
 
 const cut = (text: string): string => (text.length > maxTextLength ? `${text.slice(0, maxTextLength)}…` : text);
@@ -42,12 +30,12 @@ const classes: Readonly<Record<Cell["kind"], string>> = {
   text: "",
   vector: "",
   bytes: "",
+  blob: "",
 };
 
 const content = (cell: Cell, whole: boolean) => {
   if (cell.kind === "vector" && cell.numbers.length > 1) return html`<${Sparkline} values=${cell.numbers} />`;
-  if (cell.kind === "bytes" && cell.media?.image !== undefined)
-    return html`${textOf(cell)} <${Thumbnail} bytes=${cell.bytes} type=${cell.media.image} name=${cell.media.name} />`;
+  if (cell.kind === "bytes" || cell.kind === "blob") return html`${textOf(cell)} <${MediaView} cell=${cell} />`;
   return whole ? textOf(cell) : cut(textOf(cell));
 };
 

@@ -9,6 +9,9 @@ export const typeName = ({ type, length, fields = [] }: JsonType): string => {
   return parameters.length === 0 ? type : `${type}<${parameters.join(", ")}>`;
 };
 
+/** Whether a query returns the descriptions of a column's values in place of their bytes. */
+export const isBlob = ({ metadata }: JsonField): boolean => metadata?.["ARROW:extension:name"] === "lance.blob.v2";
+
 /** Dimensions of a column of vectors, else undefined. */
 export const dimensionsOf = ({ type: { type, length, fields } }: JsonField): number | undefined =>
   type === "fixed_size_list" && /^(half)?float|^(u?int8|bfloat16)/.test(fields?.[0]?.type.type ?? "")

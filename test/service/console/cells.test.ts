@@ -63,12 +63,12 @@ describe("bytes are shown as what they are", () => {
   test.each(["<svg xmlns='http://www.w3.org/2000/svg'/>", "<!doctype html><script></script>", "%PDF-1.7"])(
     "%s gets no thumbnail",
     (text) => {
-      expect(mediaOf(Buffer.from(text))?.image).toBeUndefined();
+      expect(mediaOf(Buffer.from(text))?.shown).toBeUndefined();
     },
   );
 
   test("a file that ends within its header has no size", () => {
-    expect(mediaOf(png.subarray(0, 12))).toEqual({ name: "PNG", image: "image/png" });
+    expect(mediaOf(png.subarray(0, 12))).toEqual({ name: "PNG", shown: { element: "img", type: "image/png" } });
   });
 });
 

@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { JsonField } from "../../../query/answers.ts";
 import type { Api, Description, Query } from "../api.ts";
+import { type Cell, textOf } from "../cell.ts";
 import { useSession } from "../context.ts";
 import { formatCount } from "../format.ts";
 import { html } from "../html.ts";
@@ -8,7 +9,8 @@ import { useAction, useLoad } from "../load.ts";
 import { Failure, Panel } from "../parts.ts";
 import { type Rows, readRows } from "../rows.ts";
 import { type DeferredColumn, RowsTable } from "../rows-table.ts";
-import { shownColumns, typeName, vectorColumns } from "../schema.ts";
+import { isBlob, shownColumns, typeName, vectorColumns } from "../schema.ts";
+import { openBlob } from "./blob-cell.ts";
 import { type Browse, isSortable, pageSizes, queryOf, sortedBy } from "./browse.ts";
 import { csvOf, download, maxExported } from "./export.ts";
 import { RowDrawer } from "./row-drawer.ts";
@@ -50,14 +52,21 @@ const loadPage = async (
   ]);
   const deferred = wide
     .filter(({ name }) => isShown(name))
-    .map(({ name, type }) => ({
-      name,
-      type: typeName(type),
-      load: async (row: number) => {
-        const one = { ...queryOf(browse), version, k: 1, offset: from + row, columns: [name] };
+    .map((field) => {
+      const { name, type } = field;
+      const cellOf = async (row: number, columns: object): Promise<Cell> => {
+        const one = { ...queryOf(browse), version, k: 1, offset: from + row, ...columns };
         return (await readRows(await api.rows(table, one))).cell(0, 0);
-      },
-    }));
+      };
+      const load = async (row: number): Promise<Cell> => {
+        if (!isBlob(field)) return cellOf(row, { columns: [name] });
+        const id = textOf(await cellOf(row, { columns: ["_rowid"], with_row_id: true }));
+        return openBlob((...[first, last, signal]) =>
+          api.blobPart(table, name, id, { version, branch: browse.branch }, [first, last], signal),
+        );
+      };
+      return { name, type: isBlob(field) ? "blob" : typeName(type), load };
+    });
   const file = (): Promise<Uint8Array> => api.rows(table, { ...selection, k: maxExported });
   return { rows, from, columns: schema.fields, deferred, unreadable, total, file };
 };
