@@ -7,13 +7,15 @@ import { availableParallelism, loadavg } from "node:os";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { blob, connect } from "@lancedb/lancedb";
-import { Field, Int64, Schema } from "apache-arrow";
+import { Field, Int64, Schema, tableFromIPC } from "apache-arrow";
 import { pythonWith } from "../tools/parts/python.ts";
+import type { ReadBytes, Reading } from "./blob-reader.ts";
 import { environmentOf, type Home, openHome, placeOf } from "./home.ts";
 import { median } from "./measure.ts";
 import { readOptions } from "./options.ts";
 import { figureTable } from "./report.ts";
 import { startServer, token } from "./servers.ts";
+import { startWorker } from "./task-process.ts";
 
 const plan = readOptions("bench:blobs", {
   rounds: { default: 5, help: "rounds of each read" },
@@ -54,28 +56,16 @@ const byService = async (home: Home): Promise<readonly Measured[]> => {
       headers: { ...headers, accept: "application/json" },
       body,
     });
-    const { tableFromIPC } = await import("apache-arrow");
     return [...(tableFromIPC(await response.arrayBuffer()).getChild("_rowid") ?? [])].map(Number);
   };
-  const drain = async (response: Response): Promise<{ bytes: number; firstAt: number }> => {
-    if (!response.ok) throw new Error(await response.text());
-    let bytes = 0;
-    let firstAt = 0;
-    for await (const chunk of response.body ?? []) {
-      if (bytes === 0) firstAt = performance.now();
-      bytes += chunk.byteLength;
-    }
-    return { bytes, firstAt };
-  };
-  const cpuSeconds = server.cpuSeconds;
-  const measure = async (name: string, read: () => Promise<{ bytes: number; firstAt: number }>): Promise<Measured> => {
+  const reader = startWorker<Reading, ReadBytes>(new URL("blob-reader.ts", import.meta.url), []);
+  const measure = async (name: string, reading: Omit<Reading, "headers">): Promise<Measured> => {
     const rounds: { rate: number; firstByte: number; cpu: number }[] = [];
     for (let round = 0; round <= plan.rounds; round++) {
-      const cpuBefore = await cpuSeconds();
-      const begun = performance.now();
-      const { bytes, firstAt } = await read();
-      const rate = bytes / 1e3 / (performance.now() - begun);
-      rounds.push({ rate, firstByte: firstAt - begun, cpu: ((await cpuSeconds()) - cpuBefore) / (bytes / 1e9) });
+      const cpuBefore = await server.cpuSeconds();
+      const { bytes, seconds, firstBytes } = await reader.run({ ...reading, headers });
+      const cpu = ((await server.cpuSeconds()) - cpuBefore) / (bytes / 1e9);
+      rounds.push({ rate: bytes / 1e6 / seconds, firstByte: median(firstBytes), cpu });
     }
     // The first one opens the table.
     const counted = rounds.slice(1);
@@ -89,27 +79,19 @@ const byService = async (home: Home): Promise<readonly Measured[]> => {
   try {
     const [row] = await idsOf("large");
     const ids = await idsOf("small");
-    const one = async () => drain(await fetch(`${base}/large/blob/image/${row}/bytes`, { headers }));
+    const one = { url: `${base}/large/blob/image/${row}/bytes`, times: 1 };
+    const body = JSON.stringify({ column: "image", row_ids: ids.slice(0, small.rows - 1) });
     return [
       await measure("one blob, whole", one),
-      await measure(`the same, ${plan.readers} readers`, async () => {
-        const all = await Promise.all(Array.from({ length: plan.readers }, one));
-        return {
-          bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
-          firstAt: median(all.map(({ firstAt }) => firstAt)),
-        };
+      await measure(`the same, ${plan.readers} readers`, { ...one, times: plan.readers }),
+      await measure(`${small.rows - 1} blobs of 1 MiB, fetch_blobs`, {
+        url: `${base}/small/fetch_blobs`,
+        body,
+        times: 1,
       }),
-      await measure(`${small.rows} blobs of 1 MiB, fetch_blobs`, async () =>
-        drain(
-          await fetch(`${base}/small/fetch_blobs`, {
-            method: "POST",
-            headers,
-            body: JSON.stringify({ column: "image", row_ids: ids.slice(0, small.rows - 1) }),
-          }),
-        ),
-      ),
     ];
   } finally {
+    reader.stop();
     await server.stop();
   }
 };

@@ -14,6 +14,7 @@ import { readOptions } from "./options.ts";
 import { family, residentBytesOf } from "./processes.ts";
 import { figureTable } from "./report.ts";
 import { type Server, startServer } from "./servers.ts";
+import { soakBlobs } from "./soak/blobs.ts";
 import type { Sent, Stretch, Task } from "./soak/load.ts";
 import { growth, type Sample, slope } from "./soak/trend.ts";
 import { type Outcome, soakWrites } from "./soak/writes.ts";
@@ -64,7 +65,8 @@ const plan = readOptions("soak", {
   minutes: { default: 10, help: "length of the run, at 80 % of the measured capacity" },
   requests: { default: 0, help: "send this many requests at full speed instead" },
   writes: { default: false, help: "reads and writes, with a ledger of the rows, then large inserts instead" },
-  gigabytes: { default: 10, help: "with --writes: gigabytes of the large inserts" },
+  blobs: { default: false, help: "ranges of one large blob by 16 readers instead" },
+  gigabytes: { default: 10, help: "with --writes: gigabytes of the large inserts; with --blobs: of the blob" },
 });
 const share = 0.8;
 const callers = 32;
@@ -281,7 +283,11 @@ const soakReads = async (): Promise<Outcome> => {
 };
 
 try {
-  const { lines, failures } = await (plan.writes ? soakWrites(home, plan, say) : soakReads());
+  const { lines, failures } = await (plan.blobs
+    ? soakBlobs(home, plan, say)
+    : plan.writes
+      ? soakWrites(home, plan, say)
+      : soakReads());
   process.stdout.write(
     `${[
       `Node ${process.version}, ${availableParallelism()} CPUs shared by service and load, load average ${loadBefore.toFixed(1)} before the run.`,
