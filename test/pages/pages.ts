@@ -3,6 +3,7 @@ export const servicePages: readonly string[] = [
   "README.md",
   "docs/api.md",
   "docs/writes.md",
+  "docs/blobs.md",
   "docs/plan-doctor.md",
   "docs/maintenance.md",
   "docs/catalog.md",
