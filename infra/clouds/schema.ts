@@ -18,14 +18,29 @@ interface OneCloud {
   readonly podLogs?: { readonly enabled: boolean };
   readonly cloud: string;
   readonly budget?: object | undefined;
+  readonly nodes: { readonly cpu?: Workers | undefined; readonly gpu?: Workers | undefined };
 }
 
+/** A pool of workers; of an existing cluster, its size alone. */
+interface Workers {
+  readonly enabled?: boolean;
+  readonly fallback?: readonly object[];
+  readonly [other: string]: unknown;
+}
+
+/** The keys of the pools of workers that have no fallback. */
+const withoutFallback = (nodes: OneCloud["nodes"]): string[] =>
+  Object.entries({ cpu: nodes.cpu, gpu: nodes.gpu }).flatMap(([key, pool]) =>
+    pool?.enabled !== false && pool?.fallback?.length === 0 ? [`nodes.${key}.fallback`] : [],
+  );
+
 /** What costs, or what not every cluster needs, and is therefore off until its key turns it on. */
-const whatIsOff = ({ monitoring, ray, podLogs, cloud, budget }: SharedConfig & OneCloud): string[] => [
+const whatIsOff = ({ monitoring, ray, podLogs, cloud, budget, nodes }: SharedConfig & OneCloud): string[] => [
   ...(monitoring.mode === "none" ? ["metrics, alerts and dashboards (monitoring.mode)"] : []),
   ...("openCost" in monitoring && !monitoring.openCost.enabled ? ["costs of pods (monitoring.openCost)"] : []),
   ...(podLogs?.enabled === false ? ["logs that outlive their pods (podLogs.enabled)"] : []),
   ...(cloud !== "kubeconfig" && budget === undefined ? ["a budget with alerts (budget)"] : []),
+  ...(withoutFallback(nodes).length > 0 ? [`machines to fall back to (${withoutFallback(nodes).join(", ")})`] : []),
   ...(ray.logsToStderr ? [] : ["Ray's own logs among those of its pods (ray.logsToStderr)"]),
 ];
 

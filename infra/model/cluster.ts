@@ -11,7 +11,7 @@ export interface ClusterModel {
   readonly roles: RoleOptions;
   /** The node pools that the stack creates, system first; none on an existing cluster. */
   readonly pools: readonly Pool[];
-  /** What pods can request on a node of each role. A role without an entry has no nodes, or nodes of unknown size. */
+  /** What pods can request on a node of each role, fallbacks apart. A role without an entry has no nodes, or nodes of unknown size. */
   readonly capacity: Readonly<Partial<Record<PoolRole, Amount>>>;
   /** Whether there are nodes with GPUs. */
   readonly hasGpuNodes: boolean;
@@ -42,8 +42,12 @@ export interface DevicePlugin {
 /** A node pool that the stack creates. */
 export interface Pool {
   readonly role: PoolRole;
-  /** Its key under `nodes`. */
+  /** Its key under `nodes`, which its fallbacks share. */
   readonly key: PoolKey;
+  /** Its place in the order of a role's pools: 0, and from 1 on for what is tried when the ones before have no machine. */
+  readonly rank: number;
+  /** Its path in the configuration, such as `nodes.gpu` or `nodes.gpu.fallback.0`. */
+  readonly path: string;
   /** The key that names its machine types, such as `nodes.head.machineType`. */
   readonly machineKey: string;
   readonly machineNames: readonly string[];
@@ -54,6 +58,8 @@ export interface Pool {
   readonly diskGiB: number;
   readonly spot: boolean;
   readonly zones: readonly string[] | undefined;
+  /** What pods can request on one of its nodes; undefined where the size is unknown. */
+  readonly capacity: Amount | undefined;
 }
 
 export type PoolKey = "system" | "head" | "cpu" | "gpu";
@@ -66,6 +72,8 @@ export interface PoolSettings {
   readonly diskGiB: number;
   readonly spot: boolean;
   readonly zones?: readonly string[] | undefined;
+  /** What is tried in this order when the pool finds no machine. */
+  readonly fallback?: readonly { readonly max?: number | undefined }[] | undefined;
 }
 
 export interface CreatedCluster<Settings extends PoolSettings> {
@@ -83,6 +91,10 @@ interface CreatedParts<Settings>
   /** The key of a pool that names its machine types. */
   readonly machineKey: string;
   machineNames(pool: Settings): readonly string[];
+  /** The settings of a pool's fallbacks, complete. */
+  fallbacks(pool: Settings): readonly Settings[];
+  /** Of RoleOptions. */
+  readonly computeClasses?: readonly PoolRole[];
   /** GPUs that the configuration attaches to each machine of a pool. */
   attachedGpus?(pool: Settings): number;
 }
@@ -92,49 +104,51 @@ export function poolKey(role: PoolRole): PoolKey {
   return role === systemPool ? "system" : roleFacts[role].pool;
 }
 
-/** The model of a cluster that the stack creates with a pool for each role. */
+/** Nodes of all pools at their maximum, fallbacks included. */
+export function maximumNodes({ nodes: { gpu, ...others } }: Pick<CreatedCluster<PoolSettings>, "nodes">): number {
+  return [...Object.values(others), ...(gpu.enabled ? [gpu] : [])]
+    .flatMap(({ max, fallback = [] }) => [max, ...fallback.map((one) => one.max ?? max)])
+    .reduce((sum, max) => sum + max, 0);
+}
+
+/** The model of a cluster that the stack creates with a pool for each role, and its fallbacks after it. */
 export function createdCluster<Settings extends PoolSettings>(
   { labelPrefix, nodes, kubernetesVersion }: CreatedCluster<Settings>,
-  {
-    machines,
-    machineKey,
-    machineNames,
-    attachedGpus,
-    operatorVersion,
-    dockerHubCache,
-    devicePlugin,
-    ownNetworks,
-  }: CreatedParts<Settings>,
+  parts: CreatedParts<Settings>,
 ): ClusterModel {
-  const roles = { labelPrefix, headTaint: nodes.head.taint };
+  const { machines, machineKey, operatorVersion, dockerHubCache, devicePlugin, ownNetworks, computeClasses } = parts;
+  const roles = { labelPrefix, headTaint: nodes.head.taint, ...(computeClasses ? { computeClasses } : {}) };
   const pools = poolRoles
     .filter((role) => poolKey(role) !== "gpu" || nodes.gpu.enabled)
-    .map((role): Pool => {
+    .flatMap((role) => {
       const key = poolKey(role);
-      const { size, ...pool } = nodes[key];
-      const names = machineNames(nodes[key]);
-      const gpus = attachedGpus?.(nodes[key]) ?? 0;
-      return {
-        role,
-        key,
-        machineKey: `nodes.${key}.${machineKey}`,
-        machineNames: names,
-        machines: names.flatMap((name): Machine[] => {
-          const given = size === undefined ? undefined : { ...size, name, memoryBytes: parseMemory(size.memory) };
-          const machine = machines.find(name) ?? given;
-          return machine === undefined ? [] : [{ ...machine, gpus: Math.max(machine.gpus, gpus) }];
-        }),
-        min: pool.min,
-        max: pool.max,
-        diskGiB: pool.diskGiB,
-        spot: pool.spot,
-        zones: pool.zones,
-      };
+      return [nodes[key], ...parts.fallbacks(nodes[key])].map((settings, rank): Pool => {
+        const path = `nodes.${key}${rank === 0 ? "" : `.fallback.${rank - 1}`}`;
+        const names = parts.machineNames(settings);
+        const known = names.flatMap((name) => machineOf(name, settings, parts) ?? []);
+        const [first] = known;
+        return {
+          role,
+          key,
+          rank,
+          path,
+          machineKey: `${path}.${machineKey}`,
+          machineNames: names,
+          machines: known,
+          min: settings.min,
+          max: settings.max,
+          diskGiB: settings.diskGiB,
+          spot: settings.spot,
+          zones: settings.zones,
+          capacity: first && {
+            ...machines.allocatable(first),
+            diskBytes: machines.allocatableDisk(settings.diskGiB),
+          },
+        };
+      });
     });
-  const capacities = pools.flatMap(({ role, machines: [first], diskGiB }) =>
-    first === undefined
-      ? []
-      : [[role, { ...machines.allocatable(first), diskBytes: machines.allocatableDisk(diskGiB) }] as const],
+  const capacities = pools.flatMap(({ role, rank, capacity }) =>
+    rank > 0 || capacity === undefined ? [] : [[role, capacity] as const],
   );
   return {
     roles,
@@ -150,6 +164,22 @@ export function createdCluster<Settings extends PoolSettings>(
     machines,
   };
 }
+
+/** The size of a machine type by its name, or as the pool's configuration has it. */
+function machineOf<Settings extends PoolSettings>(
+  name: string,
+  settings: Settings,
+  { machines, attachedGpus }: CreatedParts<Settings>,
+): Machine | undefined {
+  const { size } = settings;
+  const machine =
+    machines.find(name) ?? (size === undefined ? undefined : { ...size, name, memoryBytes: parseMemory(size.memory) });
+  return machine && { ...machine, gpus: Math.max(machine.gpus, attachedGpus?.(settings) ?? 0) };
+}
+
+/** The pools of a role, in the order in which they are tried. */
+export const poolsOf = ({ pools }: ClusterModel, role: PoolRole): readonly Pool[] =>
+  pools.filter((pool) => pool.role === role);
 
 export function poolOf({ pools }: ClusterModel, role: PoolRole): Pool | undefined {
   return pools.find((pool) => pool.role === role);

@@ -33,7 +33,15 @@ export interface RoleOptions {
    * none. `NoSchedule` requires the toleration.
    */
   readonly headTaint: "NoSchedule" | "PreferNoSchedule";
+  /** The roles whose nodes GKE adds in the order of a ComputeClass of the role's name. */
+  readonly computeClasses?: readonly PoolRole[];
 }
+
+/**
+ * Key of the label and of the taint of a pool that a ComputeClass names; its pods select the label.
+ * Source: cloud.google.com/kubernetes-engine/docs/concepts/about-custom-compute-classes
+ */
+const computeClassKey = "cloud.google.com/compute-class";
 
 interface RoleFacts {
   /** The key of this role's pool under `nodes` in the stack's configuration. */
@@ -63,9 +71,12 @@ export function roleLabelKey(role: NodeRole, options: RoleOptions = defaultRoleO
   return `${options.labelPrefix}/${role}`;
 }
 
-/** The node selector of a role's pods: exactly one label. */
+const computeClass = (role: NodeRole, { computeClasses = [] }: RoleOptions): Record<string, string> =>
+  computeClasses.includes(role) ? { [computeClassKey]: role } : {};
+
+/** The node selector of a role's pods: one label, and beside it that of a ComputeClass. */
 export function nodeSelector(role: NodeRole, options: RoleOptions = defaultRoleOptions): Record<string, string> {
-  return { [roleLabelKey(role, options)]: labelValue };
+  return { [roleLabelKey(role, options)]: labelValue, ...computeClass(role, options) };
 }
 
 /** The node selector of pods that are not Ray. */
@@ -82,14 +93,15 @@ export function nodeLabels(role: PoolRole, options: RoleOptions = defaultRoleOpt
 /** The taints of a pool's nodes. */
 export function nodeTaints(role: PoolRole, options: RoleOptions = defaultRoleOptions): readonly Taint[] {
   if (role === systemPool) return [];
-  switch (roleFacts[role].taint) {
-    case "role":
-      return [{ key: roleLabelKey(role, options), value: labelValue, effect: options.headTaint }];
-    case "gpu":
-      return [{ key: gpuResource, value: "present", effect: "NoSchedule" }];
-    case "none":
-      return [];
-  }
+  const own: Record<RoleFacts["taint"], readonly Taint[]> = {
+    role: [{ key: roleLabelKey(role, options), value: labelValue, effect: options.headTaint }],
+    gpu: [{ key: gpuResource, value: "present", effect: "NoSchedule" }],
+    none: [],
+  };
+  const classes = Object.entries(computeClass(role, options)).map(
+    ([key, value]): Taint => ({ key, value, effect: "NoSchedule" }),
+  );
+  return [...own[roleFacts[role].taint], ...classes];
 }
 
 /** The tolerations of a role's pods: one for each taint of its nodes. */

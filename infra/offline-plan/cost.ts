@@ -59,7 +59,7 @@ function nodePool({ name, inputs }: PlanEntry): Use[] {
   const scaling = object(inputs.autoscaling);
   const node = object(inputs.nodeConfig);
   return poolUses({
-    name: name.replace(/-pool$/, ""),
+    name: name.replace(/-pool(?=$|-)/, ""),
     machine: text(node.machineType),
     spot: node.spot === true || node.spot === "true",
     min: number(scaling.totalMinNodeCount),

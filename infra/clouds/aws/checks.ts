@@ -5,6 +5,7 @@ import { checkKubernetes } from "../../config/checks/versions.ts";
 import type { CheckContext } from "../../config/parse.ts";
 import { errorIf, type Finding, warningIf } from "../../config/report.ts";
 import { parseCidr, size } from "../../model/cidr.ts";
+import { maximumNodes } from "../../model/cluster.ts";
 import { defaultRoleOptions, nodeRoles, roleLabelKey } from "../../model/roles.ts";
 import { eks } from "../../versions.ts";
 import { checkExposure } from "./exposure/checks.ts";
@@ -140,9 +141,7 @@ function checkLayout(cidr: string, zones: readonly string[], nodes: AwsConfig["n
   try {
     const subnets = layOutSubnets(cidr, zones).map((subnet) => parseCidr(subnet.private)?.length ?? 32);
     const addresses = subnets.reduce((sum, length) => sum + size(length) - reservedAddresses, 0);
-    const { gpu, ...others } = nodes;
-    const pools = [...Object.values(others), ...(gpu.enabled ? [gpu] : [])];
-    const most = pools.reduce((sum, { max }) => sum + max, 0);
+    const most = maximumNodes({ nodes });
     return errorIf(
       addresses < most * addressesPerNode,
       "network.cidr",
@@ -234,13 +233,20 @@ function checkCache({ clusterName, network }: AwsConfig): Finding[] {
 }
 
 function checkAccelerators({ nodes }: AwsConfig): Finding[] {
-  return Object.entries(nodes).flatMap(([key, { instanceTypes }]) =>
+  const groups = Object.entries(nodes).flatMap(([key, pool]) => [
+    { path: `nodes.${key}`, ...pool },
+    ...("fallback" in pool ? pool.fallback : []).map((one, index) => ({
+      path: `nodes.${key}.fallback.${index}`,
+      ...one,
+    })),
+  ]);
+  return groups.flatMap(({ path, instanceTypes }) =>
     instanceTypes
       .filter((type) => otherAccelerators.test(type))
       .flatMap((type) =>
         errorIf(
           true,
-          `nodes.${key}.instanceTypes`,
+          `${path}.instanceTypes`,
           type,
           "its accelerators are not NVIDIA's, and Ray's GPU images and the device plugin need NVIDIA's",
           "write a type such as g6.4xlarge",

@@ -21,11 +21,16 @@ export const awsDecisions: CloudDecisions<AwsConfig> = {
   verification,
 };
 
+type Nodes = AwsConfig["nodes"];
+type Pool = Omit<Nodes["cpu"], "fallback"> & { readonly fallback?: Nodes["cpu"]["fallback"] };
+
 function clusterModel(config: AwsConfig): ClusterModel {
-  return createdCluster(config, {
+  return createdCluster<Pool>(config, {
     machines: awsMachines,
     machineKey: "instanceTypes",
     machineNames: ({ instanceTypes }) => instanceTypes,
+    fallbacks: ({ fallback = [], ...pool }) =>
+      fallback.map((one) => ({ ...pool, size: undefined, ...one, min: 0, max: one.max ?? pool.max })),
     operatorVersion: operatorVersion(config.operator),
     dockerHubCache: config.dockerHub.cache ? dockerHubCache(config) : undefined,
     // The gateway endpoint of S3 costs nothing, and a proxy for all bytes of the tables would.

@@ -32,6 +32,7 @@ import { ServiceImage } from "./images/service-image.ts";
 import { ManagedPrometheus } from "./managed-prometheus.ts";
 import { FlowLogs } from "./network/flow-logs.ts";
 import { AdoptedNetwork, type ClusterNetwork, Network } from "./network/network.ts";
+import { groupPriorities } from "./nodes/node-group-settings.ts";
 import { Nodes } from "./nodes/nodes.ts";
 import { PodLogs } from "./pod-logs.ts";
 import type { AwsConfig } from "./schema.ts";
@@ -144,7 +145,14 @@ export function createAws(config: AwsConfig, secrets: SecretValues<"dockerHubTok
   const { kubernetesVersion } = config;
   const autoscaler = new Autoscaler(
     "autoscaler",
-    { place, config: config.autoscaler, kubernetesVersion, oidcProviderArn, nodeSelector },
+    {
+      place,
+      config: config.autoscaler,
+      kubernetesVersion,
+      oidcProviderArn,
+      nodeSelector,
+      priorities: groupPriorities(model),
+    },
     withNames,
   );
   const serviceImage = buildsServiceImage(config)

@@ -52,12 +52,30 @@ interface PoolDefaults {
   readonly diskGiB: number;
 }
 
+const instanceTypes = z
+  .array(form(/^[a-z0-9-]+\.[a-z0-9-]+$/, "an instance type such as m7i.2xlarge"))
+  .min(1, { error: "at least one instance type" })
+  .max(20);
+
+/** Node groups beside that of a worker pool. */
+const fallback = z
+  .array(
+    z.strictObject({
+      instanceTypes: instanceTypes.describe("Instance types, all of one size"),
+      size: machineSize,
+      spot: spotAllowed(false),
+      max: count(1, 1000).optional().describe("Maximum number of nodes; default: the pool's"),
+    }),
+  )
+  .max(5)
+  .default([])
+  .describe(
+    "Node groups that get a node in this order when the ones before find no machine, such as on-demand ones behind spot",
+  );
+
 const pool = <Spot extends z.ZodType>(defaults: PoolDefaults, minimum: number, spot: Spot) =>
   z.strictObject({
-    instanceTypes: z
-      .array(form(/^[a-z0-9-]+\.[a-z0-9-]+$/, "an instance type such as m7i.2xlarge"))
-      .min(1, { error: "at least one instance type" })
-      .max(20)
+    instanceTypes: instanceTypes
       .default(defaults.instanceTypes)
       .describe("Instance types, all of one size; more types find more spot capacity"),
     size: machineSize,
@@ -87,10 +105,11 @@ const nodes = group("Node groups, one for each role", {
     0,
     spotAllowed(true),
   )
+    .extend({ fallback })
     .prefault({})
     .describe("Nodes labelled ray-worker-cpu"),
   gpu: pool({ instanceTypes: ["g6.4xlarge"], min: 0, max: 4, diskGiB: 200 }, 0, spotAllowed(false))
-    .extend({ enabled: gpuEnabled })
+    .extend({ enabled: gpuEnabled, fallback })
     .prefault({})
     .describe("Nodes labelled ray-worker-gpu"),
 });

@@ -7,9 +7,11 @@ import type { CheckContext } from "../../config/parse.ts";
 import { errorIf, type Finding } from "../../config/report.ts";
 import { internalNetworks } from "../../config/table-service.ts";
 import { overlappingPairs, parseCidr, size } from "../../model/cidr.ts";
+import { maximumNodes } from "../../model/cluster.ts";
 import { compareVersions } from "../../model/semver.ts";
 import { gke, gkeRayAddon } from "../../versions.ts";
 import { acceleratorOf, attachableGpus, gcpMachines, hyperdiskOnly } from "./nodes/machines.ts";
+import { fallbacksOf, type PoolSettings } from "./nodes/settings.ts";
 import { gcpRegions } from "./regions.ts";
 import type { GcpConfig } from "./schema.ts";
 
@@ -246,8 +248,7 @@ function checkCapacity(
   { nodeCidr, podCidr }: { readonly nodeCidr: string; readonly podCidr: string },
   nodes: GcpConfig["nodes"],
 ): Finding[] {
-  const { gpu, ...others } = nodes;
-  const most = [...Object.values(others), ...(gpu.enabled ? [gpu] : [])].reduce((sum, { max }) => sum + max, 0);
+  const most = maximumNodes({ nodes });
   const capacities = {
     nodeCidr: { range: nodeCidr, nodes: size(parseCidr(nodeCidr)?.length ?? 0) - reservedAddresses },
     podCidr: { range: podCidr, nodes: Math.floor(2 ** (podRangeLength - (parseCidr(podCidr)?.length ?? 0))) },
@@ -265,31 +266,44 @@ function checkCapacity(
 
 function checkMachines({ nodes, region }: GcpConfig): Finding[] {
   const { gpu, ...others } = nodes;
-  const pools = Object.entries({ ...others, ...(gpu.enabled ? { gpu } : {}) });
+  const pools = Object.entries<PoolSettings>({ ...others, ...(gpu.enabled ? { gpu } : {}) }).flatMap(([key, pool]) => [
+    { path: `nodes.${key}`, pool },
+    ...fallbacksOf(pool).map((one, index) => ({ path: `nodes.${key}.fallback.${index}`, pool: one })),
+  ]);
   return [
-    ...(gpu.enabled ? checkAccelerator(gpu) : []),
-    ...pools.flatMap(([key, { machineType, size, diskType, zones }]) => {
+    ...pools
+      .filter(({ path }) => path.startsWith("nodes.gpu"))
+      .flatMap(({ path, pool }) => checkAccelerator(path, pool)),
+    ...pools.flatMap(({ path, pool }) => {
+      const { machineType, size, diskType, zones, flexStart } = pool;
       const arm = (gcpMachines.find(machineType) ?? size)?.architecture === "arm64";
       const foreign = (zones ?? []).filter((zone) => !zone.startsWith(`${region}-`));
       return [
         // Source: cloud.google.com/kubernetes-engine/docs/concepts/arm-on-gke
         ...errorIf(
           arm,
-          `nodes.${key}.machineType`,
+          `${path}.machineType`,
           machineType,
           "GKE taints Arm nodes with kubernetes.io/arch=arm64:NoSchedule, which no pod of the stack and of the client tolerates",
           "write an x86 type such as n2-standard-8",
         ),
         ...errorIf(
           !arm && hyperdiskOnly.test(machineType) && !diskType.startsWith("hyperdisk-"),
-          `nodes.${key}.diskType`,
+          `${path}.diskType`,
           diskType,
           `${machineType} has no persistent disks`,
           'write "hyperdisk-balanced"',
         ),
         ...errorIf(
+          flexStart !== undefined && (pool.spot || pool.min > 0),
+          `${path}.flexStart`,
+          flexStart,
+          "nodes of flex-start are no spot nodes, and come when a pod waits for one",
+          `write ${path}.${pool.spot ? "spot: false" : "min: 0"}`,
+        ),
+        ...errorIf(
           foreign.length > 0,
-          `nodes.${key}.zones`,
+          `${path}.zones`,
           zones,
           `${foreign.join(", ")} is not in ${region}`,
           `write zones of the region, such as ${region}-b`,
@@ -300,8 +314,8 @@ function checkMachines({ nodes, region }: GcpConfig): Finding[] {
 }
 
 /** The GPUs are the machine's own, or such as attach to N1 machines. */
-function checkAccelerator({ machineType, size, accelerator }: GcpConfig["nodes"]["gpu"]): Finding[] {
-  const key = "nodes.gpu.accelerator";
+function checkAccelerator(path: string, { machineType, size, accelerator }: PoolSettings): Finding[] {
+  const key = `${path}.accelerator`;
   const known = gcpMachines.find(machineType);
   const own = acceleratorOf(machineType);
   if (accelerator === undefined)

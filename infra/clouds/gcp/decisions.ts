@@ -1,10 +1,12 @@
 import { type ClusterModel, createdCluster } from "../../model/cluster.ts";
 import { operatorVersion } from "../../model/operator.ts";
+import { type NodeRole, nodeRoles, roleFacts } from "../../model/roles.ts";
 import { gkeRayAddon } from "../../versions.ts";
 import type { CloudDecisions, VerificationFacts } from "../cloud.ts";
 import { check, rangesOf } from "./checks.ts";
 import { dockerHubCache } from "./images/registry-names.ts";
-import { type Accelerator, gcpMachines } from "./nodes/machines.ts";
+import { gcpMachines } from "./nodes/machines.ts";
+import { fallbacksOf, type PoolSettings } from "./nodes/settings.ts";
 import type { GcpConfig } from "./schema.ts";
 
 export const gcpDecisions: CloudDecisions<GcpConfig> = {
@@ -14,13 +16,13 @@ export const gcpDecisions: CloudDecisions<GcpConfig> = {
   verification,
 };
 
-type Pool = GcpConfig["nodes"]["cpu"] & { readonly accelerator?: Accelerator | undefined };
-
 function clusterModel(config: GcpConfig): ClusterModel {
-  return createdCluster<Pool>(config, {
+  return createdCluster<PoolSettings>(config, {
     machines: gcpMachines,
     machineKey: "machineType",
     machineNames: ({ machineType }) => [machineType],
+    fallbacks: fallbacksOf,
+    ...(config.computeClasses ? { computeClasses: classedRoles(config) } : {}),
     attachedGpus: ({ accelerator }) => accelerator?.count ?? 0,
     operatorVersion: operatorVersion(config.operator, gkeRayAddon.pairings[config.kubernetesVersion]),
     dockerHubCache: config.dockerHub.cache ? dockerHubCache(config) : undefined,
@@ -31,6 +33,10 @@ function clusterModel(config: GcpConfig): ClusterModel {
     devicePlugin: undefined,
   });
 }
+
+/** The roles with more than one pool. */
+const classedRoles = ({ nodes }: GcpConfig): NodeRole[] =>
+  nodeRoles.filter((role) => fallbacksOf(nodes[roleFacts[role].pool]).length > 0);
 
 function verification(): VerificationFacts {
   return {

@@ -28,7 +28,7 @@ import { ServiceImage } from "./images/service-image.ts";
 import { labelValue } from "./labels.ts";
 import { Network } from "./network.ts";
 import { NodeIdentity } from "./nodes/node-identity.ts";
-import { NodePool } from "./nodes/node-pool.ts";
+import { ComputeClass, NodePool } from "./nodes/node-pool.ts";
 import type { GcpConfig } from "./schema.ts";
 import { awaitServices, Services } from "./services.ts";
 import { Bucket } from "./storage/bucket.ts";
@@ -57,7 +57,13 @@ export function createGcp(config: GcpConfig, secrets: SecretValues<"dockerHubTok
     // The key with its grant.
     within(...network.egress, ...nodes.grants, ...(secretsKey === undefined ? [] : [secretsKey])),
   );
-  const ready = createPools(config, model, { cluster, nodeEmail, labels }, root, [...network.egress, ...nodes.grants]);
+  const pools = createPools(config, model, { cluster, nodeEmail, labels }, root, [...network.egress, ...nodes.grants]);
+  const ready: Record<PoolRole, pulumi.Resource[]> = {
+    system: [...pools.system],
+    "ray-head": [...pools["ray-head"]],
+    "ray-worker-cpu": [...pools["ray-worker-cpu"]],
+    "ray-worker-gpu": [...pools["ray-worker-gpu"]],
+  };
 
   const ownAccess = usesCatalog(config) ? undefined : "administer";
   const identity = { project, namespace: config.namespace, bucket, cluster };
@@ -140,6 +146,10 @@ export function createGcp(config: GcpConfig, secrets: SecretValues<"dockerHubTok
     { kubeconfig, clusterIdentifier: `gke/${project}/${region}/${clusterName}` },
     { dependsOn: [cluster] },
   );
+  for (const role of model.roles.computeClasses ?? [])
+    ready[role].push(
+      new ComputeClass(`compute-class-${role}`, { role, pools: pools[role] }, { ...within(), provider }),
+    );
   return {
     cluster: model,
     provider,
@@ -254,8 +264,8 @@ function createPools(
   { cluster, nodeEmail, labels }: PoolContext,
   parent: pulumi.Resource,
   prerequisites: readonly pulumi.Resource[],
-): Record<PoolRole, pulumi.Resource[]> {
-  const ready: Record<PoolRole, pulumi.Resource[]> = {
+): Readonly<Record<PoolRole, readonly NodePool[]>> {
+  const created: Record<PoolRole, NodePool[]> = {
     system: [],
     "ray-head": [],
     "ray-worker-cpu": [],
@@ -263,13 +273,13 @@ function createPools(
   };
   for (const pool of model.pools) {
     const nodePool = new NodePool(
-      `${pool.key}-pool`,
+      `${pool.key}-pool${pool.rank === 0 ? "" : `-fallback-${pool.rank}`}`,
       { config, roles: model.roles, pool, clusterName: cluster.clusterName, nodeEmail, labels },
       { parent, dependsOn: [...prerequisites] },
     );
-    ready[pool.role].push(nodePool);
+    created[pool.role].push(nodePool);
   }
-  return ready;
+  return created;
 }
 
 interface CreatedExposure {

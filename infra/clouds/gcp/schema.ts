@@ -26,11 +26,46 @@ interface PoolDefaults {
   readonly diskGiB: number;
 }
 
+const machineType = form(/^[a-z][a-z0-9]*(-[a-z0-9]+)+$/, "a machine type such as n2-standard-8");
+
+const accelerator = z
+  .strictObject({
+    type: form(/^nvidia-[a-z0-9-]+$/, "an accelerator type such as nvidia-l4").describe(
+      "Accelerator type such as nvidia-l4",
+    ),
+    count: count(1, 16).describe("GPUs of one node"),
+  })
+  .optional()
+  .describe("GPUs of one node; default: what the machine type has built in");
+
+const flexStart = z
+  .strictObject({
+    hours: count(1, 168).default(168).describe("Hours after which Google takes the node back, at most seven days"),
+  })
+  .optional()
+  .describe(
+    "Wait for capacity by Google's flex-start, at its prices, for nodes that live for these hours. Not with spot",
+  );
+
+const fallbackShape = {
+  machineType: machineType.describe("Machine type"),
+  size: machineSize,
+  spot: spotAllowed(false),
+  max: count(1, 1000).optional().describe("Maximum number of nodes in all zones together; default: the pool's"),
+};
+/** Node pools beside that of a worker pool. */
+const fallback = <Entry extends z.ZodType>(entry: Entry) =>
+  z
+    .array(entry)
+    .max(5)
+    .default([])
+    .describe(
+      "Node pools that serve the same pods. GKE adds a node to the cheapest that has room, or with `computeClasses` in this order behind the pool",
+    );
+
 const pool = <Spot extends z.ZodType>(defaults: PoolDefaults, minimum: number, spot: Spot) =>
   z.strictObject({
-    machineType: form(/^[a-z][a-z0-9]*(-[a-z0-9]+)+$/, "a machine type such as n2-standard-8")
-      .default(defaults.machineType)
-      .describe("Machine type"),
+    machineType: machineType.default(defaults.machineType).describe("Machine type"),
     size: machineSize,
     min: count(minimum, 1000).default(defaults.min).describe("Minimum number of nodes in all zones together"),
     max: count(1, 1000).default(defaults.max).describe("Maximum number of nodes in all zones together"),
@@ -58,20 +93,15 @@ const nodes = group("Node pools, one for each role", {
     .prefault({})
     .describe("Nodes labelled ray-head"),
   cpu: pool({ machineType: "n2-standard-16", min: 0, max: 10, diskGiB: 100 }, 0, spotAllowed(true))
+    .extend({ fallback: fallback(z.strictObject(fallbackShape)) })
     .prefault({})
     .describe("Nodes labelled ray-worker-cpu"),
   gpu: pool({ machineType: "g2-standard-12", min: 0, max: 4, diskGiB: 200 }, 0, spotAllowed(false))
     .extend({
       enabled: gpuEnabled,
-      accelerator: z
-        .strictObject({
-          type: form(/^nvidia-[a-z0-9-]+$/, "an accelerator type such as nvidia-l4").describe(
-            "Accelerator type such as nvidia-l4",
-          ),
-          count: count(1, 16).describe("GPUs of one node"),
-        })
-        .optional()
-        .describe("GPUs of one node; default: what the machine type has built in"),
+      accelerator,
+      flexStart,
+      fallback: fallback(z.strictObject({ ...fallbackShape, accelerator, flexStart })),
       driver: z.enum(["DEFAULT", "LATEST"]).default("DEFAULT").describe("NVIDIA driver that GKE installs"),
     })
     .prefault({})
@@ -221,6 +251,10 @@ export const gcpSchema = z.strictObject({
       "Also expose the control plane by its DNS name, which IAM protects; needed to deploy from outside the network",
     ),
   }),
+  computeClasses: flag(
+    false,
+    "A ComputeClass for each pool with a `fallback`, which keeps their order. The pods of the role select it: give the client's program the stack's parameters again",
+  ),
   encryptSecrets: flag(
     true,
     "Encrypt Kubernetes secrets with a Cloud KMS key that the stack creates, in addition to Google's own",

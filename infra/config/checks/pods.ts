@@ -1,4 +1,4 @@
-import { type ClusterModel, poolKey, poolOf, smallestMachine } from "../../model/cluster.ts";
+import { type ClusterModel, poolKey, poolOf, poolsOf, smallestMachine } from "../../model/cluster.ts";
 import {
   type Amount,
   defaultFunction,
@@ -143,14 +143,25 @@ function groupKey({ role }: RayGroup, key: string): string {
   return `${key}.${role === "ray-worker-gpu" ? "gpuWorkers" : "cpuWorkers"}`;
 }
 
-/** An error when the pod does not fit, with the smallest machine on which it does. */
+/** An error for each pool of the role that the pod does not fit, with the smallest machine on which it does. */
 function checkFit(cluster: ClusterModel, role: PoolRole, key: string, pod: Amount, what: string): Finding[] {
-  const node = cluster.capacity[role];
-  if (node === undefined || podsPerNode(pod, node) > 0) return [];
-  if (podsPerNode({ ...pod, diskBytes: 0 }, node) > 0) return noDisk(cluster, role, key, pod, node, what);
-  const problem = `${what} requests ${describeAmount(pod)}, and a node of nodes.${poolKey(role)} has ${describeAmount(node)}`;
-  const value = { cpus: pod.cpus, memory: describeAmount(pod).split(", ")[1] };
-  return errorIf(true, key, value, problem, `request less, or ${largerNode(cluster, role, pod)}`);
+  return places(cluster, role).flatMap(({ path, node }) => {
+    if (podsPerNode(pod, node) > 0) return [];
+    if (podsPerNode({ ...pod, diskBytes: 0 }, node) > 0) return noDisk(cluster, role, key, pod, node, what);
+    const problem = `${what} requests ${describeAmount(pod)}, and a node of ${path} has ${describeAmount(node)}`;
+    const value = { cpus: pod.cpus, memory: describeAmount(pod).split(", ")[1] };
+    return errorIf(true, key, value, problem, `request less, or ${largerNode(cluster, role, path, pod)}`);
+  });
+}
+
+/** What pods can request on a node of each of a role's pools, whose size is known. */
+function places(cluster: ClusterModel, role: PoolRole): { readonly path: string; readonly node: Amount }[] {
+  const fallbacks = poolsOf(cluster, role).slice(1);
+  const known = [
+    { path: `nodes.${poolKey(role)}`, node: cluster.capacity[role] },
+    ...fallbacks.map(({ path, capacity }) => ({ path, node: capacity })),
+  ];
+  return known.flatMap(({ path, node }) => (node === undefined ? [] : [{ path, node }]));
 }
 
 /** The largest boot disk that a pool can have, GiB. */
@@ -178,12 +189,12 @@ function noDisk(
   );
 }
 
-function largerNode(cluster: ClusterModel, role: PoolRole, pod: Amount): string {
+function largerNode(cluster: ClusterModel, role: PoolRole, path: string, pod: Amount): string {
   if (cluster.machines === undefined) return "use larger nodes";
   const machine = smallestMachine(cluster.machines, pod, poolOf(cluster, role)?.machines[0]?.architecture);
   if (machine === undefined) return "divide the work into smaller pods: no machine type is large enough";
   const capacity = describeAmount(cluster.machines.allocatable(machine));
-  return `write ${machine.name} under nodes.${poolKey(role)}, the smallest type that is large enough (${capacity})`;
+  return `write ${machine.name} under ${path}, the smallest type that is large enough (${capacity})`;
 }
 
 /** The minimum of replicas must fit the pool at its maximum; that the maximum does not is a warning. */
@@ -195,10 +206,12 @@ function checkReplicas(
 ): Finding[] {
   if (min > max)
     return errorIf(true, minKey, min, `more than ${maxKey}, which is ${max}`, `lower it, or raise ${maxKey}`);
-  const pool = poolOf(cluster, role);
-  const node = cluster.capacity[role];
-  const capacity = pool === undefined || node === undefined ? 0 : podsPerNode(pod, node) * pool.max;
-  if (pool === undefined || capacity === 0) return [];
+  const [pool, ...fallbacks] = poolsOf(cluster, role);
+  if (pool?.capacity === undefined || podsPerNode(pod, pool.capacity) === 0) return [];
+  const capacity = [pool, ...fallbacks].reduce(
+    (sum, { capacity: node, max: nodes }) => sum + (node === undefined ? 0 : podsPerNode(pod, node) * nodes),
+    0,
+  );
   const problem = `nodes.${pool.key}.max allows nodes for only ${capacity} such pods`;
   const remedy = `raise nodes.${pool.key}.max, or write ${capacity} or less`;
   if (min > capacity) return errorIf(true, minKey, min, problem, remedy);

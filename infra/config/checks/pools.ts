@@ -1,4 +1,4 @@
-import { type ClusterModel, type Pool, poolOf, smallestMachine } from "../../model/cluster.ts";
+import { type ClusterModel, type Pool, poolsOf, smallestMachine } from "../../model/cluster.ts";
 import { nodeRoles, roleFacts, systemPool } from "../../model/roles.ts";
 import { errorIf, type Finding } from "../report.ts";
 
@@ -8,8 +8,7 @@ export function checkPools(cluster: ClusterModel): Finding[] {
 }
 
 function checkPool({ machines: catalogue }: ClusterModel, pool: Pool): Finding[] {
-  const { machineKey, machineNames, machines } = pool;
-  const key = `nodes.${pool.key}`;
+  const { machineKey, machineNames, machines, path: key } = pool;
   const needsGpu = pool.role !== systemPool && roleFacts[pool.role].gpu;
   const suggestion = catalogue && smallestMachine(catalogue, { cpus: 1, memoryBytes: 0, gpus: needsGpu ? 1 : 0 });
   const sizes = machines.map((machine) => JSON.stringify({ ...machine, name: undefined }));
@@ -70,12 +69,12 @@ function checkPool({ machines: catalogue }: ClusterModel, pool: Pool): Finding[]
 
 /** The client ships compiled packages to every Ray pod, so all of them need one architecture. */
 function checkArchitectures(cluster: ClusterModel): Finding[] {
-  const pools = nodeRoles.flatMap((role) => poolOf(cluster, role) ?? []);
+  const pools = nodeRoles.flatMap((role) => poolsOf(cluster, role));
   const architectures = new Set(pools.flatMap(({ machines }) => machines.map(({ architecture }) => architecture)));
   return errorIf(
     architectures.size > 1,
     "nodes",
-    Object.fromEntries(pools.map(({ key, machineNames }) => [key, machineNames])),
+    Object.fromEntries(pools.map(({ path, machineNames }) => [path.replace(/^nodes\./, ""), machineNames])),
     "Ray nodes of two architectures cannot share a job's packages",
     "write types of one architecture, x86_64 or arm64",
   );

@@ -209,3 +209,33 @@ describe("proxy and certificates", () => {
     for (const [, spec] of podsOf(outside)) expect(spec).not.toMatch(/PROXY|SSL_CERT_FILE/);
   });
 });
+
+describe("node groups to fall back to", () => {
+  const groups = () => ofType(outside.resources, "aws:eks/nodeGroup:NodeGroup").map(revealed);
+
+  test("serve the pods of their role, and start empty", () => {
+    const ofGpu = groups().filter(({ labels }) => Object.hasOwn(labels as object, "geneva.lancedb.com/ray-worker-gpu"));
+    const prefixes = ["fallback-1-ray-worker-gpu-", "fallback-2-ray-worker-gpu-", "ray-worker-gpu-"];
+    expect(ofGpu.map(({ nodeGroupNamePrefix }) => nodeGroupNamePrefix)).toEqual(prefixes);
+    expect(ofGpu).toMatchObject([
+      { capacityType: "ON_DEMAND", instanceTypes: ["g6.4xlarge"], scalingConfig: { minSize: 0, maxSize: 4 } },
+      { capacityType: "ON_DEMAND", instanceTypes: ["g5.4xlarge"], scalingConfig: { minSize: 0, maxSize: 1 } },
+      { capacityType: "SPOT", instanceTypes: ["g6.4xlarge"], scalingConfig: { maxSize: 4 } },
+    ]);
+    for (const { taints } of ofGpu) expect(taints).toEqual(ofGpu[0]?.taints);
+  });
+
+  test("are tried by the autoscaler in their order: each group matches the pattern of one priority", () => {
+    const [release] = ofType(outside.resources, "kubernetes:helm.sh/v3:Release")
+      .filter(({ name }) => name === "autoscaler")
+      .map(revealed);
+    expect(release).toMatchObject({ values: { extraArgs: { expander: "priority,least-waste" } } });
+    const { expanderPriorities = {} } = (release?.values ?? {}) as { expanderPriorities?: Record<string, string[]> };
+    const prioritiesOf = (prefix: string) =>
+      Object.entries(expanderPriorities).flatMap(([priority, patterns]) =>
+        patterns.some((pattern) => new RegExp(pattern).test(`eks-${prefix}20261125-1a2b`)) ? [Number(priority)] : [],
+      );
+    const found = groups().map(({ nodeGroupNamePrefix }) => prioritiesOf(String(nodeGroupNamePrefix)));
+    expect(found.toSorted()).toEqual([[100], [100], [100], [100], [98], [99], [99]].toSorted());
+  });
+});

@@ -303,6 +303,21 @@ const rows: Row[] = [
     'error lakehead:nodes.gpu.accelerator = {"type":"nvidia-tesla-t4","count":1}: no GPU attaches to n2-standard-16; write a type with GPUs such as g2-standard-12 and leave the key out, or an N1 type',
   ],
   [
+    "a fallback on which the role's pods do not fit",
+    "aws",
+    {
+      nodes: { gpu: { fallback: [{ instanceTypes: ["g6.2xlarge"] }] } },
+      ray: { gpuWorkers: { cpus: 8, memory: "16Gi" } },
+    },
+    'error lakehead:ray.gpuWorkers = {"cpus":8,"memory":"16Gi"}: a pod of worker group gpu requests 8 CPUs, 16Gi, 1 GPU, and a node of nodes.gpu.fallback.0 has 7.66 CPUs, 27.8Gi, 1 GPU; request less, or write g5.4xlarge under nodes.gpu.fallback.0, the smallest type that is large enough (15.64 CPUs, 57.4Gi, 1 GPU)',
+  ],
+  [
+    "flex-start on spot nodes",
+    "gcp",
+    { nodes: { gpu: { fallback: [{ machineType: "g2-standard-16", spot: true, flexStart: {} }] } } },
+    'error lakehead:nodes.gpu.fallback.0.flexStart = {"hours":168}: nodes of flex-start are no spot nodes, and come when a pod waits for one; write nodes.gpu.fallback.0.spot: false',
+  ],
+  [
     "GPUs that are not NVIDIA's",
     "aws",
     { nodes: { gpu: { instanceTypes: ["g4ad.4xlarge"], size: { cpus: 16, memory: "64Gi", gpus: 1 } } } },

@@ -130,3 +130,53 @@ describe("the bucket of the tables", () => {
       auditLogConfigs: [{ logType: "DATA_READ" }, { logType: "DATA_WRITE" }],
     }));
 });
+
+describe("node pools to fall back to", () => {
+  let outside: Capture;
+  beforeAll(async () => {
+    outside = await captureOf("gcp: public, with all keys");
+  }, 300_000);
+  const pools = (key: string) =>
+    ofType(outside.resources, "gcp:container/nodePool:NodePool").filter(({ name }) => name.startsWith(`${key}-pool`));
+
+  test("have the labels and taints of their role, and machines of their own", () => {
+    const [first, ...fallbacks] = pools("gpu").map(revealed);
+    expect(fallbacks).toMatchObject([
+      {
+        nodeConfig: {
+          machineType: "g2-standard-16",
+          spot: false,
+          flexStart: true,
+          maxRunDuration: "86400s",
+          guestAccelerators: [{ type: "nvidia-l4", count: 1 }],
+        },
+        management: { autoRepair: false },
+      },
+      {
+        nodeConfig: { machineType: "a2-highgpu-1g", guestAccelerators: [{ type: "nvidia-tesla-a100", count: 1 }] },
+        autoscaling: { totalMinNodeCount: 0, totalMaxNodeCount: 1 },
+      },
+    ]);
+    expect(first).toMatchObject({
+      nodeConfig: { spot: true, labels: { "cloud.google.com/compute-class": "ray-worker-gpu" } },
+    });
+    const shared = ({ nodeConfig }: Record<string, unknown>) => {
+      const { labels, taints } = nodeConfig as Record<string, unknown>;
+      return { labels, taints };
+    };
+    for (const pool of fallbacks) expect(shared(pool)).toEqual(shared(first ?? {}));
+  });
+
+  test("are ordered by a ComputeClass, which the pods of the role select and tolerate", () => {
+    const custom = ofType(outside.resources, "kubernetes:cloud.google.com/v1:ComputeClass");
+    const names = custom.map(({ name }) => name);
+    expect(names).toEqual(["compute-class-ray-worker-cpu", "compute-class-ray-worker-gpu"]);
+    expect(revealed(only(outside, "kubernetes:cloud.google.com/v1:ComputeClass", names[1]))).toMatchObject({
+      metadata: { name: "ray-worker-gpu" },
+      spec: { priorities: pools("gpu").map(() => ({ nodepools: [expect.any(String)] })) },
+    });
+    const cluster = JSON.stringify(revealed(only(outside, "kubernetes:ray.io/v1:RayCluster")));
+    expect(cluster).toContain('"cloud.google.com/compute-class":"ray-worker-cpu"');
+    expect(cluster).toContain('"key":"cloud.google.com/compute-class"');
+  });
+});

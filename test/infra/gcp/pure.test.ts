@@ -19,12 +19,12 @@ describe("GPUs of a machine type", () => {
     ["g2-standard-24", { type: "nvidia-l4", count: 2 }],
     ["a2-highgpu-1g", { type: "nvidia-tesla-a100", count: 1 }],
   ])("%s brings %j", (machineType, expected) => {
-    expect(poolAccelerator(gcpConfig({ machineType }))).toEqual(expected);
+    expect(poolAccelerator(gcpConfig({ machineType }).nodes.gpu)).toEqual(expected);
   });
 
   test("a configured accelerator overrides the built-in one", () => {
     const accelerator = { type: "nvidia-tesla-t4", count: 2 };
-    expect(poolAccelerator(gcpConfig({ machineType: "n1-standard-16", accelerator }))).toEqual(accelerator);
+    expect(poolAccelerator(gcpConfig({ machineType: "n1-standard-16", accelerator }).nodes.gpu)).toEqual(accelerator);
   });
 });
 

@@ -45,6 +45,13 @@ export const everyKey: Readonly<Record<string, Variant>> = {
   "aws: public, with all keys": {
     stack: "aws-dev",
     overrides: {
+      "lakehead:nodes": {
+        cpu: { spot: true, fallback: [{ instanceTypes: ["m7i.4xlarge", "m6i.4xlarge"], max: 3 }] },
+        gpu: {
+          spot: true,
+          fallback: [{ instanceTypes: ["g6.4xlarge"] }, { instanceTypes: ["g5.4xlarge"], max: 1 }],
+        },
+      },
       "lakehead:tableService": {
         ...service,
         exposure: {
@@ -82,6 +89,17 @@ export const everyKey: Readonly<Record<string, Variant>> = {
   "gcp: public, with all keys": {
     stack: "gcp-dev",
     overrides: {
+      "lakehead:computeClasses": true,
+      "lakehead:nodes": {
+        cpu: { fallback: [{ machineType: "n2d-standard-16", max: 3 }] },
+        gpu: {
+          spot: true,
+          fallback: [
+            { machineType: "g2-standard-16", flexStart: { hours: 24 } },
+            { machineType: "a2-highgpu-1g", max: 1 },
+          ],
+        },
+      },
       "lakehead:tableService": {
         ...service,
         exposure: {

@@ -13,6 +13,8 @@ export interface AutoscalerArgs {
   readonly kubernetesVersion: string;
   readonly oidcProviderArn: pulumi.Output<string>;
   readonly nodeSelector: Readonly<Record<string, string>>;
+  /** The order of the groups, by `groupPriorities`; undefined for the one that wastes least. */
+  readonly priorities: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
 const namespace = "kube-system";
@@ -61,10 +63,11 @@ export class Autoscaler extends pulumi.ComponentResource {
             serviceAccount: { create: true, name: account, annotations: { "eks.amazonaws.com/role-arn": role.arn } },
           },
           extraArgs: {
-            expander: "least-waste",
+            expander: args.priorities === undefined ? "least-waste" : "priority,least-waste",
             "skip-nodes-with-system-pods": false,
             "skip-nodes-with-local-storage": false,
           },
+          ...(args.priorities === undefined ? {} : { expanderPriorities: args.priorities }),
           nodeSelector: args.nodeSelector,
           resources: { requests: { cpu: "100m", memory: "512Mi" }, limits: { memory: "512Mi" } },
           containerSecurityContext: {

@@ -1,10 +1,11 @@
-import type { ClusterModel } from "../../../model/cluster.ts";
+import type { ClusterModel, Pool } from "../../../model/cluster.ts";
 import { nodeLabels, nodeTaints, type PoolRole, type Taint } from "../../../model/roles.ts";
 import { autoscalerTags } from "./autoscaler-tags.ts";
 
 /** The decisions about one EKS managed node group. */
 export interface NodeGroupSettings {
   readonly role: PoolRole;
+  /** The prefix of the group's name. */
   readonly name: string;
   readonly amiType:
     | "AL2023_x86_64_STANDARD"
@@ -23,6 +24,24 @@ export interface NodeGroupSettings {
   readonly autoscalerTags: Readonly<Record<string, string>>;
 }
 
+/** No prefix of a group's name is that of another, for the autoscaler's priorities. */
+const groupName = ({ role, rank }: Pool): string => (rank === 0 ? role : `fallback-${rank}-${role}`);
+
+/**
+ * The order in which the cluster autoscaler tries groups, by patterns of the names that EKS gives their autoscaling groups;
+ * undefined where no pool has a fallback.
+ * Source: github.com/kubernetes/autoscaler, cluster-autoscaler/expander/priority/readme.md
+ */
+export function groupPriorities({ pools }: ClusterModel): Readonly<Record<string, readonly string[]>> | undefined {
+  const first = 100;
+  const ranks = Map.groupBy(pools, ({ rank }) => rank);
+  return ranks.size === 1
+    ? undefined
+    : Object.fromEntries(
+        [...ranks].map(([rank, group]) => [String(first - rank), group.map((pool) => `^eks-${groupName(pool)}-`)]),
+      );
+}
+
 /** With it the cluster autoscaler waits for the GPUs of a new node instead of adding another one (autoscaler#1949). */
 const acceleratorLabel = "k8s.amazonaws.com/accelerator";
 
@@ -38,7 +57,7 @@ export function nodeGroups(clusterName: string, { pools, roles }: ClusterModel):
     const taints = nodeTaints(pool.role, roles);
     return {
       role: pool.role,
-      name: pool.role,
+      name: groupName(pool),
       amiType: `AL2023_${arm ? "ARM_64" : "x86_64"}_${gpus > 0 ? "NVIDIA" : "STANDARD"}`,
       capacityType: pool.spot ? "SPOT" : "ON_DEMAND",
       instanceTypes: pool.machineNames,

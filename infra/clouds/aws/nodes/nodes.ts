@@ -23,7 +23,7 @@ export interface NodesArgs {
 
 /** The node groups, with the roles and add-ons that exist before the first node and until after the last. */
 export class Nodes extends pulumi.ComponentResource {
-  readonly groups: ReadonlyMap<PoolRole, NodeGroup>;
+  readonly #groups: readonly (readonly [role: PoolRole, group: NodeGroup])[];
 
   constructor(name: string, args: NodesArgs, opts?: pulumi.ComponentResourceOptions) {
     super("lakehead:aws:Nodes", name, {}, opts);
@@ -79,31 +79,29 @@ export class Nodes extends pulumi.ComponentResource {
       child,
     );
 
-    this.groups = new Map(
-      nodeGroups(config.clusterName, args.model).map((settings) => [
-        settings.role,
-        new NodeGroup(
-          `${name}-${settings.name}`,
-          {
-            clusterName: cluster.clusterName,
-            cluster: config.clusterName,
-            kubernetesVersion: config.kubernetesVersion,
-            settings,
-            release: config.nodeUpdates.release,
-            repair: config.nodeUpdates.repair,
-            nodeRoleArn: nodeRole.arn,
-            subnets: network.privateSubnets,
-            tags: args.tags,
-            after: [nodeRole, cniRole, cni, proxy, ...network.egress],
-          },
-          child,
-        ),
-      ]),
-    );
+    this.#groups = nodeGroups(config.clusterName, args.model).map((settings) => [
+      settings.role,
+      new NodeGroup(
+        `${name}-${settings.name}`,
+        {
+          clusterName: cluster.clusterName,
+          cluster: config.clusterName,
+          kubernetesVersion: config.kubernetesVersion,
+          settings,
+          release: config.nodeUpdates.release,
+          repair: config.nodeUpdates.repair,
+          nodeRoleArn: nodeRole.arn,
+          subnets: network.privateSubnets,
+          tags: args.tags,
+          after: [nodeRole, cniRole, cni, proxy, ...network.egress],
+        },
+        child,
+      ),
+    ]);
   }
 
-  /** The node groups of the roles that exist. */
-  of(...roles: readonly PoolRole[]): NodeGroup[] {
-    return roles.flatMap((role) => this.groups.get(role) ?? []);
+  /** The node groups of a role. */
+  of(role: PoolRole): NodeGroup[] {
+    return this.#groups.flatMap(([of, group]) => (of === role ? [group] : []));
   }
 }

@@ -1,9 +1,11 @@
 import * as gcp from "@pulumi/gcp";
+import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import type { Pool } from "../../../model/cluster.ts";
-import { nodeLabels, nodeTaints, type RoleOptions, type TaintEffect } from "../../../model/roles.ts";
+import { nodeLabels, nodeTaints, type PoolRole, type RoleOptions, type TaintEffect } from "../../../model/roles.ts";
 import type { GcpConfig } from "../schema.ts";
 import { type Accelerator, acceleratorOf } from "./machines.ts";
+import { type PoolSettings, settingsOf } from "./settings.ts";
 
 /** Taint effects in GKE's API. */
 export const gkeTaintEffects: Record<TaintEffect, string> = {
@@ -13,14 +15,17 @@ export const gkeTaintEffects: Record<TaintEffect, string> = {
 };
 
 /**
- * The GPUs of the GPU pool's nodes. GKE's API requires even built-in GPUs; otherwise it does not install their driver.
+ * The GPUs of a GPU pool's nodes. GKE's API requires even built-in GPUs; otherwise it does not install their driver.
  * @throws RangeError when the GPU is unknown, which the configuration's checks refuse
  */
-export function poolAccelerator({ nodes: { gpu } }: GcpConfig): Accelerator {
-  const accelerator = acceleratorOf(gpu.machineType, gpu.accelerator);
-  if (accelerator === undefined)
-    throw new RangeError(`nodes.gpu.accelerator: the GPU of ${gpu.machineType} is unknown; write its type and count`);
-  return accelerator;
+export function poolAccelerator(
+  { machineType, accelerator }: Pick<PoolSettings, "machineType" | "accelerator">,
+  path = "nodes.gpu",
+): Accelerator {
+  const found = acceleratorOf(machineType, accelerator);
+  if (found === undefined)
+    throw new RangeError(`${path}.accelerator: the GPU of ${machineType} is unknown; write its type and count`);
+  return found;
 }
 
 /** Most regions have three zones; a few have four. */
@@ -59,6 +64,9 @@ export class NodePool extends pulumi.ComponentResource {
   }
 }
 
+/** A surge node needs more GPU quota than most projects have. */
+const surge = (isGpu: boolean) => (isGpu ? { maxSurge: 0, maxUnavailable: 1 } : { maxSurge: 1, maxUnavailable: 0 });
+
 function nodePoolInputs({
   config,
   roles,
@@ -68,7 +76,8 @@ function nodePoolInputs({
   labels,
 }: NodePoolArgs): gcp.container.NodePoolArgs {
   const isGpu = pool.key === "gpu";
-  const settings = config.nodes[pool.key];
+  const settings = settingsOf(config, pool);
+  const { flexStart } = settings;
   return {
     project: config.project,
     location: config.region,
@@ -81,14 +90,22 @@ function nodePoolInputs({
       // Scarce capacity is used in any zone that has it.
       locationPolicy: pool.spot || isGpu ? "ANY" : "BALANCED",
     },
-    management: { autoRepair: true, autoUpgrade: true },
-    // A surge node needs more GPU quota than most projects have.
-    upgradeSettings: isGpu ? { maxSurge: 0, maxUnavailable: 1 } : { maxSurge: 1, maxUnavailable: 0 },
+    // Nodes of flex-start are neither repaired nor replaced by another: GKE upgrades them by new ones in their place.
+    management: { autoRepair: flexStart === undefined, autoUpgrade: true },
+    ...(flexStart === undefined ? { upgradeSettings: surge(isGpu) } : {}),
     networkConfig: { enablePrivateNodes: true },
     nodeConfig: {
       machineType: settings.machineType,
       imageType: "COS_CONTAINERD",
       spot: pool.spot,
+      // Source: cloud.google.com/kubernetes-engine/docs/concepts/dws
+      ...(flexStart === undefined
+        ? {}
+        : {
+            flexStart: true,
+            maxRunDuration: `${flexStart.hours * 3600}s`,
+            reservationAffinity: { consumeReservationType: "NO_RESERVATION" },
+          }),
       diskSizeGb: pool.diskGiB,
       diskType: settings.diskType,
       serviceAccount: nodeEmail,
@@ -103,7 +120,7 @@ function nodePoolInputs({
         ? {
             guestAccelerators: [
               {
-                ...poolAccelerator(config),
+                ...poolAccelerator(settings, pool.path),
                 gpuDriverInstallationConfig: { gpuDriverVersion: config.nodes.gpu.driver },
               },
             ],
@@ -119,4 +136,29 @@ function nodePoolInputs({
       resourceLabels: { ...labels, role: pool.role },
     },
   };
+}
+
+/** The order in which GKE adds nodes to the pools of a role. */
+export class ComputeClass extends pulumi.ComponentResource {
+  constructor(
+    name: string,
+    { role, pools }: { readonly role: PoolRole; readonly pools: readonly NodePool[] },
+    opts?: pulumi.ComponentResourceOptions,
+  ) {
+    super("lakehead:gcp:ComputeClass", name, {}, opts);
+    new kubernetes.apiextensions.CustomResource(
+      name,
+      {
+        apiVersion: "cloud.google.com/v1",
+        kind: "ComputeClass",
+        metadata: { name: role },
+        spec: {
+          priorities: pools.map(({ resource }) => ({ nodepools: [resource.name] })),
+          whenUnsatisfiable: "DoNotScaleUp",
+          nodePoolAutoCreation: { enabled: false },
+        },
+      },
+      { parent: this },
+    );
+  }
 }

@@ -3,6 +3,7 @@
 import { type Line, type Outcome, ok, unknown, wrong } from "../../../check-line.ts";
 import type { ClusterModel } from "../../../model/cluster.ts";
 import { acceleratorOf } from "../nodes/machines.ts";
+import { settingsOf } from "../nodes/settings.ts";
 import type { GcpConfig } from "../schema.ts";
 
 /** `quotas` of compute.regions.get and compute.projects.get. */
@@ -110,7 +111,7 @@ export function countedDemands({ network, tableService, nodes }: GcpConfig, { po
  * were granted that quota, so that they are listed as unknown.
  */
 export function quotaDemands(
-  { nodes }: GcpConfig,
+  config: GcpConfig,
   { pools }: ClusterModel,
 ): { readonly demands: readonly QuotaDemand[]; readonly unknownPools: readonly string[] } {
   const demands = new Map<string, QuotaDemand>();
@@ -123,12 +124,13 @@ export function quotaDemands(
       terms: [...before.terms, `${pool} ${nodeCount} × ${each}`],
     });
   };
-  for (const { key, machines, machineNames, max, spot } of pools) {
+  for (const pool of pools) {
+    const { key, machines, machineNames, max, spot } = pool;
     const [name = ""] = machineNames;
     const [machine] = machines;
     const family = name.split("-")[0] ?? "";
     const metric = sharedCpuFamilies.includes(family) ? "CPUS" : ownCpuMetrics[family];
-    const accelerator = key === "gpu" ? acceleratorOf(name, nodes.gpu.accelerator) : undefined;
+    const accelerator = key === "gpu" ? acceleratorOf(name, settingsOf(config, pool).accelerator) : undefined;
     const gpuMetric = gpuMetrics[accelerator?.type ?? ""];
     if (accelerator !== undefined && gpuMetric !== undefined) {
       add(`${spot ? "PREEMPTIBLE_" : ""}${gpuMetric}`, key, max, accelerator.count);
