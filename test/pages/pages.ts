@@ -7,6 +7,7 @@ export const servicePages: readonly string[] = [
   "docs/plan-doctor.md",
   "docs/maintenance.md",
   "docs/catalog.md",
+  "docs/jobs.md",
   "docs/functions.md",
   "docs/backups.md",
 ];
