@@ -2,10 +2,12 @@
 
 from typing import Any
 
+import lance
+import lance_namespace
 import pyarrow as pa
 from lancedb.remote.errors import HttpError
 from remote import Cases, Remote, done, fails
-from report import KEYS, same
+from report import ENDPOINT, KEYS, same
 
 
 async def views(remote: Remote, cases: Cases, db: Any) -> None:
@@ -46,6 +48,10 @@ async def views(remote: Remote, cases: Cases, db: Any) -> None:
         job = await done(view.refresh_async(full=True))
         same((await done(job.wait())).mode, "rebuild")
         same(await done(view.table.count_rows()), 3)
+        # Who reads files finds the same rows.
+        catalog = lance_namespace.connect("rest", {"uri": ENDPOINT, "headers.authorization": f"Bearer {KEYS['all']}"})
+        found = lance.dataset(namespace_client=catalog, table_id=["doubles"]).to_table(["id", "double"])
+        same(dict(zip(found["id"].to_pylist(), found["double"].to_pylist())), {2: 4, 3: 6, 4: 8})
         await fails(HttpError, lambda: view.table.add(pa.table({"id": [1]})), "materialized view")
 
     async def listed() -> None:
