@@ -72,6 +72,7 @@ export const environment = {
   vending: "LAKEHEAD_VENDING",
   vendingRole: "LAKEHEAD_VENDING_ROLE",
   vendingKmsKey: "LAKEHEAD_VENDING_KMS_KEY",
+  vendingSeconds: "LAKEHEAD_VENDING_SECONDS",
   maintenance: "LAKEHEAD_MAINTENANCE",
   maintenanceRunSeconds: "LAKEHEAD_MAINTENANCE_RUN_SECONDS",
   maintenanceTableSeconds: "LAKEHEAD_MAINTENANCE_TABLE_SECONDS",

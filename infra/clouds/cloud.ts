@@ -104,6 +104,8 @@ export interface VendingIdentity {
   readonly mode: "web-identity" | "google";
   readonly roleArn?: string;
   readonly kmsKeyArn?: string | undefined;
+  /** Life of a credential; absent: the service's default. */
+  readonly seconds?: number | undefined;
 }
 
 export type Outputs = Readonly<Record<string, pulumi.Input<unknown>>>;

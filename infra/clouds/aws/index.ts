@@ -22,7 +22,7 @@ import { Access } from "./identity/access.ts";
 import { partitionOf } from "./identity/arn.ts";
 import { clientCredentials } from "./identity/client-credentials.ts";
 import { clientRoleArn } from "./identity/cluster-policies.ts";
-import { Identities } from "./identity/identities.ts";
+import { Identities, vendingSeconds } from "./identity/identities.ts";
 import type { Place } from "./identity/policy.ts";
 import { governed } from "./identity/role.ts";
 import { auditLogsBucket } from "./identity/storage-policies.ts";
@@ -248,7 +248,12 @@ export function createAws(config: AwsConfig, secrets: SecretValues<"dockerHubTok
       pulumi
         .all([identities.vending.arn, bucket.scope])
         // The session of a pod's own token is not chained to another role, whose sessions last one hour at most.
-        .apply(([role, { kmsKeyArn }]) => ({ mode: "web-identity" as const, roleArn: role, kmsKeyArn })),
+        .apply(([role, { kmsKeyArn }]) => ({
+          mode: "web-identity" as const,
+          roleArn: role,
+          kmsKeyArn,
+          seconds: vendingSeconds(config),
+        })),
     catalogIssuer: usesCatalog(config) ? eks.issuer : undefined,
     maintenanceAccountAnnotations: identities.maintenance === undefined ? {} : roleArn(identities.maintenance.arn),
     functions: {

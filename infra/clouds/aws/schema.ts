@@ -315,7 +315,14 @@ export const awsSchema = z.strictObject({
       },
     ),
   )
-    .extend(lendingShape)
+    .extend({
+      ...lendingShape,
+      vendingHours: count(1, 12)
+        .default(1)
+        .describe(
+          "Life of a lent credential in hours, with `vending`; a right that is withdrawn ends with it. lance-ray and Daft must commit a write before it ends",
+        ),
+    })
     .describe("The HTTP API over the Lance tables")
     .prefault({}),
   monitoring: amazonMonitoringSchema,

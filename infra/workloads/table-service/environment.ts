@@ -63,6 +63,7 @@ export function configMapData(
     [environment.vending]: vending?.mode,
     [environment.vendingRole]: vending?.roleArn,
     [environment.vendingKmsKey]: vending?.kmsKeyArn,
+    [environment.vendingSeconds]: vending?.seconds === undefined ? undefined : String(vending.seconds),
     [environment.maintenance]: settings.writes ? JSON.stringify(settings.maintenanceRules) : undefined,
     [environment.consoleClientId]: settings.console ? settings.auth.consoleClientId : undefined,
   };

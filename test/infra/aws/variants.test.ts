@@ -45,6 +45,7 @@ beforeAll(async () => {
           writes: true,
           functions: { enabled: true, prefixes: ["docs.lance"] },
           vending: true,
+          vendingHours: 12,
         },
       },
       { "lakehead:dockerHubToken": "hub-token" },
@@ -228,6 +229,7 @@ describe("writes of the table service", () => {
     const role = one(adopted, "iam/role:Role", "identities-vending");
     const trust = String(role.inputs.assumeRolePolicy);
     expect(trust.match(/system:serviceaccount:[^"]+/g)).toEqual(["system:serviceaccount:lancedb:table-service"]);
+    expect(role.inputs.maxSessionDuration).toBe(43_200);
     expect(trust.match(/"sts:[^"]+"/g)).toEqual(['"sts:AssumeRoleWithWebIdentity"']);
     const document = one(adopted, "iam/rolePolicy:RolePolicy", "identities-vending-tables").inputs.policy;
     const { Statement } = JSON.parse(String(document)) as { Statement: { Sid: string }[] };
@@ -236,7 +238,10 @@ describe("writes of the table service", () => {
     const [configMap] = adopted.resources.filter(
       ({ type, name }) => type.endsWith(":ConfigMap") && name === "table-service",
     );
-    expect(configMap?.inputs.data).toMatchObject({ LAKEHEAD_VENDING: "web-identity" });
+    expect(configMap?.inputs.data).toMatchObject({
+      LAKEHEAD_VENDING: "web-identity",
+      LAKEHEAD_VENDING_SECONDS: "43200",
+    });
   });
 
   test("run Functions with roles of their own: workers add files of values, the runner commits and keeps the jobs", () => {

@@ -27,7 +27,7 @@ type ClientName = "pylance" | "lancedb" | "lance-ray" | "daft" | "duckdb" | "spa
 
 const noCall = "no call with a catalog";
 const noRenewal =
-  "pylance renews them for files, but not for the commit of a write that several processes share, which must come before they end: raise `LAKEHEAD_VENDING_SECONDS` for longer ones";
+  "pylance renews them for files, but not for the commit of a write that several processes share, which must come before they end: `LAKEHEAD_VENDING_SECONDS`";
 const noAddress = {
   Google: "their Lance is older, and knows no address of the store but Google's own, which the tests do not have",
 };

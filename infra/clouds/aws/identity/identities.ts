@@ -28,6 +28,10 @@ export interface IdentitiesArgs {
   readonly scope: pulumi.Output<BucketScope>;
 }
 
+/** Life of a lent credential, and the most that its role permits; undefined: an hour, the default of both. */
+export const vendingSeconds = ({ tableService: { vendingHours } }: AwsConfig): number | undefined =>
+  vendingHours === 1 ? undefined : vendingHours * 3600;
+
 /** One role for each identity that reaches the tables: Ray pods, table service, maintenance, Functions and the runtime's client. */
 export class Identities extends pulumi.ComponentResource {
   readonly runtime: Role;
@@ -73,6 +77,7 @@ export class Identities extends pulumi.ComponentResource {
             `${name}-vending`,
             {
               description: `Credentials that the table service of ${place.cluster} lends`,
+              maxSessionDuration: vendingSeconds(config),
               trust: trustServiceAccount(oidcProviderArn, config.namespace, tableServiceAccount),
               policies: { tables: document((at, scope) => vendingPolicy(at, scope, config.tableService.writes)) },
             },

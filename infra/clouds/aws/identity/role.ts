@@ -10,6 +10,8 @@ export interface RoleArgs {
   readonly trust: PolicyDocument | pulumi.Input<string>;
   /** The role's own policy documents, by name. */
   readonly policies?: Readonly<Record<string, pulumi.Input<string>>>;
+  /** Maximum life of a session, in seconds; AWS permits an hour by default. */
+  readonly maxSessionDuration?: number | undefined;
   /** ARNs of AWS managed policies, by a short name. */
   readonly managedPolicies?: Readonly<Record<string, string>>;
 }
@@ -27,6 +29,7 @@ export class Role extends pulumi.ComponentResource {
         ...(args.roleName === undefined ? {} : { name: args.roleName }),
         description: args.description,
         assumeRolePolicy: isDocument(args.trust) ? JSON.stringify(args.trust) : args.trust,
+        ...(args.maxSessionDuration === undefined ? {} : { maxSessionDuration: args.maxSessionDuration }),
       },
       { parent: this },
     );
