@@ -185,6 +185,34 @@ export function dashboardRows(namespace: string): readonly DashboardRow[] {
       ],
     },
     {
+      title: "Jobs",
+      panels: [
+        {
+          title: "Jobs by state",
+          unit: "short",
+          // Every replica counts the same jobs.
+          queries: { "{{type}}: {{state}}": `max by (type, state) (lakehead_jobs{${service}})` },
+        },
+        {
+          title: "Ended jobs",
+          unit: "cps",
+          queries: { "{{type}}: {{state}}": rate("lakehead_jobs_ended_total", "type, state") },
+        },
+        {
+          title: "Duration of jobs, p99",
+          unit: "s",
+          queries: {
+            "{{type}}": `histogram_quantile(0.99, ${rate("lakehead_job_duration_seconds_bucket", "le, type")})`,
+          },
+        },
+        {
+          title: "Rows of jobs",
+          unit: "cps",
+          queries: { "{{type}}: {{outcome}}": rate("lakehead_job_rows_total", "type, outcome") },
+        },
+      ],
+    },
+    {
       title: "Ray",
       panels: [
         {

@@ -83,6 +83,7 @@ export function scraperOf(monitoring: Config["monitoring"], { managedMetrics }: 
   if (monitoring.mode === "none") return undefined;
   if (managedMetrics?.kinds === "google")
     return { namespace: "gmp-system", labels: { "app.kubernetes.io/name": "collector" } };
+  // The operator's own labels: applicationNameLabelValue in its pkg/prometheus/server and pkg/prometheus/agent.
   const name = managedMetrics === undefined ? "prometheus" : "prometheus-agent";
   return {
     namespace: monitoring.namespace,

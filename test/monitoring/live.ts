@@ -73,13 +73,16 @@ async function startRay(python: string, home: string, namespace: string): Promis
 }
 
 /** Calls whose series the dashboard reads. */
-async function load(service: ServiceProcess): Promise<void> {
+async function load(service: ServiceProcess, turn: number): Promise<void> {
   const query = { k: 5, vector: { single_vector: vectorOf(1) } };
   await service.call("query", "docs", { ...query, columns: { column_names: ["id"] } });
   await service.call("count_rows", "docs", { predicate: "id > 3" });
   await service.call("explain_plan", "docs", { query });
   await service.call("update", "plain", { updates: [["text", "'new'"]], predicate: "id = 1" });
   await service.call("stats", "docs");
+  const column = `computed_${turn}`;
+  await service.call("add_columns", "plain", { new_columns: [{ name: column, computed: "id * 2" }] });
+  await service.call("backfill_column", "plain", { column });
 }
 
 export interface Asked {
@@ -178,7 +181,7 @@ async function ask(prometheus: string, namespace: string, service: ServiceProces
   const expected = all.filter(({ query }) => reasonOf(query) === undefined);
   let missing = expected;
   for (let tries = 0; missing.length > 0 && tries < 80; tries++) {
-    await load(service);
+    await load(service, tries);
     await sleep(3000);
     const found = await Promise.all(missing.map(hasData));
     missing = missing.filter((_, index) => found[index] === false);
