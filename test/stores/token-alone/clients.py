@@ -9,6 +9,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import lance
 import lance_namespace
@@ -112,13 +113,24 @@ def by_lancedb(table_id: list[str], seconds: float) -> None:
     import lancedb
 
     db = lancedb.connect_namespace(PARAMETERS["namespace_impl"], PROPERTIES)
+    by_database(db, "optimize", table_id, seconds)
+
+
+def by_geneva(table_id: list[str], seconds: float) -> None:
+    import geneva
+
+    db = geneva.connect(namespace_client_impl=PARAMETERS["namespace_impl"], namespace_client_properties=PROPERTIES)
+    by_database(db, "compact_files", table_id, seconds)
+
+
+def by_database(db: Any, compact: str, table_id: list[str], seconds: float) -> None:
     at = {"name": table_id[-1], "namespace_path": table_id[:-1]}
     table = db.create_table(data=reader(seconds), **at)
     done("create")
     table.add(FEW)
     done("append")
     same(db.open_table(**at).count_rows(), ALL + ROWS)
-    same(len(table.search().where("id = 1").select(["id"]).to_list()), 2)
+    same(table.search().where("id = 1").select(["id"]).to_arrow().num_rows, 2)
     done("read")
     time.sleep(seconds)
     # With a handle that is older than its session.
@@ -126,7 +138,7 @@ def by_lancedb(table_id: list[str], seconds: float) -> None:
     table.update(where="id = 2", values={"id": 100})
     same(table.count_rows("id = 100"), 2)
     done("delete, update")
-    table.optimize()
+    getattr(table, compact)()
     same(table.count_rows(), ALL + ROWS - 2)
     done("compact")
     db.create_table(data=FEW, mode="overwrite", **at)
@@ -223,34 +235,6 @@ def by_duckdb(table_id: list[str], seconds: float) -> None:
     same(connection.execute(f"SELECT sum(id) FROM {table}").fetchall(), [(49,)])
     done("delete, update")
     remove(table_id)
-
-
-def by_geneva(table_id: list[str], seconds: float) -> None:
-    import geneva
-
-    db = geneva.connect(namespace_client_impl=PARAMETERS["namespace_impl"], namespace_client_properties=PROPERTIES)
-    at = {"name": table_id[-1], "namespace_path": table_id[:-1]}
-    table = db.create_table(data=reader(seconds), **at)
-    done("create")
-    table.add(FEW)
-    done("append")
-    same(db.open_table(**at).count_rows(), ALL + ROWS)
-    done("read")
-    time.sleep(seconds)
-    # With a handle that is older than its session.
-    table.delete("id = 1")
-    table.update(where="id = 2", values={"id": 100})
-    same(table.count_rows("id = 100"), 2)
-    done("delete, update")
-    table.compact_files()
-    same(table.count_rows(), ALL + ROWS - 2)
-    done("compact")
-    db.create_table(data=FEW, mode="overwrite", **at)
-    same(db.open_table(**at).count_rows(), ROWS)
-    done("overwrite")
-    db.drop_table(**at)
-    same(table_id[-1] in tables(table_id[:-1]), False)
-    done("drop")
 
 
 CLIENTS = {
