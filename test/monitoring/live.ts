@@ -15,14 +15,17 @@ import { freePorts } from "../../tools/parts/free-port.ts";
 import { type Running, startProcess } from "../support/process.ts";
 import { type ServiceProcess, startReadyServiceProcess } from "../support/service-process.ts";
 import { testTables, vectorOf } from "../support/tables.ts";
+import { startOperator } from "./operator.ts";
 import { end, startPrometheus } from "./prometheus.ts";
 import { type Pod, type PodMonitor, scrapeConfigs } from "./scrape.ts";
 
 /** Series that one service and one Ray without Kubernetes do not have, each with its reason. */
-const absent: readonly (readonly [metric: RegExp, reason: string])[] = [
+const absent = (operator: boolean): readonly (readonly [metric: RegExp, reason: string])[] => [
   [/^kube_/, "kube-state-metrics needs a cluster"],
   [/^DCGM_/, "dcgm-exporter needs a GPU"],
-  [/^(kuberay_|controller_runtime_)/, "the operator needs a cluster"],
+  ...(operator
+    ? []
+    : [[/^(kuberay_|controller_runtime_)/, "the operator needs the parts of npm run build:e2e"] as const]),
   [/^lakehead_admission_refusals_total$/, "no call was refused"],
   [/^lakehead_worker_ends_total$/, "no worker ended"],
   [/^lakehead_credentials_lent_total$/, "needs a cloud that lends credentials: npm run test:stores"],
@@ -40,8 +43,8 @@ const metricsOf = (expr: string): string[] => [
   ),
 ];
 
-const reasonOf = (expr: string): string | undefined =>
-  absent.find(([metric]) => metricsOf(expr).some((one) => metric.test(one)))?.[1];
+const reasonOf = (expr: string, operator: boolean): string | undefined =>
+  absent(operator).find(([metric]) => metricsOf(expr).some((one) => metric.test(one)))?.[1];
 
 /** The metrics of node, autoscaler and dashboard, each at a port of its own: another Ray of this machine may have the usual ones. */
 async function startRay(python: string, home: string, namespace: string): Promise<{ process: Running; pod: Pod }> {
@@ -101,12 +104,14 @@ export async function askEveryQuery(
   python: string,
   namespace: string,
   monitors: readonly PodMonitor[],
+  log: (line: string) => void,
 ): Promise<Asked> {
   const folder = await mkdtemp(join(tmpdir(), "lakehead-metrics-"));
   // Sockets have short paths.
   const rayHome = await mkdtemp("/tmp/ray");
   const processes: Running[] = [];
   let service: ServiceProcess | undefined;
+  const operator = await startOperator(namespace, log);
   try {
     await writeTables(join(folder, "tables"), testTables);
     service = await startReadyServiceProcess({
@@ -124,6 +129,7 @@ export async function askEveryQuery(
         ports: { http: service.port, operations },
       },
       ray.pod,
+      ...(operator === undefined ? [] : [operator.pod]),
     ];
     await writeFile(join(folder, "rules.yaml"), stringify({ groups: ruleGroups(namespace) }));
     const prometheus = await startPrometheus(folder, {
@@ -132,10 +138,11 @@ export async function askEveryQuery(
       scrape_configs: monitors.flatMap((monitor) => scrapeConfigs(monitor, pods)),
     });
     processes.push(prometheus.process);
-    return await ask(prometheus.url, namespace, service);
+    return await ask(prometheus.url, namespace, { service, operator: operator !== undefined });
   } finally {
     await end(processes);
     await service?.kill();
+    await operator?.close();
     await rm(folder, { recursive: true, force: true });
     await rm(rayHome, { recursive: true, force: true });
   }
@@ -169,7 +176,12 @@ function selectorOf(expr: string, metric: string): string {
   return `${metric}{${[...labels.matchAll(/\b(?:job|namespace|exported_namespace)="[^"]*"/g)].join(",")}}`;
 }
 
-async function ask(prometheus: string, namespace: string, service: ServiceProcess): Promise<Asked> {
+interface Scraped {
+  readonly service: ServiceProcess;
+  readonly operator: boolean;
+}
+
+async function ask(prometheus: string, namespace: string, { service, operator }: Scraped): Promise<Asked> {
   // biome-ignore lint/suspicious/noExplicitAny: Prometheus's answers
   const get = async (path: string): Promise<any> => (await fetch(`${prometheus}/api/v1/${path}`)).json();
   const hasData = async ({ what, query }: Question): Promise<boolean> => {
@@ -178,7 +190,7 @@ async function ask(prometheus: string, namespace: string, service: ServiceProces
     return data.result.length > 0;
   };
   const all = questions(namespace);
-  const expected = all.filter(({ query }) => reasonOf(query) === undefined);
+  const expected = all.filter(({ query }) => reasonOf(query, operator) === undefined);
   let missing = expected;
   for (let tries = 0; missing.length > 0 && tries < 80; tries++) {
     await load(service, tries);
@@ -189,7 +201,7 @@ async function ask(prometheus: string, namespace: string, service: ServiceProces
   const faults = missing.map(({ what, query }) => `${what}: no data: ${query}`);
   const without = new Map<string, number>();
   for (const question of all) {
-    const reason = reasonOf(question.query);
+    const reason = reasonOf(question.query, operator);
     if (reason === undefined) continue;
     if (await hasData(question)) faults.push(`${question.what}: has data, although ${reason}: ${question.query}`);
     else without.set(reason, (without.get(reason) ?? 0) + 1);
@@ -197,8 +209,9 @@ async function ask(prometheus: string, namespace: string, service: ServiceProces
   const { data: targets } = await get("targets?state=active");
   for (const { scrapeUrl, health, lastError } of targets.activeTargets)
     if (health !== "up") faults.push(`target ${scrapeUrl} is ${health}: ${lastError}`);
-  // The service, and the head's three ports.
-  if (targets.activeTargets.length !== 4) faults.push(`${targets.activeTargets.length} targets, and not 4`);
+  // The service, the head's three ports, and the operator.
+  const count = operator ? 5 : 4;
+  if (targets.activeTargets.length !== count) faults.push(`${targets.activeTargets.length} targets, and not ${count}`);
   const { data: rules } = await get("rules");
   for (const { name, health, lastError } of rules.groups.flatMap((group: { rules: unknown[] }) => group.rules))
     if (health !== "ok") faults.push(`rule ${name} is ${health}: ${lastError}`);

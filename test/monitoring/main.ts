@@ -83,7 +83,7 @@ try {
     print(`skipped a real Prometheus on the service and on Ray: ${missing}`);
   } else {
     const monitors = objects.filter(({ kind }) => kind === "PodMonitor");
-    const asked = await askEveryQuery(python, namespace, monitors);
+    const asked = await askEveryQuery(python, namespace, monitors, print);
     const what = `${asked.answered} queries of alerts and dashboard have data in a real Prometheus`;
     conclude(what, asked.faults.join("\n"));
     for (const [reason, queries] of asked.without) print(`        ${queries} have none here: ${reason}`);

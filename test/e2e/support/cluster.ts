@@ -23,6 +23,8 @@ export interface ClusterOptions {
   readonly nodes?: readonly NodeSpec[];
   /** Real kubelets join instead: kwok is absent, and pods reach the API server at this address. */
   readonly kubelets?: Kubelets;
+  /** Port of the operator's metrics on the loopback; default: none that is known. */
+  readonly operatorMetrics?: number;
 }
 
 /** What a control plane needs to know of real kubelets. */
@@ -82,7 +84,7 @@ export class Cluster {
   }
 
   /** @throws MissingPart when a part can neither be found nor built */
-  static async start({ log, nodes = [], kubelets }: ClusterOptions): Promise<Cluster> {
+  static async start({ log, nodes = [], kubelets, operatorMetrics }: ClusterOptions): Promise<Cluster> {
     const binaries = await findBinaries(log, kubelets === undefined ? [...controlPlane, "kwok"] : controlPlane);
     const folder = await temporaryFolder("cluster");
     const daemons: Daemon[] = [];
@@ -133,7 +135,7 @@ export class Cluster {
         "--cidr=10.0.0.1/16",
       ]);
       await cluster.#furnish(nodes);
-      void cluster.#keepOperator(join(binaries.kuberay, "ray-operator"), kubeconfigs.kuberay, run);
+      void cluster.#keepOperator(join(binaries.kuberay, "ray-operator"), kubeconfigs.kuberay, run, operatorMetrics);
       return cluster;
     } catch (error) {
       for (const daemon of daemons) log(`--- ${daemon.name} (${daemon.over ?? "running"})\n${daemon.lastWords}`);
@@ -165,6 +167,7 @@ export class Cluster {
     command: string,
     kubeconfig: string,
     run: (name: string, command: string, args: readonly string[], more?: Partial<DaemonOptions>) => Daemon,
+    metricsPort = 0,
   ): Promise<void> {
     const established = async () => {
       if (this.#closing) return true;
@@ -183,7 +186,9 @@ export class Cluster {
         command,
         [
           "--enable-leader-election=false",
-          `--metrics-addr=127.0.0.1:0`,
+          `--metrics-addr=127.0.0.1:${metricsPort}`,
+          // As its chart has it.
+          "--enable-metrics=true",
           `--health-probe-bind-address=127.0.0.1:${port}`,
         ],
         { env: { ...process.env, KUBECONFIG: kubeconfig } },
