@@ -1,12 +1,11 @@
 import { readdirSync } from "node:fs";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Field, FixedSizeBinary, FixedSizeList, Float32, Int64, Schema, Struct } from "apache-arrow";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { asRows, streamOf, writesOn } from "../service/writes/support.ts";
+import { makeDirectory } from "../support/directory.ts";
 import { testToken } from "../support/request.ts";
 import { type ServiceProcess, startReadyServiceProcess } from "../support/service-process.ts";
 import { staticToken } from "../support/static-token.ts";
@@ -24,14 +23,11 @@ let home: string;
 /** Of every test whose claim needs no variable of its own. */
 let common: ServiceProcess;
 beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), "lakehead-bounds-"));
+  home = await makeDirectory();
   await makeHeavyTables(home, versions);
   common = await launch({ LAKEHEAD_WORKER_MEMORY_BYTES: String(2048 * mebibyte) });
 }, 240_000);
-afterAll(async () => {
-  await common.kill();
-  await rm(home, { recursive: true, force: true });
-});
+afterAll(() => common.kill());
 
 /** A service of one test. */
 const start = async (...how: Parameters<typeof launch>): Promise<ServiceProcess> => {

@@ -1,9 +1,8 @@
-import { cp, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { cp } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { harmfulExpressions } from "../service/guard/expression/support/harmful-expressions.ts";
 import { makeExpressionTable } from "../service/guard/expression/support/table.ts";
+import { makeDirectory } from "../support/directory.ts";
 import type { Answer } from "../support/request.ts";
 import { callOperation } from "../support/service.ts";
 import { type ServiceProcess, startReadyServiceProcess } from "../support/service-process.ts";
@@ -66,7 +65,7 @@ const harmlessCalls: Readonly<Record<string, () => Promise<{ readonly status: nu
 };
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "lakehead-isolated-"));
+  directory = await makeDirectory();
   await cp(inject("tables"), directory, { recursive: true });
   await makeExpressionTable(directory, "kinds");
   service = await startReadyServiceProcess({
@@ -89,10 +88,7 @@ beforeAll(async () => {
   await done;
 }, 240_000);
 
-afterAll(async () => {
-  await service?.kill();
-  await rm(directory, { recursive: true, force: true });
-});
+afterAll(() => service?.kill());
 
 describe("with the guard off and isolation on", () => {
   test.each(deadly.map(({ name }) => [name]))("%s ends its worker process, and the response says so", (name) => {

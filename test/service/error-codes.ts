@@ -1,8 +1,9 @@
-import { readdir, writeFile } from "node:fs/promises";
+import { cp, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect } from "vitest";
+import { expect, inject } from "vitest";
 import { scopes } from "../../service/auth/index.ts";
 import { type ErrorCode, errorKinds } from "../../service/errors.ts";
+import { makeDirectory } from "../support/directory.ts";
 import { possible } from "../support/matrix.ts";
 import type { Answer } from "../support/request.ts";
 import { staticToken } from "../support/static-token.ts";
@@ -31,6 +32,14 @@ export const errorCodesOf = (label: string): readonly ErrorCode[] =>
 export const breakTable = async (directory: string): Promise<void> => {
   const versions = join(directory, "_versions");
   for (const file of await readdir(versions)) await writeFile(join(versions, file), "not a manifest");
+};
+
+/** A database with a corrupt list of namespaces. */
+export const brokenRoot = async (): Promise<string> => {
+  const home = await makeDirectory();
+  await cp(inject("tables"), home, { recursive: true });
+  await breakTable(join(home, "__manifest"));
+  return home;
 };
 
 /** Sends bursts until two requests overlap. */

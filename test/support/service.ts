@@ -1,10 +1,10 @@
-import { cp, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { cp, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, inject } from "vitest";
 import { readConfig } from "../../service/config/config.ts";
 import { type Service, startService } from "../../service/start.ts";
 import { createLog } from "../../service/telemetry/log.ts";
+import { makeDirectory } from "./directory.ts";
 import { record } from "./matrix.ts";
 import { labelOf } from "./openapi.ts";
 import { type Answer, type CallOptions, sendRequest, testToken } from "./request.ts";
@@ -31,8 +31,6 @@ export interface ServiceOptions {
   readonly tokens?: readonly StaticToken[];
   /** A database that exists; default is a copy of the test tables. */
   readonly database?: string;
-  /** Where the copy is; default is the directory for temporary files. */
-  readonly home?: string;
 }
 
 /** The service's default, which starts worker processes: for tests whose result may depend on them. */
@@ -43,7 +41,7 @@ export const isolated = { LAKEHEAD_ISOLATION: "analyze" } as const;
  * processes, which take most of the time that a service takes to start: see `isolated`.
  */
 export const startTestService = async (options: ServiceOptions = {}): Promise<TestService> => {
-  const home = await mkdtemp(join(options.home ?? tmpdir(), "lakehead-test-"));
+  const home = await makeDirectory();
   const directory = options.database ?? join(home, "data");
   if (options.database === undefined) await cp(inject("tables"), directory, { recursive: true });
   const log: Record<string, unknown>[] = [];
@@ -111,7 +109,7 @@ export const useSharedService = (environment: ServiceOptions["environment"] = {}
   useStarted(
     () => {
       const key = JSON.stringify(environment);
-      const running = shared.get(key) ?? startTestService({ environment, home: dirname(inject("tables")) });
+      const running = shared.get(key) ?? startTestService({ environment });
       shared.set(key, running);
       return running;
     },

@@ -1,9 +1,9 @@
-import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, test } from "vitest";
 import { functionOperations } from "../../../service/operations/index.ts";
 import { addressOf, type Operation } from "../../../service/operations/operation.ts";
+import { makeDirectory } from "../../support/directory.ts";
 import { labelOf } from "../../support/openapi.ts";
 import type { Answer, CallOptions } from "../../support/request.ts";
 import { type TestService, useService } from "../../support/service.ts";
@@ -30,7 +30,7 @@ beforeAll(() => breakTable(join(service.directory, "docs.lance")));
 
 /** Records of Functions and of their sources that cannot be read. */
 const brokenRecords = async (): Promise<string> => {
-  const directory = await mkdtemp(join(tmpdir(), "lakehead-broken-"));
+  const directory = await makeDirectory();
   for (const name of ["functions", "function_sources"]) {
     const versions = join(directory, "_lakehead", `${name}.lance`, "_versions");
     await mkdir(versions, { recursive: true });

@@ -1,10 +1,8 @@
 import { createHash } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { Functions, type NewVersion } from "../../../service/functions/index.ts";
 import { LanceFunctionStore } from "../../../service/lance/records/function-store.ts";
+import { makeDirectory } from "../../support/directory.ts";
 import { testToken } from "../../support/request.ts";
 import { startTestService, useService } from "../../support/service.ts";
 import { staticToken } from "../../support/static-token.ts";
@@ -248,7 +246,7 @@ describe("the store of Functions", () => {
   });
 
   test("numbers of versions are given once to processes that register at the same time", async () => {
-    const uri = await mkdtemp(join(tmpdir(), "lakehead-functions-"));
+    const uri = await makeDirectory();
     const processes = [1, 2, 3].map(
       () => new Functions(new LanceFunctionStore({ uri, storageOptions: {} }, caches), { maxVersions: 100 }),
     );
@@ -262,12 +260,11 @@ describe("the store of Functions", () => {
       expect(again).toEqual(made[0]);
     } finally {
       await Promise.all(processes.map((each) => each.close()));
-      await rm(uri, { recursive: true, force: true });
     }
   });
 
   test("a source is kept while a version has it, and removed some time after the last", async () => {
-    const uri = await mkdtemp(join(tmpdir(), "lakehead-functions-"));
+    const uri = await makeDirectory();
     let now = 1e12;
     const store = new LanceFunctionStore({ uri, storageOptions: {} }, caches, () => now);
     const functions = new Functions(store, { maxVersions: 100 }, () => now);
@@ -287,7 +284,6 @@ describe("the store of Functions", () => {
       expect(await functions.register(versionOf("c"))).toBeUndefined();
     } finally {
       await functions.close();
-      await rm(uri, { recursive: true, force: true });
     }
   });
 });

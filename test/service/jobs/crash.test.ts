@@ -1,9 +1,8 @@
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "@lancedb/lancedb";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { makeDirectory } from "../../support/directory.ts";
 import { type ServiceProcess, startReadyServiceProcess } from "../../support/service-process.ts";
 
 const rows = 200_000;
@@ -12,7 +11,7 @@ const expression = "sqrt(abs(x)) * 2 + x";
 let home: string;
 const started: ServiceProcess[] = [];
 beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), "lakehead-job-crash-"));
+  home = await makeDirectory();
   const connection = await connect(home);
   const made = Array.from({ length: rows }, (_, id) => ({ id, x: id / 7 }));
   await connection.createTable("t", made);
@@ -20,7 +19,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   for (const service of started.splice(0)) await service.kill();
-  await rm(home, { recursive: true, force: true });
 });
 
 const start = async (): Promise<ServiceProcess> => {

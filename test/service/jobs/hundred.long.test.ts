@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { makeDirectory } from "../../support/directory.ts";
 import { type ServiceProcess, startReadyServiceProcess } from "../../support/service-process.ts";
 import { staticToken } from "../../support/static-token.ts";
 import { asRows, plainStream, writesOn } from "../writes/support.ts";
@@ -14,16 +12,13 @@ const tables = 10;
 let home: string;
 let service: ServiceProcess;
 beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), "lakehead-hundred-"));
+  home = await makeDirectory();
   service = await startReadyServiceProcess({
     tokens: [staticToken("other", other)],
     environment: { ...writesOn, LAKEHEAD_DATABASE: home, LAKEHEAD_JOBS_MAX: "256" },
   });
 }, 180_000);
-afterAll(async () => {
-  await service?.stop();
-  await rm(home, { recursive: true, force: true });
-});
+afterAll(() => service?.stop());
 
 const makeTable = async (name: string): Promise<void> => {
   await service.call("create", name, undefined, asRows(plainStream([1, 2, 3])));

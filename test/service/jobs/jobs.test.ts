@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { tableFromIPC } from "apache-arrow";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -9,6 +6,7 @@ import { type JobContext, JobFailed, type JobHandler, type JobRecord, Jobs } fro
 import type { JobLimits } from "../../../service/jobs/record.ts";
 import { LanceJobStore } from "../../../service/lance/records/job-store.ts";
 import { createLog } from "../../../service/telemetry/log.ts";
+import { makeDirectory } from "../../support/directory.ts";
 
 const caches = { indexBytes: 2 ** 24, metadataBytes: 2 ** 24 };
 const limits: JobLimits = { maxJobs: 8, concurrency: 2, maxMs: 60_000, leaseMs: 1500, keptMs: 3_600_000 };
@@ -17,11 +15,10 @@ const log = createLog("silent", { write: () => undefined });
 let home: string;
 const opened: Jobs[] = [];
 beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), "lakehead-jobs-"));
+  home = await makeDirectory();
 });
 afterEach(async () => {
   for (const jobs of opened.splice(0)) await jobs.stop();
-  await rm(home, { recursive: true, force: true });
 });
 
 interface Replica {

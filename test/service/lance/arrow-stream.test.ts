@@ -1,10 +1,10 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { tableFromIPC } from "apache-arrow";
 import { describe, expect, test } from "vitest";
 import { ServiceError } from "../../../service/errors.ts";
 import { outlineOf, readStreamFile, type Stream, toArrowFile } from "../../../service/lance/arrow/stream.ts";
+import { makeDirectory } from "../../support/directory.ts";
 import { dictionary, lz4, uncompressed, zstd } from "../writes/streams.ts";
 import { plainSchema, plainStream, streamOf } from "../writes/support.ts";
 
@@ -55,20 +55,18 @@ describe("a stream as a file", () => {
   });
 
   test("is the same when the stream was read from a file", async () => {
-    const path = join(await mkdtemp(join(tmpdir(), "lakehead-stream-")), "rows");
+    const path = join(await makeDirectory(), "rows");
     // A file that is used again has bytes of an earlier stream behind it.
     await writeFile(path, Buffer.concat([lz4, uncompressed]));
     const bytes = readStreamFile({ path, size: lz4.byteLength });
     const read = toArrowFile([{ bytes, outline: outlineOf(bytes), hasRoom: true }]);
     expect(read.equals(toArrowFile([{ bytes: lz4, outline: outlineOf(lz4) }]))).toBe(true);
-    await rm(dirname(path), { recursive: true });
   });
 
   test("is not made of a file that is too short", async () => {
-    const path = join(await mkdtemp(join(tmpdir(), "lakehead-stream-")), "rows");
+    const path = join(await makeDirectory(), "rows");
     await writeFile(path, lz4.subarray(1));
     expect(() => readStreamFile({ path, size: lz4.byteLength })).toThrow("shorter");
-    await rm(dirname(path), { recursive: true });
   });
 
   test("keeps dictionaries", () => {

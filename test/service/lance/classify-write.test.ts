@@ -1,5 +1,4 @@
-import { cp, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import type { Connection } from "@lancedb/lancedb";
 import {
@@ -32,6 +31,7 @@ import {
   type WriteCalls,
   type WriteTarget,
 } from "../../../service/lance/writes/write-calls.ts";
+import { makeDirectory } from "../../support/directory.ts";
 import { lz4 } from "../writes/streams.ts";
 import { plainSchema, plainStream, streamOf } from "../writes/support.ts";
 
@@ -54,7 +54,7 @@ const wholeView = { source: tableOf("many"), select: undefined, filter: undefine
 const expression = (text: string): VerifiedExpression => text as VerifiedExpression;
 
 beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), "lakehead-classify-write-"));
+  home = await makeDirectory();
   await cp(inject("tables"), join(home, "data"), { recursive: true });
   const caches = { indexBytes: 2 ** 24, metadataBytes: 2 ** 24 };
   connection = new LazyConnection({ uri: join(home, "data"), storageOptions: {} }, caches, undefined);
@@ -76,10 +76,7 @@ beforeAll(async () => {
     "create",
   );
 });
-afterAll(async () => {
-  await connection.close();
-  await rm(home, { recursive: true, force: true });
-});
+afterAll(() => connection.close());
 
 /** The SDK's own method does not know the type of blobs. */
 interface NativeConnection {

@@ -1,9 +1,9 @@
-import { cp, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { BooleanQuery, type Connection, connect, MatchQuery, Occur, type Table } from "@lancedb/lancedb";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { classify, isGone } from "../../../service/lance/errors/classify.ts";
+import { makeDirectory } from "../../support/directory.ts";
 import { dimensions } from "../../support/tables.ts";
 
 /** Each row provokes an error of the real database, so it fails if the SDK changes a text. */
@@ -12,14 +12,13 @@ let connection: Connection;
 let docs: Table;
 
 beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), "lakehead-classify-"));
+  home = await makeDirectory();
   await cp(inject("tables"), join(home, "data"), { recursive: true });
   connection = await connect(join(home, "data"));
   docs = await connection.openTable("docs");
 });
 afterAll(async () => {
   connection.close();
-  await rm(home, { recursive: true, force: true });
 });
 
 const vector = new Float32Array(dimensions);

@@ -1,8 +1,8 @@
-import { mkdtemp, rm, symlink } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { type Connection, connect, type Table } from "@lancedb/lancedb";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { makeDirectory } from "../../support/directory.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
 
 const nested = "prod$vectors$docs";
@@ -18,7 +18,7 @@ beforeEach(async () => {
   service = await startTestService({
     environment: { LAKEHEAD_CONSISTENCY_SECONDS: "0.3", LAKEHEAD_PINNED_SECONDS: "1" },
   });
-  home = await mkdtemp(join(tmpdir(), "lakehead-names-"));
+  home = await makeDirectory();
   await symlink(join(service.directory, "__manifest"), join(home, "names.lance"));
   connection = await connect(home);
   names = await connection.openTable("names");
@@ -26,7 +26,6 @@ beforeEach(async () => {
 afterEach(async () => {
   connection.close();
   await service.stop();
-  await rm(home, { recursive: true, force: true });
 });
 
 const poll = { timeout: 10_000, interval: 50 };

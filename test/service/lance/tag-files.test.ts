@@ -1,8 +1,8 @@
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, unlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, mkdir, readdir, readFile, rm, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { connect } from "@lancedb/lancedb";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
+import { makeDirectory } from "../../support/directory.ts";
 import { useService } from "../../support/service.ts";
 import { type ServiceProcess, startReadyServiceProcess } from "../../support/service-process.ts";
 
@@ -98,17 +98,14 @@ describe("on a full disk", () => {
   let home: string;
   let service: ServiceProcess;
   beforeAll(async () => {
-    home = await mkdtemp(join(tmpdir(), "lakehead-full-"));
+    home = await makeDirectory();
     await cp(inject("tables"), home, { recursive: true });
     const connection = await connect(home);
     await (await (await connection.openTable("docs")).tags()).create("kept", 1);
     connection.close();
     service = await startReadyServiceProcess({ environment: { LAKEHEAD_DATABASE: home }, fullDisk: true });
   });
-  afterAll(async () => {
-    await service.stop();
-    await rm(home, { recursive: true, force: true });
-  });
+  afterAll(() => service.stop());
 
   const refused = { status: 503, body: { code: 17, error: expect.stringContaining("no space left") } };
 

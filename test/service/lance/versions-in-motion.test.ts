@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type Connection, connect } from "@lancedb/lancedb";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { makeDirectory } from "../../support/directory.ts";
 import { useService } from "../../support/service.ts";
 
 const versions = 150;
@@ -10,12 +8,11 @@ const versions = 150;
 let directory: string;
 let connection: Connection;
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "lakehead-versions-test-"));
+  directory = await makeDirectory();
   connection = await connect(directory);
 });
 afterAll(async () => {
   connection.close();
-  await rm(directory, { recursive: true });
 });
 const service = useService(() => ({ database: directory, environment: { LAKEHEAD_CONSISTENCY_SECONDS: "0" } }));
 

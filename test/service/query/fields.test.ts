@@ -11,207 +11,131 @@ const service = useSharedService();
 const scan: Fields = { k: 5 };
 const textSearch: Fields = { k: 5, full_text_query: { query: "hello", columns: ["text"] } };
 
-interface Effect {
-  readonly field: string;
+type Effect = readonly [
+  field: string,
   /** The query that the field is added to. */
-  readonly base: Fields;
-  readonly added: Fields;
+  base: Fields,
+  added: Fields,
   /** Text of the plan with the field only. */
-  readonly appears?: string | RegExp;
+  appears: string | RegExp | undefined,
   /** Text of the plan without the field only. */
-  readonly vanishes?: string | RegExp;
-}
+  vanishes?: string | RegExp,
+];
 
 const effects: readonly Effect[] = [
-  { field: "k of a scan", base: { k: 7 }, added: { k: 5 }, appears: "range_before=Some(0..5)", vanishes: "0..7" },
-  { field: "k 0 of a scan", base: scan, added: { k: 0 }, appears: "range_before=Some(0..0)" },
-  { field: "k 2^63-1 of a scan", base: scan, added: { k: noLimit }, appears: "range_before=None" },
-  { field: "k of a vector search", base: search, added: { k: 9 }, appears: "k=9,", vanishes: "k=5," },
-  { field: "k of a text search", base: textSearch, added: { k: 9 }, appears: "TopK(fetch=9)" },
-  { field: "vector", base: scan, added: search, appears: "KNNVectorDistance", vanishes: "range_before=Some(0..5)" },
-  {
-    field: "several vectors",
-    base: search,
-    added: { vector: [vectorOf(1), vectorOf(2)] },
-    appears: "1 as query_index",
-  },
-  {
-    field: "vector_column",
-    base: search,
-    added: { vector_column: "other" },
-    appears: "other_idx",
-    vanishes: "vector_idx",
-  },
-  { field: "bypass_vector_index", base: search, added: { bypass_vector_index: true }, vanishes: "ANNSubIndex" },
-  { field: "column names", base: scan, added: { columns: ["id", "score"] }, appears: "projection=[id, score]" },
-  { field: "column aliases", base: scan, added: { columns: { next: "id + 1" } }, appears: "id@0 + 1 as next" },
-  { field: "columns of a vector search", base: search, added: { columns: ["id"] }, vanishes: "as title" },
-  {
-    field: "distance_type cosine",
-    base: search,
-    added: { distance_type: "cosine" },
-    appears: "metric=cosine",
-    vanishes: "metric=l2",
-  },
-  {
-    field: "distance_type dot",
-    base: search,
-    added: { distance_type: "dot" },
-    appears: "metric=dot",
-    vanishes: "metric=l2",
-  },
-  {
-    field: "distance_type inner_product",
-    base: search,
-    added: { distance_type: "Inner_Product" },
-    appears: "metric=dot",
-  },
-  { field: "fast_search of a vector", base: search, added: { fast_search: true }, vanishes: "UnionExec" },
-  { field: "fast_search of a text", base: textSearch, added: { fast_search: true }, vanishes: "FlatMatchQuery" },
-  {
-    field: "filter on an indexed column",
-    base: scan,
-    added: { filter: "id < 100" },
-    appears: "ScalarIndexQuery: query=[id < 100]",
-  },
-  { field: "filter on another", base: scan, added: { filter: "score < 3" }, appears: "full_filter=score < Float64(3)" },
-  { field: "filter of a text search", base: textSearch, added: { filter: "id < 9" }, appears: "query=[id < 9]@id_idx" },
-  {
-    field: "filter after a vector search",
-    base: search,
-    added: { filter: "score < 3" },
-    appears: /FilterExec: score@3 < 3\n\s+LanceRead: .*source=stream/,
-  },
-  {
-    field: "prefilter",
-    base: { ...search, filter: "score < 3" },
-    added: { prefilter: true },
-    appears: "full_filter=score < Float64(3)",
-    vanishes: "FilterExec: score@3 < 3",
-  },
-  { field: "full_text_query", base: scan, added: textSearch, appears: "MatchQuery: column=text, query=[hello]" },
-  { field: "lower_bound", base: search, added: { lower_bound: 0.25 }, appears: "FilterExec: _distance@2 >= 0.25\n" },
-  { field: "upper_bound", base: search, added: { upper_bound: 0.75 }, appears: "FilterExec: _distance@2 < 0.75\n" },
-  {
-    field: "both bounds",
-    base: search,
-    added: { lower_bound: 0.25, upper_bound: 0.75 },
-    appears: "_distance@2 >= 0.25 AND _distance@2 < 0.75",
-  },
-  {
-    field: "nprobes",
-    base: search,
-    added: { nprobes: 3 },
-    appears: "minimum_nprobes=3, maximum_nprobes=Some(3)",
-    vanishes: "minimum_nprobes=20, maximum_nprobes=Some(20)",
-  },
-  { field: "minimum_nprobes", base: search, added: { minimum_nprobes: 4 }, appears: "minimum_nprobes=4," },
-  {
-    field: "minimum_nprobes above the default",
-    base: search,
-    added: { minimum_nprobes: 25 },
-    appears: "minimum_nprobes=25, maximum_nprobes=Some(25)",
-  },
-  {
-    field: "minimum_nprobes beside nprobes",
-    base: { ...search, nprobes: 9 },
-    added: { minimum_nprobes: 2 },
-    appears: "minimum_nprobes=2,",
-    vanishes: "minimum_nprobes=9",
-  },
-  {
-    field: "maximum_nprobes",
-    base: search,
-    added: { maximum_nprobes: 30 },
-    appears: "minimum_nprobes=20, maximum_nprobes=Some(30)",
-  },
-  {
-    field: "maximum_nprobes beside nprobes",
-    base: { ...search, nprobes: 9 },
-    added: { maximum_nprobes: 30 },
-    appears: "minimum_nprobes=20, maximum_nprobes=Some(30)",
-    vanishes: "minimum_nprobes=9",
-  },
-  {
-    field: "maximum_nprobes below the default minimum",
-    base: search,
-    added: { maximum_nprobes: 3 },
-    appears: "minimum_nprobes=3, maximum_nprobes=Some(3)",
-  },
-  {
-    field: "maximum_nprobes 0",
-    base: search,
-    added: { maximum_nprobes: 0 },
-    appears: "minimum_nprobes=20, maximum_nprobes=None",
-  },
-  {
-    field: "LanceDB's three probes",
-    base: search,
-    added: { nprobes: 7, minimum_nprobes: 5, maximum_nprobes: 6 },
-    appears: "minimum_nprobes=5, maximum_nprobes=Some(6)",
-  },
-  { field: "offset of a scan", base: scan, added: { offset: 3 }, appears: "range_before=Some(3..8)" },
-  {
-    field: "offset without a limit",
-    base: { k: noLimit },
-    added: { offset: 3 },
-    appears: "range_before=Some(3..1020)",
-  },
-  {
-    field: "offset of a vector search",
-    base: search,
-    added: { offset: 3 },
-    appears: "GlobalLimitExec: skip=3, fetch=5",
-  },
-  {
-    field: "refine_factor",
-    base: search,
-    added: { refine_factor: 4 },
-    appears: "ANNSubIndex: name=vector_idx, k=20",
-    vanishes: "ANNSubIndex: name=vector_idx, k=5",
-  },
-  { field: "version", base: scan, added: { version: 1 }, appears: "num_fragments=1", vanishes: "num_fragments=2" },
-  { field: "version of a vector search", base: search, added: { version: 3 }, vanishes: "UnionExec" },
-  { field: "branch", base: scan, added: { branch: "experiment" }, appears: "tree/experiment/data" },
-  {
-    field: "order_by",
-    base: scan,
-    added: { order_by: [{ column_name: "score" }] },
-    appears: "TopK(fetch=5), expr=[score@4 ASC NULLS LAST]",
-  },
-  {
-    field: "order_by of two, descending, nulls first",
-    base: scan,
-    added: {
+  ["k of a scan", { k: 7 }, { k: 5 }, "range_before=Some(0..5)", "0..7"],
+  ["k 0 of a scan", scan, { k: 0 }, "range_before=Some(0..0)"],
+  ["k 2^63-1 of a scan", scan, { k: noLimit }, "range_before=None"],
+  ["k of a vector search", search, { k: 9 }, "k=9,", "k=5,"],
+  ["k of a text search", textSearch, { k: 9 }, "TopK(fetch=9)"],
+  ["vector", scan, search, "KNNVectorDistance", "range_before=Some(0..5)"],
+  ["several vectors", search, { vector: [vectorOf(1), vectorOf(2)] }, "1 as query_index"],
+  ["vector_column", search, { vector_column: "other" }, "other_idx", "vector_idx"],
+  ["bypass_vector_index", search, { bypass_vector_index: true }, undefined, "ANNSubIndex"],
+  ["column names", scan, { columns: ["id", "score"] }, "projection=[id, score]"],
+  ["column aliases", scan, { columns: { next: "id + 1" } }, "id@0 + 1 as next"],
+  ["columns of a vector search", search, { columns: ["id"] }, undefined, "as title"],
+  ["distance_type cosine", search, { distance_type: "cosine" }, "metric=cosine", "metric=l2"],
+  ["distance_type dot", search, { distance_type: "dot" }, "metric=dot", "metric=l2"],
+  ["distance_type inner_product", search, { distance_type: "Inner_Product" }, "metric=dot"],
+  ["fast_search of a vector", search, { fast_search: true }, undefined, "UnionExec"],
+  ["fast_search of a text", textSearch, { fast_search: true }, undefined, "FlatMatchQuery"],
+  ["filter on an indexed column", scan, { filter: "id < 100" }, "ScalarIndexQuery: query=[id < 100]"],
+  ["filter on another", scan, { filter: "score < 3" }, "full_filter=score < Float64(3)"],
+  ["filter of a text search", textSearch, { filter: "id < 9" }, "query=[id < 9]@id_idx"],
+  [
+    "filter after a vector search",
+    search,
+    { filter: "score < 3" },
+    /FilterExec: score@3 < 3\n\s+LanceRead: .*source=stream/,
+  ],
+  [
+    "prefilter",
+    { ...search, filter: "score < 3" },
+    { prefilter: true },
+    "full_filter=score < Float64(3)",
+    "FilterExec: score@3 < 3",
+  ],
+  ["full_text_query", scan, textSearch, "MatchQuery: column=text, query=[hello]"],
+  ["lower_bound", search, { lower_bound: 0.25 }, "FilterExec: _distance@2 >= 0.25\n"],
+  ["upper_bound", search, { upper_bound: 0.75 }, "FilterExec: _distance@2 < 0.75\n"],
+  ["both bounds", search, { lower_bound: 0.25, upper_bound: 0.75 }, "_distance@2 >= 0.25 AND _distance@2 < 0.75"],
+  [
+    "nprobes",
+    search,
+    { nprobes: 3 },
+    "minimum_nprobes=3, maximum_nprobes=Some(3)",
+    "minimum_nprobes=20, maximum_nprobes=Some(20)",
+  ],
+  ["minimum_nprobes", search, { minimum_nprobes: 4 }, "minimum_nprobes=4,"],
+  [
+    "minimum_nprobes above the default",
+    search,
+    { minimum_nprobes: 25 },
+    "minimum_nprobes=25, maximum_nprobes=Some(25)",
+  ],
+  [
+    "minimum_nprobes beside nprobes",
+    { ...search, nprobes: 9 },
+    { minimum_nprobes: 2 },
+    "minimum_nprobes=2,",
+    "minimum_nprobes=9",
+  ],
+  ["maximum_nprobes", search, { maximum_nprobes: 30 }, "minimum_nprobes=20, maximum_nprobes=Some(30)"],
+  [
+    "maximum_nprobes beside nprobes",
+    { ...search, nprobes: 9 },
+    { maximum_nprobes: 30 },
+    "minimum_nprobes=20, maximum_nprobes=Some(30)",
+    "minimum_nprobes=9",
+  ],
+  [
+    "maximum_nprobes below the default minimum",
+    search,
+    { maximum_nprobes: 3 },
+    "minimum_nprobes=3, maximum_nprobes=Some(3)",
+  ],
+  ["maximum_nprobes 0", search, { maximum_nprobes: 0 }, "minimum_nprobes=20, maximum_nprobes=None"],
+  [
+    "LanceDB's three probes",
+    search,
+    { nprobes: 7, minimum_nprobes: 5, maximum_nprobes: 6 },
+    "minimum_nprobes=5, maximum_nprobes=Some(6)",
+  ],
+  ["offset of a scan", scan, { offset: 3 }, "range_before=Some(3..8)"],
+  ["offset without a limit", { k: noLimit }, { offset: 3 }, "range_before=Some(3..1020)"],
+  ["offset of a vector search", search, { offset: 3 }, "GlobalLimitExec: skip=3, fetch=5"],
+  [
+    "refine_factor",
+    search,
+    { refine_factor: 4 },
+    "ANNSubIndex: name=vector_idx, k=20",
+    "ANNSubIndex: name=vector_idx, k=5",
+  ],
+  ["version", scan, { version: 1 }, "num_fragments=1", "num_fragments=2"],
+  ["version of a vector search", search, { version: 3 }, undefined, "UnionExec"],
+  ["branch", scan, { branch: "experiment" }, "tree/experiment/data"],
+  ["order_by", scan, { order_by: [{ column_name: "score" }] }, "TopK(fetch=5), expr=[score@4 ASC NULLS LAST]"],
+  [
+    "order_by of two, descending, nulls first",
+    scan,
+    {
       order_by: [
         { column_name: "score", ascending: false },
         { column_name: "id", nulls_first: true },
       ],
     },
-    appears: "expr=[score@4 DESC NULLS LAST, id@0 ASC]",
-  },
-  {
-    field: "order_by of a vector search",
-    base: search,
-    added: { order_by: [{ column_name: "score" }] },
-    appears: "expr=[score@3 ASC NULLS LAST]",
-  },
-  {
-    field: "with_row_id of a scan",
-    base: scan,
-    added: { with_row_id: true },
-    appears: "row_id=true",
-    vanishes: "row_id=false",
-  },
-  {
-    field: "with_row_id of a vector search",
-    base: search,
-    added: { with_row_id: true },
-    appears: "_rowid@0 as _rowid]",
-  },
+    "expr=[score@4 DESC NULLS LAST, id@0 ASC]",
+  ],
+  ["order_by of a vector search", search, { order_by: [{ column_name: "score" }] }, "expr=[score@3 ASC NULLS LAST]"],
+  ["with_row_id of a scan", scan, { with_row_id: true }, "row_id=true", "row_id=false"],
+  ["with_row_id of a vector search", search, { with_row_id: true }, "_rowid@0 as _rowid]"],
 ];
 
-test.each(effects)("$field changes the plan", async ({ base, added, appears, vanishes }) => {
+const named = effects.map((effect) => [effect[0], effect] as const);
+
+test.each(named)("%s changes the plan", async (_, effect) => {
+  const [, base, added, appears, vanishes] = effect;
   const without = await explain(service, base);
   const plan = await explain(service, { ...base, ...added });
   expect(plan).not.toBe(without);
@@ -226,7 +150,7 @@ test.each(effects)("$field changes the plan", async ({ base, added, appears, van
 });
 
 test("every field of the query object has a test in this folder", () => {
-  const shown = new Set([...effects.flatMap(({ added }) => Object.keys(added)), "ef", "use_lsm"]);
+  const shown = new Set([...effects.flatMap(([, , added]) => Object.keys(added)), "ef", "use_lsm"]);
   expect(Object.keys(queryShape).filter((field) => !shown.has(field))).toEqual([]);
 });
 

@@ -1,10 +1,8 @@
-import { cp, mkdtemp, rm } from "node:fs/promises";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { blob, connect as connectDatabase } from "@lancedb/lancedb";
 import { Schema } from "apache-arrow";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { scopes } from "../../../service/auth/index.ts";
 import { readOperations as operations } from "../../../service/operations/index.ts";
 import { addressOf as addressInDocument, type Operation } from "../../../service/operations/operation.ts";
@@ -14,6 +12,7 @@ import { isolated, type TestService, useService } from "../../support/service.ts
 import { staticToken } from "../../support/static-token.ts";
 import {
   breakTable,
+  brokenRoot,
   checkError,
   crowdedEnvironment,
   errorCodesOf,
@@ -46,23 +45,12 @@ beforeAll(async () => {
   await Promise.all([service, crowded].map(({ directory }) => makeBlobs(directory)));
   await breakTable(join(service.directory, "plain.lance"));
 });
-afterAll(() => rm(home, { recursive: true, force: true }));
 
 /** Creates the table `blobs`, with one blob in the column `image`. */
 const makeBlobs = async (directory: string): Promise<void> => {
   const connection = await connectDatabase(directory);
   await connection.createTable("blobs", [{ image: Buffer.from("bytes") }], { schema: new Schema([blob("image")]) });
   connection.close();
-};
-
-let home = "";
-
-/** A database with a corrupt list of namespaces. */
-const brokenRoot = async (): Promise<string> => {
-  home = await mkdtemp(join(tmpdir(), "lakehead-broken-"));
-  await cp(inject("tables"), home, { recursive: true });
-  await breakTable(join(home, "__manifest"));
-  return home;
 };
 
 /** The operations by their labels in the matrix. */

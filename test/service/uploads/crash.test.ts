@@ -1,5 +1,4 @@
-import { cp, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "@lancedb/lancedb";
@@ -9,6 +8,7 @@ import { readTableId } from "../../../service/guard/table-id.ts";
 import type { Database } from "../../../service/lance/database.ts";
 import { openInProcess } from "../../../service/lance/in-process-database.ts";
 import { MultipartUploads } from "../../../service/lance/uploads/multipart.ts";
+import { makeDirectory } from "../../support/directory.ts";
 import { plainStream } from "../writes/support.ts";
 
 const limits = { maxWriteBytes: 2 ** 20, maxUploads: 8, keptMs: 3_600_000, leaseMs: 2000 };
@@ -22,7 +22,7 @@ let database: Database;
 const opened: MultipartUploads[] = [];
 
 beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), "lakehead-crash-"));
+  home = await makeDirectory();
   await cp(inject("tables"), home, { recursive: true });
   database = openInProcess({
     uri: home,
@@ -42,7 +42,6 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const uploads of opened.splice(0)) await uploads.stop();
   await database.close();
-  await rm(home, { recursive: true, force: true });
 });
 
 type Writes = Pick<Database, "insertStaged" | "stagePart">;

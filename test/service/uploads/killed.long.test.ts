@@ -1,18 +1,16 @@
-import { cp, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { cp } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "@lancedb/lancedb";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { beforeAll, expect, inject, test } from "vitest";
+import { makeDirectory } from "../../support/directory.ts";
 import { type ServiceProcess, startReadyServiceProcess } from "../../support/service-process.ts";
 import { asRows, plainStream } from "../writes/support.ts";
 
 let home: string;
 beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), "lakehead-killed-"));
+  home = await makeDirectory();
   await cp(inject("tables"), home, { recursive: true });
 });
-afterAll(() => rm(home, { recursive: true, force: true }));
 
 const start = (): Promise<ServiceProcess> =>
   startReadyServiceProcess({

@@ -1,13 +1,13 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from "vitest";
+import { afterEach, beforeAll, expect, inject, test, vi } from "vitest";
 import { uncheckedQuery } from "../../../service/guard/verify-query.ts";
 import { currentCall } from "../../../service/operations/shared/current-call.ts";
 import { type ExitReport, Pool, type PoolConfig } from "../../../service/workers/pool.ts";
 import type { Call } from "../../../service/workers/protocol.ts";
 import { workerEntry } from "../../../service/workers/worker-process.ts";
+import { makeDirectory } from "../../support/directory.ts";
 import { dimensions, vectorOf } from "../../support/tables.ts";
 import { longTimeouts, until } from "./support.ts";
 
@@ -19,14 +19,13 @@ const pools: Pool[] = [];
 const reports: ExitReport[] = [];
 
 beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), "lakehead-pool-"));
+  home = await makeDirectory();
 });
 afterEach(async () => {
   await Promise.all(pools.splice(0).map((pool) => pool.close()));
   reports.length = 0;
   vi.restoreAllMocks();
 });
-afterAll(() => rm(home, { recursive: true, force: true }));
 
 const config: PoolConfig = {
   workers: 1,

@@ -1,5 +1,4 @@
-import { cp, mkdir, mkdtemp, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Field, Int64, Schema, Utf8 } from "apache-arrow";
 import { beforeAll, describe, expect, inject, test } from "vitest";
@@ -15,6 +14,7 @@ import { isolated, type TestService, useService, useSharedService } from "../../
 import { staticToken } from "../../support/static-token.ts";
 import {
   breakTable,
+  brokenRoot,
   checkError,
   crowdedEnvironment,
   errorCodesOf,
@@ -44,7 +44,11 @@ const service = useService({
 const crowded = useService({ environment: { ...writesOn, ...crowdedEnvironment } });
 const issuerAway = useService({ environment: { ...writesOn, ...issuerAwayEnvironment } });
 const readOnly = useSharedService();
-const rootBroken = useService(async () => ({ database: await brokenRoot(), environment: writesOn }));
+const rootBroken = useService(async () => {
+  const database = await brokenRoot();
+  await breakJobs(database);
+  return { database, environment: writesOn };
+});
 const contended = useStoredService(() => {
   const bucket = new Bucket();
   bucket.seed(inject("tables"), "tables");
@@ -119,15 +123,6 @@ const upload = async (to: TestService, rows = plainStream([1])): Promise<string>
 
 /** Operations on an upload that exists. */
 const onUpload = /^multipart_write\/(?:complete|abort)$/;
-
-/** A database with a corrupt list of namespaces, and one of jobs. */
-const brokenRoot = async (): Promise<string> => {
-  const home = await mkdtemp(join(tmpdir(), "lakehead-broken-"));
-  await cp(inject("tables"), home, { recursive: true });
-  await breakTable(join(home, "__manifest"));
-  await breakJobs(home);
-  return home;
-};
 
 /** Makes a list of jobs that cannot be read. */
 const breakJobs = async (directory: string): Promise<void> => {
