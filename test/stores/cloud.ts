@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bucketName, type ObjectStore, startObjectStore } from "../support/object-store.ts";
 import type { Responder } from "../support/object-store-protocol.ts";
 import { acceptance } from "./acceptance.ts";
+import { blobs } from "./blobs.ts";
 import { clientWrites } from "./client-writes.ts";
 import { crashes } from "./crashes.ts";
 import { failingWrites } from "./failing-writes.ts";
@@ -60,6 +61,7 @@ export const serviceSuites = ({ cloud, store, behind }: Cloud): void => {
   conditionalPuts(cloud, store);
   acceptance(store);
   clientWrites(store);
+  blobs(store);
   replicas(store);
   faults(store);
   crashes(cloud, behind);

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe } from "vitest";
 import { acceptance } from "./acceptance.ts";
+import { blobs } from "./blobs.ts";
 import { clientWrites } from "./client-writes.ts";
 import { crashesOfDirectory } from "./crashes.ts";
 import { fullDisk } from "./full-disk.ts";
@@ -20,6 +21,7 @@ describe("a local directory", () => {
 
   acceptance(() => place);
   clientWrites(() => place);
+  blobs(() => place);
   replicas(() => place);
   crashesOfDirectory(() => place);
   fullDisk();
