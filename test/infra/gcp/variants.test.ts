@@ -6,11 +6,13 @@ import { plaintext } from "../../../infra/offline-plan/values.ts";
 import { DependencyGraph, ofType } from "../../support/infra/graph.ts";
 import { runStack } from "../../support/infra/stacks.ts";
 import { revealed } from "../kubernetes/manifests.ts";
+import { configured } from "../program/suite.ts";
 
 /** A stack that differs from the examples in every choice of the Google Cloud half; a golden plan holds the examples. */
 let adopted: Capture;
 
 beforeAll(async () => {
+  const nodes = configured("gcp-dev", "nodes");
   adopted = await runStack(
     "gcp-dev",
     "update",
@@ -24,6 +26,8 @@ beforeAll(async () => {
         serviceRange: "ray-services",
       },
       "lakehead:bucket": { name: "existing-tables", create: false },
+      // A head more, of the RayCluster for Functions.
+      "lakehead:nodes": { ...nodes, head: { ...nodes.head, max: 3 } },
       "lakehead:operator": { mode: "addon", version: "1.4" },
       "lakehead:encryptSecrets": false,
       "lakehead:endpoint": { dns: false, publicCidrs: ["203.0.113.0/24"] },
