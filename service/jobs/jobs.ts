@@ -54,8 +54,8 @@ export class Jobs {
   /** This process, among all that run jobs. */
   readonly #runner = `${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
   readonly #waiting: JobRecord[] = [];
-  /** When jobs whose table was busy are tried again. */
-  readonly #notBefore = new Map<string, number>();
+  /** Jobs whose table was busy, and whether they are to be tried again now. */
+  readonly #postponed = new Map<string, boolean>();
   readonly #running = new Map<string, Running>();
   readonly #settled = new Set<Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
@@ -274,7 +274,9 @@ export class Jobs {
     this.#running.get(id)?.stop.abort(reason);
     const at = this.#waiting.findIndex((job) => job.id === id);
     const [job] = at === -1 ? [] : this.#waiting.splice(at, 1);
-    if (job !== undefined) this.#track(this.#stopEarly(job, reason));
+    if (job === undefined) return;
+    this.#postponed.delete(id);
+    this.#track(this.#stopEarly(job, reason));
   }
 
   async #ask(id: string, wish: "cancel" | "pause"): Promise<boolean> {
@@ -297,7 +299,7 @@ export class Jobs {
     const runningOf = (owner: string): number =>
       [...this.#running.values()].filter(({ job }) => job.owner === owner).length;
     while (!this.#stopped && this.#running.size < this.#limits.concurrency) {
-      const ready = this.#waiting.filter(({ id }) => (this.#notBefore.get(id) ?? 0) <= this.#now());
+      const ready = this.#waiting.filter(({ id }) => this.#postponed.get(id) ?? true);
       const least = Math.min(...ready.map(({ owner }) => runningOf(owner)));
       const job = ready.find(({ owner }) => runningOf(owner) === least);
       if (job === undefined) break;
@@ -328,7 +330,7 @@ export class Jobs {
       },
     };
     try {
-      if (!this.#notBefore.has(job.id))
+      if (!this.#postponed.has(job.id))
         await this.appendEvents(job.id, [{ state: "IN_PROGRESS", message: `attempt ${job.attempts}` }]);
       const outcome = await outcomeOf(this.#handlers.get(job.type), job, context, this.#log);
       if ("busy" in outcome && !stop.signal.aborted) await this.#postpone(job, outcome.busy);
@@ -338,17 +340,20 @@ export class Jobs {
     } finally {
       clearTimeout(deadline);
       this.#running.delete(job.id);
-      if (!this.#waiting.includes(job)) this.#notBefore.delete(job.id);
+      if (!this.#waiting.includes(job)) this.#postponed.delete(job.id);
       this.#dispatch();
     }
   }
 
   /** Lets a job wait while others run. */
   async #postpone(job: JobRecord, message: string): Promise<void> {
-    if (!this.#notBefore.has(job.id)) await this.appendEvents(job.id, [{ state: "waiting", message }]);
-    this.#notBefore.set(job.id, this.#now() + busyMs);
+    if (!this.#postponed.has(job.id)) await this.appendEvents(job.id, [{ state: "waiting", message }]);
+    this.#postponed.set(job.id, false);
     this.#waiting.push(job);
-    setTimeout(() => this.#dispatch(), busyMs).unref();
+    setTimeout(() => {
+      if (this.#postponed.has(job.id)) this.#postponed.set(job.id, true);
+      this.#dispatch();
+    }, busyMs).unref();
   }
 
   /** A job that was stopped before its end. */

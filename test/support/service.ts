@@ -1,6 +1,6 @@
-import { cp, rm } from "node:fs/promises";
+import { cp, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, inject } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, inject } from "vitest";
 import { readConfig } from "../../service/config/config.ts";
 import { type Service, startService } from "../../service/start.ts";
 import { createLog } from "../../service/telemetry/log.ts";
@@ -91,14 +91,32 @@ export const useStarted = <T extends object>(start: () => Promise<T>, stop: (sta
   return new Proxy({} as T, { get: (_, key) => Reflect.get(started ?? {}, key) });
 };
 
+/** Removes the tables that a failed test created, so that its retry can create them. */
+const removeTablesOfFailed = (service: TestService): TestService => {
+  let before: readonly string[] = [];
+  beforeEach(async () => {
+    before = await readdir(service.directory);
+  });
+  afterEach(async ({ task }) => {
+    if (task.result?.state !== "fail") return;
+    const created = (await readdir(service.directory)).filter(
+      (name) => name.endsWith(".lance") && !before.includes(name),
+    );
+    for (const name of created) await rm(join(service.directory, name), { recursive: true, force: true });
+  });
+  return service;
+};
+
 /**
  * A service of the tests of a file or a `describe`.
  * @param options a function where they need what an earlier hook made, for instance another service's directory.
  */
 export const useService = (options: ServiceOptions | (() => ServiceOptions | Promise<ServiceOptions>) = {}) =>
-  useStarted(
-    async () => startTestService(typeof options === "function" ? await options() : options),
-    (service) => service.stop(),
+  removeTablesOfFailed(
+    useStarted(
+      async () => startTestService(typeof options === "function" ? await options() : options),
+      (service) => service.stop(),
+    ),
   );
 
 /** Services that files of one worker of vitest share; they end with it. */
@@ -106,14 +124,16 @@ const shared = new Map<string, Promise<TestService>>();
 
 /** A service that several files share, so they change none of the test tables. Its data is removed after the run. */
 export const useSharedService = (environment: ServiceOptions["environment"] = {}): TestService =>
-  useStarted(
-    () => {
-      const key = JSON.stringify(environment);
-      const running = shared.get(key) ?? startTestService({ environment });
-      shared.set(key, running);
-      return running;
-    },
-    async () => undefined,
+  removeTablesOfFailed(
+    useStarted(
+      () => {
+        const key = JSON.stringify(environment);
+        const running = shared.get(key) ?? startTestService({ environment });
+        shared.set(key, running);
+        return running;
+      },
+      async () => undefined,
+    ),
   );
 
 /** Calls an operation on a table of a service, and records the response for the run's summary. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { tableFromIPC } from "apache-arrow";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ServiceError } from "../../../service/errors.ts";
-import { type JobContext, JobFailed, type JobHandler, type JobRecord, Jobs } from "../../../service/jobs/index.ts";
+import { JobBusy, type JobContext, JobFailed, type JobHandler, type JobRecord, Jobs } from "../../../service/jobs/index.ts";
 import type { JobLimits } from "../../../service/jobs/record.ts";
 import { LanceJobStore } from "../../../service/lance/records/job-store.ts";
 import { createLog } from "../../../service/telemetry/log.ts";
@@ -30,7 +30,11 @@ interface Replica {
 const never = new Promise<never>(() => undefined);
 
 /** One of several processes on the same database. */
-const replica = (handlers: Readonly<Record<string, JobHandler>>, more: Partial<JobLimits> = {}): Replica => {
+const replica = (
+  handlers: Readonly<Record<string, JobHandler>>,
+  more: Partial<JobLimits> = {},
+  now?: () => number,
+): Replica => {
   const own = new LanceJobStore({ uri: home, storageOptions: {} }, caches);
   const state: Replica["store"] = { fails: "no" };
   const store = new Proxy(own, {
@@ -43,7 +47,7 @@ const replica = (handlers: Readonly<Record<string, JobHandler>>, more: Partial<J
       };
     },
   });
-  const jobs = new Jobs(store, { ...limits, ...more }, log);
+  const jobs = new Jobs(store, { ...limits, ...more }, log, undefined, now);
   for (const [type, handler] of Object.entries(handlers)) jobs.register(type, handler);
   opened.push(jobs);
   return { jobs, store: state };
@@ -105,6 +109,20 @@ describe("a job", () => {
       { phase: "run", message: "the job failed; the service's log has the cause", retryable: true },
       { phase: "run", message: expect.stringContaining("another writer"), retryable: true },
     ]);
+  });
+
+  test("whose table was busy is tried again, also when the clock is set back meanwhile", async () => {
+    let attempts = 0;
+    const now = (): number => (attempts === 1 ? 0 : Date.now());
+    const busyOnce: JobHandler = {
+      resumable: true,
+      perform: async () => {
+        if (attempts++ > 0) return {};
+        throw new JobBusy("a run works on it");
+      },
+    };
+    const { jobs } = replica({ busyOnce }, {}, now);
+    expect(await ended(jobs, await jobs.start(job("busyOnce"), "alice"))).toMatchObject({ state: "DONE" });
   });
 
   test("keeps its events in order, and answers them by a filter", async () => {
