@@ -2,7 +2,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { tableFromIPC } from "apache-arrow";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ServiceError } from "../../../service/errors.ts";
-import { JobBusy, type JobContext, JobFailed, type JobHandler, type JobRecord, Jobs } from "../../../service/jobs/index.ts";
+import {
+  JobBusy,
+  type JobContext,
+  JobFailed,
+  type JobHandler,
+  type JobRecord,
+  Jobs,
+} from "../../../service/jobs/index.ts";
 import type { JobLimits } from "../../../service/jobs/record.ts";
 import { LanceJobStore } from "../../../service/lance/records/job-store.ts";
 import { createLog } from "../../../service/telemetry/log.ts";
