@@ -29,7 +29,7 @@ const here = (path: string): string => fileURLToPath(new URL(path, import.meta.u
 
 const [runnerPython, enginePython] = [
   await pythonWith(here("../runner/requirements.txt"), say),
-  await pythonWith(here("../test/stores/requirements-engines.txt"), say),
+  await pythonWith(here("../test/stores/token-alone/requirements.txt"), say),
 ];
 if (runnerPython.python === undefined || enginePython.python === undefined) {
   process.stdout.write(`skipped: ${runnerPython.missing ?? enginePython.missing} is missing\n`);

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
@@ -144,4 +144,21 @@ test("decisions of infra/model import no provider", () => {
     .filter((path) => path.startsWith("infra/model/"))
     .filter((path) => /from "@pulumi\//.test(readFileSync(join(root, path), "utf8")));
   expect(providers).toEqual([]);
+});
+
+/** The address of a file beside the program. */
+const besideIt = /\bnew URL\("([^"]+)", import\.meta\.url\)|\bhere\("([^"]+\.\w+)"\)/g;
+const hereIsBesideIt = /\bhere = \((\w+): string\).*new URL\(\1, import\.meta\.url\)/;
+
+test("the files exist that programs read beside themselves, which the compiler does not check", () => {
+  const addresses = ["bench", "infra", "service", "test", "tools"].flatMap(filesOf).flatMap((from) => {
+    const source = readFileSync(join(root, from), "utf8");
+    const isHere = hereIsBesideIt.test(source);
+    return [...source.matchAll(besideIt)].flatMap(([, byUrl, byHere]) => {
+      const to = byUrl ?? (isHere ? byHere : undefined);
+      return to === undefined ? [] : [{ from, to: normalize(join(dirname(from), to)) }];
+    });
+  });
+  expect(addresses.length).toBeGreaterThan(50);
+  expect(addresses.filter(({ to }) => !existsSync(join(root, to)))).toEqual([]);
 });
