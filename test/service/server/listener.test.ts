@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import type { RequestListener } from "node:http";
 import { connect } from "node:net";
 import { expect, test } from "vitest";
 import { listen } from "../../../service/server/listener.ts";
@@ -34,4 +35,19 @@ test("an idle connection does not delay close", async () => {
   await expect.poll(answer).toContain("here");
   await listener.close(60_000);
   await ended;
+});
+
+test("a connection is answered between the requests that another one sent at once", async () => {
+  const served: (number | undefined)[] = [];
+  const serve: RequestListener = ({ socket }, response) => {
+    served.push(socket.remotePort);
+    response.end("here");
+  };
+  const listener = await listen(serve, 0, "127.0.0.1");
+  const [first, other] = [await accepted(listener), await accepted(listener)];
+  first.socket.write(request.repeat(100));
+  other.socket.write(request);
+  await expect.poll(() => served.length).toBe(101);
+  expect(served.indexOf(other.socket.localPort)).toBeLessThan(50);
+  await listener.close(0);
 });
