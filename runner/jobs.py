@@ -182,8 +182,11 @@ class Jobs:
     def row_errors(self, job, version, errors):
         """Keeps why rows have no value: the fragment, the offset in it, the type and the text of each error."""
         function = job["spec"]["function"]
+        branch = job["spec"].get("branch")
+        # As the service asks for them.
+        table = f"{job['table']}@{branch}" if branch else job["table"]
         known = {
-            **{"job_id": job["id"], "table": job["table"], "column": job["spec"]["column"]},
+            **{"job_id": job["id"], "table": table, "column": job["spec"]["column"]},
             **{"function": function["name"], "function_version": function["version"]},
             **{"table_version": version, "created_at_millis": now()},
         }
@@ -193,15 +196,15 @@ class Jobs:
 
         def keep():
             try:
-                table = lance.dataset(uri, storage_options=self._storage)
+                kept = lance.dataset(uri, storage_options=self._storage)
             except ValueError:
-                table = None
-            if table is not None:
+                kept = None
+            if kept is not None:
                 old = f"created_at_millis < {now() - KEPT_MILLISECONDS}"
-                if table.count_rows(old) > 0:
-                    table.delete(old)
+                if kept.count_rows(old) > 0:
+                    kept.delete(old)
             data = pa.Table.from_pylist(rows, schema=ERROR_SCHEMA)
-            mode = "create" if table is None else "append"
+            mode = "create" if kept is None else "append"
             lance.write_dataset(data, uri, mode=mode, storage_options=self._storage)
 
         repeated(keep)

@@ -90,7 +90,8 @@ def perform(jobs, job, stopping):
             raise Failed("prepare", "the source of the Function is no longer kept: register it again", False)
         wait_for_lease(jobs, job, stop)
         leased.set()
-        uri = f"{DATABASE}/{job['spec']['directory']}"
+        branch = job["spec"].get("branch")
+        uri = f"{DATABASE}/{job['spec']['directory']}" + (f"/tree/{branch}" if branch else "")
         column = Column(uri, STORAGE, WORKER_STORAGE, job["spec"], source, WORKERS, PACKAGES)
         result = column.fill(stop, partial(jobs.event, job), partial(jobs.row_errors, job), progress.update)
         outcome = ("DONE", {"result": result})

@@ -151,7 +151,11 @@ const inputsOf = (
         `function.application.inputs: the table has no column for the parameter ${name}; nested ones are not taken`,
       );
     const type = exactTypeOf(text);
-    if (type === undefined || !isAlike(type, column.type))
+    if (type === undefined)
+      throw invalid(
+        `function.application.inputs: ${name} is a blob, which Functions do not read: take a binary column, or one with the blob's address`,
+      );
+    if (!isAlike(type, column.type))
       throw invalid(
         `function.application.inputs: the column for ${name} is not of the type ${text}: cast it, or register the Function for its type`,
       );

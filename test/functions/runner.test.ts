@@ -156,7 +156,7 @@ describe.skipIf(skipped !== undefined)("Functions on Ray", () => {
       output: scalar("float32"),
       initialization: [{ name: "factor", arrow_type: "int64", nullable: false }],
     });
-    await bind(service, name, made, { x: "id" }, { scaled: "$value" }, { factor: 10 });
+    await bind(service, name, made, { x: "id" }, { scaled: "$value" }, { initialization: { factor: 10 } });
     const fields = [
       { name: "length", arrow_type: "int32", nullable: false },
       { name: "word", arrow_type: "utf8", nullable: true },
@@ -228,6 +228,31 @@ describe.skipIf(skipped !== undefined)("Functions on Ray", () => {
       job_state: "FAILED",
       failure: { message: expect.stringMatching(/rows failed, more than 5%/), retryable: false },
     });
+  });
+
+  test("a column of a branch is filled there alone, and its rows that fail are the branch's", async () => {
+    const { name, table } = await makeTable(...fragments(2, 10));
+    const source = "def odd(x):\n    if x == 4:\n        raise ValueError('four')\n    return x * 9\n";
+    const made = await register(service, { source, inputs: { x: "int64" }, output: scalar("int64") });
+    const branch = "side/a";
+    await service.call("branches/create", name, { name: branch });
+    await bind(service, name, made, { x: "id" }, { y: "$value" }, { branch });
+    const side = await (await table.branches()).checkout(branch);
+    await side.add([{ id: 21n, text: "row 21" }]);
+    expect(await ended(service, await refresh(service, name, "y", branch))).toMatchObject({
+      job_state: "DONE",
+      result: { rows_assigned: 20, rows_failed: 1, rows_remaining: 0 },
+    });
+    await side.checkoutLatest();
+    const values = await valuesOf(side, "y");
+    expect([values[4], Object.values(values).length]).toEqual([null, 21]);
+    expect(Object.entries(values).filter(([id, value]) => id !== "4" && value !== 9 * Number(id))).toEqual([]);
+    await side.add([{ id: 22n, text: "row 22" }]);
+    expect((await ended(service, await refresh(service, name, "y", branch))).result.rows_assigned).toBe(1);
+    const errors = async (of?: string) => (await service.call("errors", name, { branch: of })).body.records.length;
+    expect([await errors(branch), await errors()]).toEqual([1, 0]);
+    await table.checkoutLatest();
+    expect((await table.schema()).fields.map((field) => field.name)).not.toContain("y");
   });
 
   test("appends, updates, deletes and compaction meanwhile are kept, and no value is wrong", async () => {

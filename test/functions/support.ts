@@ -115,10 +115,11 @@ export const bind = async (
   { name, version }: Answer,
   inputs: Readonly<Record<string, string>>,
   columns: Readonly<Record<string, string>>,
-  initialization?: object,
+  { initialization, branch }: { readonly initialization?: object; readonly branch?: string } = {},
 ): Promise<void> => {
   const outputs = Object.entries(columns);
   await ask(service, `/v1/table/${table}/add_columns`, {
+    branch,
     new_columns: outputs.map(([column]) => ({ name: column, all_null: true })),
     function: {
       application: {
@@ -132,5 +133,5 @@ export const bind = async (
   });
 };
 
-export const refresh = async (service: Service, table: string, column: string): Promise<string> =>
-  (await ask(service, `/v1/table/${table}/backfill_column`, { column })).job_id;
+export const refresh = async (service: Service, table: string, column: string, branch?: string): Promise<string> =>
+  (await ask(service, `/v1/table/${table}/backfill_column`, { column, branch })).job_id;

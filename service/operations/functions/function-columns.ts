@@ -6,7 +6,7 @@ import { emptyColumns } from "../../lance/arrow/empty-columns.ts";
 import type { Call, Tools } from "../operation.ts";
 import { callerOf } from "../shared/current-call.ts";
 import { consistencyOf } from "../shared/snapshot.ts";
-import { authorizeSql, committed } from "../shared/write.ts";
+import { authorizeSql, branchOf, committed } from "../shared/write.ts";
 
 /** The type of the jobs that a runner on Ray performs. */
 export const refreshFunction = "refresh_function";
@@ -23,11 +23,6 @@ const requireOn = ({ functions }: Tools): NonNullable<Tools["functions"]> => {
   throw new ServiceError(0, { message: "Functions are off: the operator turns them on with LAKEHEAD_FUNCTIONS=on" });
 };
 
-const refuseBranch = (branch: string | undefined): void => {
-  if (branch !== undefined)
-    throw new ServiceError(0, { message: "branch: Functions fill columns of main alone: leave it out" });
-};
-
 /** Adds columns without values that a Function fills. */
 export const addFunctionColumns = async (
   tools: Tools,
@@ -37,16 +32,19 @@ export const addFunctionColumns = async (
   branch: string | undefined,
   call: Call,
 ) => {
-  refuseBranch(branch);
+  const target = branchOf(tools, branch);
   const { name, namespace_path: namespace = [], version } = sent.application.function;
   const id = [...namespace, name];
   authorizeFunction(call, table, id);
   const found = await requireOn(tools).find(id, Number(version));
   // Of a 404, clients before 0.41 say that there is no such table.
   if (found === undefined) throw invalid(`function: there is no version ${version} of this Function`);
-  const { schema } = await tools.database.describe(table, consistencyOf(call), "arrow");
+  const { schema } = await tools.database.describe(table, { ...target, ...consistencyOf(call) }, "arrow");
   const columns = bind(found, sent, names, schema.fields);
-  const commit = await tools.database.addEmptyColumns({ table }, { kind: "bytes", bytes: emptyColumns(columns) });
+  const commit = await tools.database.addEmptyColumns(
+    { table, ...target },
+    { kind: "bytes", bytes: emptyColumns(columns) },
+  );
   return committed({ version: commit.version }, commit);
 };
 
@@ -71,7 +69,6 @@ export const startRefresh = async (
   table: TableId,
   { binding, column, branch, call }: { binding: Binding; column: string; branch: string | undefined; call: Call },
 ): Promise<string> => {
-  refuseBranch(branch);
   const { id, version, object } = binding.function;
   authorizeFunction(call, table, id);
   const found = await requireOn(tools).find(id, version);
@@ -84,6 +81,7 @@ export const startRefresh = async (
   const spec = {
     id: table.parts,
     column,
+    ...(branch === undefined ? {} : { branch }),
     binding: binding.binding,
     // The directory in the database, for a runner with another view of the store.
     directory: location.address.split("/").at(-1),

@@ -40,9 +40,8 @@ export const rowErrors = defineOperation({
   handle: async (tools, table, { job_id: job, column, limit = limits.usual, branch }, call) => {
     const snapshot = snapshotOf(tools, { branch }, call);
     await tools.database.requireTable(table, snapshot);
-    // Functions fill columns of main alone.
-    if (snapshot.branch !== undefined) return { records: [], truncated: false };
-    const found = await tools.rowErrors(table.key, { job, column, limit: limit + 1 });
+    const place = snapshot.branch === undefined ? table.key : `${table.key}@${snapshot.branch}`;
+    const found = await tools.rowErrors(place, { job, column, limit: limit + 1 });
     return { records: found.slice(0, limit), truncated: found.length > limit };
   },
 });

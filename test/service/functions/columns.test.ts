@@ -127,6 +127,18 @@ describe("a column of a Function", () => {
     expect((await service.call("count_rows", table, { predicate: "label is null" })).body).toBe(3);
   });
 
+  test("may be one of a branch alone, whose refresh is a job of that branch", async () => {
+    const [table, version] = [await makeTable(), await register("branched")];
+    const branch = "side";
+    expect((await service.call("add_columns", table, { ...applied(version), branch })).status).toBe(404);
+    await service.call("branches/create", table, { name: branch });
+    expect((await service.call("add_columns", table, { ...applied(version), branch })).status).toBe(200);
+    expect((await refresh(table)).status).toBe(404);
+    const { status, body } = await service.call("backfill_column", table, { column: "label", branch });
+    expect(status).toBe(202);
+    expect((await jobOf(body.job_id)).spec).toMatchObject({ column: "label", branch });
+  });
+
   test("may be one of several that one result fills, or all of it", async () => {
     const [table, version] = [await makeTable(), await register("split", outputs.struct)];
     const fields = applied(version, "id", { n: "length", words: "parts" });
@@ -149,9 +161,9 @@ describe("a column of a Function", () => {
       [applied({ ...version, version: "7" }), /no version 7/],
       [applied({ ...version, object_id: "another" }), /registered anew/],
       [applied(version, "id", { label: "length" }), /no result field "length"/],
+      [applied(await register("of_blobs", outputs.scalar, "blob_v2")), /x is a blob/],
       [{ ...applied(version), new_columns: [{ name: "other", all_null: true }] }, /name each of new_columns once/],
       [{ ...applied(version), new_columns: [{ name: "label", expression: "1" }] }, /expression/],
-      [{ ...applied(version), branch: "side" }, /branch/],
     ] as const) {
       const { status, body: answer } = await service.call("add_columns", table, body);
       expect([[400, 406].includes(status), answer.error], String(fault)).toEqual([true, expect.stringMatching(fault)]);
