@@ -5,6 +5,7 @@ import { ServiceError } from "../errors.ts";
 import type { Log } from "../telemetry/log.ts";
 import { type JobContext, type JobHandler, outcomeOf, type StopReason } from "./handler.ts";
 import { KnownJobs, within } from "./known-jobs.ts";
+import { JobQueue } from "./queue.ts";
 import {
   expired,
   isOpen,
@@ -14,6 +15,7 @@ import {
   type JobRecord,
   type JobState,
   maxEvents,
+  type Performer,
   refuseBeyond,
   type StoredEvent,
   stepFor,
@@ -21,8 +23,6 @@ import {
 } from "./record.ts";
 import type { EventQuery, JobChange, JobStore } from "./store.ts";
 
-/** Milliseconds after which a job whose table was busy is tried again. */
-const busyMs = 2000;
 /** A record that was read less than this many milliseconds ago is not read again. */
 const freshMs = 250;
 /** Milliseconds between the attempts to store how a job ended, at first and at most. */
@@ -38,10 +38,7 @@ export interface NewJob {
   readonly spec: JobContent;
 }
 
-interface Running {
-  readonly job: JobRecord;
-  readonly stop: AbortController;
-}
+const reasonOf = (error: unknown): { readonly reason: string } => ({ reason: String(error).slice(0, 500) });
 
 /** Starts jobs, runs them in this process, and answers for all jobs of the database. */
 export class Jobs {
@@ -53,10 +50,7 @@ export class Jobs {
   readonly #handlers = new Map<string, JobHandler | "elsewhere">();
   /** This process, among all that run jobs. */
   readonly #runner = `${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
-  readonly #waiting: JobRecord[] = [];
-  /** Jobs whose table was busy, and whether they are to be tried again now. */
-  readonly #postponed = new Map<string, boolean>();
-  readonly #running = new Map<string, Running>();
+  readonly #queue: JobQueue;
   readonly #settled = new Set<Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
   #ticking: Promise<void> | undefined;
@@ -74,6 +68,7 @@ export class Jobs {
   ) {
     this.#store = store;
     this.#known = new KnownJobs(store, onEnd, now);
+    this.#queue = new JobQueue(limits.concurrency, (...run) => this.#track(this.#perform(...run)));
     this.#limits = limits;
     this.#log = log;
     this.#now = now;
@@ -90,8 +85,8 @@ export class Jobs {
   }
 
   /** Jobs in progress in this process. */
-  get counts(): { readonly running: number; readonly waiting: number } {
-    return { running: this.#running.size, waiting: this.#waiting.length };
+  get counts(): JobQueue["counts"] {
+    return this.#queue.counts;
   }
 
   /** Gives signs of life, and finds jobs whose process has ended, from now on. */
@@ -135,22 +130,18 @@ export class Jobs {
     // Again, because a read meanwhile may not have had it.
     this.#known.set(job);
     this.#known.own(job.id);
-    if (!isElsewhere) this.#enqueue(job);
+    if (!isElsewhere) this.#queue.add(job);
     return job.id;
   }
 
   /** @returns undefined if there is no such job. @throws if the store is away and this process does not know the job. */
   async describe(id: string): Promise<JobRecord | undefined> {
     const from = this.#now();
-    const failure = await this.#known.refresh(freshMs).then(
-      () => undefined,
-      (error: unknown) => error,
-    );
-    const known = this.#known.get(id);
-    if (known !== undefined) return known;
-    if (failure !== undefined) throw failure;
+    await this.#known.refresh(freshMs).catch((error: unknown) => {
+      if (this.#known.get(id) === undefined) throw error;
+    });
     // Another replica may have started it after the last read.
-    while (this.#known.readAt < from) await this.#known.refresh(0);
+    while (this.#known.get(id) === undefined && this.#known.readAt < from) await this.#known.refresh(0);
     return this.#known.get(id);
   }
 
@@ -164,20 +155,20 @@ export class Jobs {
     );
   }
 
-  /** Asks the runner to end the job. @returns false if it had ended. */
-  async cancel(id: string): Promise<boolean> {
-    return this.#ask(id, "cancel");
-  }
-
   /** Whether a job of the type can be paused. */
   canPause(type: string): boolean {
-    const handler = this.#handlers.get(type);
-    return handler === "elsewhere" || handler?.resumable === true;
+    return this.#performerOf(type) !== "its process";
   }
 
-  /** Stops the work until it is resumed. @returns false if the job had ended. */
-  async pause(id: string): Promise<boolean> {
-    return this.#ask(id, "pause");
+  /** Asks the runner to end the job, or to leave it until it is resumed. @returns false if the job had ended. */
+  async ask(id: string, wish: "cancel" | "pause"): Promise<boolean> {
+    const done = await this.#change(id, undefined, { wish });
+    if (!done) return false;
+    this.#drop(id, wish);
+    const job = this.#known.get(id);
+    // Nobody runs it: it ends at once.
+    if (job !== undefined && job.runner === "") await this.#look(job);
+    return true;
   }
 
   /** @returns false if the job had ended. */
@@ -196,7 +187,7 @@ export class Jobs {
     const at = this.#now();
     const stored = events.map((event): StoredEvent => ({ ...event, job: id, at, emittedBy: this.#runner }));
     await this.#store.append(stored).catch((error: unknown) => {
-      this.#log.warn({ job: id, reason: String(error).slice(0, 500) }, "events of a job could not be stored");
+      this.#log.warn({ job: id, ...reasonOf(error) }, "events of a job could not be stored");
     });
   }
 
@@ -204,8 +195,8 @@ export class Jobs {
   async stop(): Promise<void> {
     this.#stopped = true;
     clearInterval(this.#timer);
-    for (const job of this.#waiting.splice(0)) this.#track(this.#release(job));
-    for (const { stop } of this.#running.values()) stop.abort("shutdown" satisfies StopReason);
+    for (const job of this.#queue.close()) void this.#track(this.#stopEarly(job, "shutdown"));
+    this.#queue.abort("shutdown");
     // What the store does not take in time is found by the next process, after the lease.
     await within(this.#limits.leaseMs / 6, Promise.all([...this.#settled, this.#ticking])).catch(() => undefined);
     await this.#store.close();
@@ -214,9 +205,7 @@ export class Jobs {
   /** One round of signs of life and of looking after jobs. Rounds do not overlap. */
   tick(): Promise<void> {
     this.#ticking ??= this.#round()
-      .catch((error: unknown) =>
-        this.#log.warn({ reason: String(error).slice(0, 500) }, "jobs could not be looked after"),
-      )
+      .catch((error: unknown) => this.#log.warn(reasonOf(error), "jobs could not be looked after"))
       .finally(() => {
         this.#ticking = undefined;
       });
@@ -226,14 +215,14 @@ export class Jobs {
   async #round(): Promise<void> {
     if (this.#stopped) return;
     const from = this.#now();
-    const own = this.#running.size + this.#waiting.length;
+    const own = this.counts.running + this.counts.waiting;
     try {
       if (own > 0) await within(this.#limits.leaseMs / 3, this.#store.beat(this.#runner, from));
       this.#aliveAt = from;
     } finally {
       // Before another process takes them, so that no job runs twice.
       if (own > 0 && this.#aliveAt > 0 && this.#now() - this.#aliveAt > (this.#limits.leaseMs * 2) / 3)
-        for (const { stop } of this.#running.values()) stop.abort("lost" satisfies StopReason);
+        this.#queue.abort("lost");
     }
     await this.#known.refresh(0);
     for (const job of this.#known.all()) await this.#look(job);
@@ -246,15 +235,12 @@ export class Jobs {
 
   /** What a round does about one job. */
   async #look(job: JobRecord): Promise<void> {
-    const running = this.#running.get(job.id);
-    if (running !== undefined || this.#waiting.some(({ id }) => id === job.id)) {
+    if (this.#queue.has(job.id)) {
       if (!isOpen(job) || job.runner !== this.#runner) this.#drop(job.id, "lost");
       else if (job.wish !== "run") this.#drop(job.id, job.wish);
       return;
     }
-    const handler = this.#handlers.get(job.type);
-    const performer = handler === "elsewhere" ? handler : handler?.resumable === true ? "anyone" : "its process";
-    const step = stepFor(job, this.#limits, performer, this.#now());
+    const step = stepFor(job, this.#limits, this.#performerOf(job.type), this.#now());
     if (step.kind === "end") await this.#end(job, step.state, { failure: step.failure });
     if (step.kind !== "take") return;
     const now = this.#now();
@@ -266,59 +252,29 @@ export class Jobs {
     if (!(await this.#change(job.id, job.runner, values))) return;
     this.#log.info({ job: job.id, type: job.type, before: job.runner }, "a job was taken over");
     this.#known.own(job.id);
-    this.#enqueue({ ...job, ...values });
+    this.#queue.add({ ...job, ...values });
+  }
+
+  #performerOf(type: string): Performer {
+    const handler = this.#handlers.get(type);
+    return handler === "elsewhere" ? handler : handler?.resumable === true ? "anyone" : "its process";
   }
 
   /** Takes a job from what waits or runs here. */
   #drop(id: string, reason: StopReason): void {
-    this.#running.get(id)?.stop.abort(reason);
-    const at = this.#waiting.findIndex((job) => job.id === id);
-    const [job] = at === -1 ? [] : this.#waiting.splice(at, 1);
-    if (job === undefined) return;
-    this.#postponed.delete(id);
-    this.#track(this.#stopEarly(job, reason));
+    const waited = this.#queue.drop(id, reason);
+    if (waited !== undefined) void this.#track(this.#stopEarly(waited, reason));
   }
 
-  async #ask(id: string, wish: "cancel" | "pause"): Promise<boolean> {
-    const done = await this.#change(id, undefined, { wish });
-    if (!done) return false;
-    this.#drop(id, wish);
-    const job = this.#known.get(id);
-    // Nobody runs it: it ends at once.
-    if (job !== undefined && job.runner === "") await this.#look(job);
-    return true;
-  }
-
-  #enqueue(job: JobRecord): void {
-    this.#waiting.push(job);
-    this.#dispatch();
-  }
-
-  /** Begins what waits, the callers with the fewest running jobs first. */
-  #dispatch(): void {
-    const runningOf = (owner: string): number =>
-      [...this.#running.values()].filter(({ job }) => job.owner === owner).length;
-    while (!this.#stopped && this.#running.size < this.#limits.concurrency) {
-      const ready = this.#waiting.filter(({ id }) => this.#postponed.get(id) ?? true);
-      const least = Math.min(...ready.map(({ owner }) => runningOf(owner)));
-      const job = ready.find(({ owner }) => runningOf(owner) === least);
-      if (job === undefined) break;
-      this.#waiting.splice(this.#waiting.indexOf(job), 1);
-      this.#track(this.#perform(job));
-    }
-  }
-
-  #track(work: Promise<void>): void {
-    const settled = work.catch((error: unknown) => {
-      this.#log.warn({ reason: String(error).slice(0, 500) }, "the end of a job could not be stored");
-    });
+  #track(work: Promise<void>): Promise<void> {
+    const settled: Promise<void> = work
+      .catch((error: unknown) => this.#log.warn(reasonOf(error), "the end of a job could not be stored"))
+      .finally(() => this.#settled.delete(settled));
     this.#settled.add(settled);
-    void settled.finally(() => this.#settled.delete(settled));
+    return settled;
   }
 
-  async #perform(job: JobRecord): Promise<void> {
-    const stop = new AbortController();
-    this.#running.set(job.id, { job, stop });
+  async #perform(job: JobRecord, stop: AbortController, isAgain: boolean): Promise<void> {
     const deadline = setTimeout(() => stop.abort("timeout" satisfies StopReason), this.#limits.maxMs).unref();
     let left = maxEvents;
     const context: JobContext = {
@@ -330,60 +286,34 @@ export class Jobs {
       },
     };
     try {
-      if (!this.#postponed.has(job.id))
-        await this.appendEvents(job.id, [{ state: "IN_PROGRESS", message: `attempt ${job.attempts}` }]);
+      if (!isAgain) await this.appendEvents(job.id, [{ state: "IN_PROGRESS", message: `attempt ${job.attempts}` }]);
       const outcome = await outcomeOf(this.#handlers.get(job.type), job, context, this.#log);
-      if ("busy" in outcome && !stop.signal.aborted) await this.#postpone(job, outcome.busy);
-      else if (stop.signal.aborted && !("result" in outcome))
-        await this.#stopEarly(job, stop.signal.reason as StopReason);
-      else if (!("busy" in outcome)) await this.#end(job, "result" in outcome ? "DONE" : "FAILED", outcome);
+      if ("result" in outcome) await this.#end(job, "DONE", outcome);
+      else if (stop.signal.aborted) await this.#stopEarly(job, stop.signal.reason as StopReason);
+      else if ("failure" in outcome) await this.#end(job, "FAILED", outcome);
+      else {
+        if (!isAgain) await this.appendEvents(job.id, [{ state: "waiting", message: outcome.busy }]);
+        this.#queue.postpone(job);
+      }
     } finally {
       clearTimeout(deadline);
-      this.#running.delete(job.id);
-      if (!this.#waiting.includes(job)) this.#postponed.delete(job.id);
-      this.#dispatch();
     }
-  }
-
-  /** Lets a job wait while others run. */
-  async #postpone(job: JobRecord, message: string): Promise<void> {
-    if (!this.#postponed.has(job.id)) await this.appendEvents(job.id, [{ state: "waiting", message }]);
-    this.#postponed.set(job.id, false);
-    this.#waiting.push(job);
-    setTimeout(() => {
-      if (this.#postponed.has(job.id)) this.#postponed.set(job.id, true);
-      this.#dispatch();
-    }, busyMs).unref();
   }
 
   /** A job that was stopped before its end. */
   async #stopEarly(job: JobRecord, reason: StopReason): Promise<void> {
-    const ends: Readonly<Record<StopReason, () => Promise<unknown>>> = {
-      cancel: () => this.#end(job, "CANCELLED", {}),
-      timeout: () =>
-        this.#end(job, "TIMED_OUT", {
-          failure: {
-            phase: "run",
-            message: `the job took more than ${Math.round(this.#limits.maxMs / 1000)} s; ask the operator to raise LAKEHEAD_JOBS_SECONDS`,
-            retryable: true,
-          },
-        }),
-      // No process takes it before it is resumed.
-      pause: () => this.#change(job.id, this.#runner, { runner: "" }),
-      shutdown: () => this.#release(job),
-      lost: async () => undefined,
-    };
-    await ends[reason]();
-  }
-
-  /** Leaves a job to the next process. */
-  async #release(job: JobRecord): Promise<void> {
-    if (this.canPause(job.type)) {
+    const seconds = Math.round(this.#limits.maxMs / 1000);
+    const message =
+      reason === "timeout"
+        ? `the job took more than ${seconds} s; ask the operator to raise LAKEHEAD_JOBS_SECONDS`
+        : "the service was stopped while it ran the job";
+    const failure = { phase: "run", message, retryable: true };
+    if (reason === "cancel") await this.#end(job, "CANCELLED", {});
+    else if (reason === "timeout") await this.#end(job, "TIMED_OUT", { failure });
+    // It is left to the next process, but a paused job not before it is resumed.
+    else if (reason === "pause" || (reason === "shutdown" && this.canPause(job.type)))
       await this.#change(job.id, this.#runner, { runner: "" });
-      return;
-    }
-    const failure = { phase: "run", message: "the service was stopped while it ran the job", retryable: true };
-    await this.#end(job, "FAILED", { failure });
+    else if (reason === "shutdown") await this.#end(job, "FAILED", { failure });
   }
 
   /** Stores how a job ended, as long as the store takes for it; not if another process has taken it over. */

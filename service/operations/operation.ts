@@ -22,10 +22,7 @@ export interface Tools {
   readonly blobWindowBytes: number;
   readonly uploads: Pick<MultipartUploads, "create" | "room" | "add" | "complete" | "abort">;
   readonly maintenance: Maintenance;
-  readonly jobs: Pick<
-    Jobs,
-    "start" | "describe" | "list" | "cancel" | "canPause" | "pause" | "resume" | "events" | "appendEvents"
-  >;
+  readonly jobs: Pick<Jobs, "start" | "describe" | "list" | "ask" | "canPause" | "resume" | "events" | "appendEvents">;
   /** Absent: Functions are off. */
   readonly functions: Pick<Functions, "list" | "find" | "keepSource" | "drop"> | undefined;
   /** Why rows of a table have no value of a Function. */

@@ -1,6 +1,8 @@
 /** What the guard accepts in a filter or column alias, as Markdown made from the guard's own tables. Pure. */
+
+import { castTypesDescribed } from "../../service/guard/expression/cast-type.ts";
 import { alternatives, type FunctionRule, functionGroups } from "../../service/guard/expression/functions.ts";
-import { castTypesDescribed, comparisons, typedLiterals } from "../../service/guard/expression/words.ts";
+import { comparisons, typedLiterals } from "../../service/guard/expression/words.ts";
 import { inlineCode, markdownTable } from "../markdown-table.ts";
 
 const repeatedArguments = { first: "argument 1", "all-but-last": "every argument but the last" } as const;

@@ -8,9 +8,9 @@ export const shown = ({ kind, value }: Token): string =>
 /** A position among the tokens of an expression, and the bounds of what is read from there on. */
 export class Cursor {
   readonly #tokens: readonly Token[];
-  protected readonly limits: ExpressionLimits;
-  protected readonly refuse: Refuse;
-  protected next = 0;
+  readonly limits: ExpressionLimits;
+  readonly refuse: Refuse;
+  next = 0;
   #depth = 0;
   #growth = 1;
 
@@ -20,31 +20,31 @@ export class Cursor {
     this.refuse = refuse;
   }
 
-  protected token(ahead = 0): Token {
+  token(ahead = 0): Token {
     return this.#tokens[this.next + ahead] ?? { kind: "end", value: "", at: 0 };
   }
 
-  protected is(kind: Token["kind"], value: string, ahead = 0): boolean {
+  is(kind: Token["kind"], value: string, ahead = 0): boolean {
     const token = this.token(ahead);
     return token.kind === kind && token.value === value;
   }
 
-  protected take(kind: Token["kind"], value: string): boolean {
+  take(kind: Token["kind"], value: string): boolean {
     if (!this.is(kind, value)) return false;
     this.next++;
     return true;
   }
 
-  protected expect(kind: Token["kind"], value: string): void {
+  expect(kind: Token["kind"], value: string): void {
     if (!this.take(kind, value)) this.unexpected(value.toUpperCase());
   }
 
-  protected unexpected(wanted: string): never {
+  unexpected(wanted: string): never {
     const token = this.token();
     return this.refuse(`${shown(token)} is not allowed`, token.at, `write ${wanted} here`);
   }
 
-  protected deeper<T>(read: () => T, levels = 1): T {
+  deeper<T>(read: () => T, levels = 1): T {
     const { at } = this.token();
     this.#depth += levels;
     if (this.#depth > this.limits.maxDepth)
@@ -55,7 +55,7 @@ export class Cursor {
   }
 
   /** Adds a level to the operator depth. */
-  protected nest(part: Part, { at }: Token): Part {
+  nest(part: Part, { at }: Token): Part {
     const { maxOperatorDepth } = this.limits;
     if (part.levels >= maxOperatorDepth)
       this.refuse(
@@ -67,7 +67,7 @@ export class Cursor {
   }
 
   /** Reads an operand whose value may come out `growth` times as long. */
-  protected grown<T>(growth: number, read: () => T): T {
+  grown<T>(growth: number, read: () => T): T {
     const { at } = this.token();
     this.#growth *= growth;
     if (this.#growth > this.limits.maxGrowth)

@@ -1,44 +1,28 @@
+import { readCall, ruleOf } from "./calls.ts";
+import { readType } from "./cast-type.ts";
 import { arithmetic, column, combined, deepest, listOf, literal, type Part, plus, total, weights } from "./cost.ts";
-import { Cursor, shown } from "./cursor.ts";
-import { allowedFunctions, alternatives, type FunctionRule, type LiteralRule, listGrowth } from "./functions.ts";
-import { PatternRefusal, patternSize } from "./pattern.ts";
+import { Cursor } from "./cursor.ts";
+import { listGrowth } from "./functions.ts";
 import type { Token } from "./tokens.ts";
 import * as words from "./words.ts";
 
 const maxLikePattern = 1000;
 
-const anyCall: FunctionRule = { arguments: [0, 32] };
+type Cost = (left: Part, right: Part) => number;
 
-/** How the operators of one level of precedence count. */
-interface Level {
-  readonly kind: Token["kind"];
-  /** Whether a chain of them is a level of the operator depth. */
-  readonly nests: boolean;
-  readonly costs: ReadonlyMap<string, (left: Part, right: Part) => number>;
-}
+/** The operators of one level of precedence. @param nests whether a chain of them is a level of the operator depth. */
+const levelOf = (kind: Token["kind"], nests: boolean, costs: Readonly<Record<string, Cost>>) => ({
+  kind,
+  nests,
+  costs: new Map(Object.entries(costs)),
+});
 
-const one = (): number => 1;
+const concatenation: Cost = () => weights.concatenation;
 
-const disjunction: Level = { kind: "word", nests: false, costs: new Map([["or", one]]) };
-const conjunction: Level = { kind: "word", nests: false, costs: new Map([["and", one]]) };
-const sum: Level = {
-  kind: "symbol",
-  nests: true,
-  costs: new Map([
-    ["+", arithmetic],
-    ["-", arithmetic],
-  ]),
-};
-const product: Level = {
-  kind: "symbol",
-  nests: true,
-  costs: new Map([
-    ["*", arithmetic],
-    ["/", arithmetic],
-    ["%", arithmetic],
-    ["||", () => weights.concatenation],
-  ]),
-};
+const disjunction = levelOf("word", false, { or: () => 1 });
+const conjunction = levelOf("word", false, { and: () => 1 });
+const sum = levelOf("symbol", true, { "+": arithmetic, "-": arithmetic });
+const product = levelOf("symbol", true, { "*": arithmetic, "/": arithmetic, "%": arithmetic, "||": concatenation });
 
 /**
  * Reads the subset of SQL that may reach the engine and returns, for every rule, the number of operators that the
@@ -53,7 +37,7 @@ export class Parser extends Cursor {
     return operators;
   }
 
-  #chain({ kind, costs, nests }: Level, operand: () => Part): Part {
+  #chain({ kind, costs, nests }: ReturnType<typeof levelOf>, operand: () => Part): Part {
     const start = this.token();
     let left = operand();
     for (let isChain = false; ; isChain = true) {
@@ -176,7 +160,7 @@ export class Parser extends Cursor {
     let part = this.#primary();
     let nests = false;
     for (; ; nests = true) {
-      if (this.take("symbol", "::")) this.#type();
+      if (this.take("symbol", "::")) readType(this);
       else if (this.take("symbol", "[")) {
         const index = this.deeper(() => this.#disjunction());
         this.expect("symbol", "]");
@@ -214,7 +198,7 @@ export class Parser extends Cursor {
   #word(token: Token): Part {
     const { value } = token;
     if (this.#startsTypedLiteral(value)) {
-      this.#type();
+      readType(this);
       this.next++;
       return plus(literal, 1);
     }
@@ -225,7 +209,7 @@ export class Parser extends Cursor {
     this.next++;
     if (words.constantWords.has(value)) return literal;
     if (!words.bareCalls.has(value)) return column;
-    this.#rule(token);
+    ruleOf(this, token);
     return plus(literal, 1);
   }
 
@@ -242,37 +226,10 @@ export class Parser extends Cursor {
     return this.deeper(() => {
       const operand = this.#disjunction();
       this.expect("word", "as");
-      this.#type();
+      readType(this);
       this.expect("symbol", ")");
       return this.nest(plus(operand, 1), start);
     });
-  }
-
-  #type(): void {
-    const token = this.token();
-    const parameters = token.kind === "word" ? words.castTypes.get(token.value) : undefined;
-    if (parameters === undefined) this.refuse(`a cast to ${shown(token)}`, token.at, words.castTypesDescribed);
-    this.next++;
-    if (parameters === "unsigned") this.take("word", "unsigned");
-    else if (parameters === "precision" && this.take("symbol", "(")) {
-      this.#number(0, 9, 3);
-      this.expect("symbol", ")");
-    } else if (parameters === "decimal") {
-      this.expect("symbol", "(");
-      const precision = this.#number(1, 38);
-      this.expect("symbol", ",");
-      this.#number(0, precision);
-      this.expect("symbol", ")");
-    }
-  }
-
-  #number(minimum: number, maximum: number, step = 1): number {
-    const { kind, value, at } = this.token();
-    const number = kind === "number" && /^\d{1,2}$/.test(value) ? Number(value) : Number.NaN;
-    if (!(number >= minimum && number <= maximum && number % step === 0))
-      this.refuse(`a type's parameter outside ${minimum} to ${maximum}`, at, words.castTypesDescribed);
-    this.next++;
-    return number;
   }
 
   /** The string at the position, if it is the whole operand. */
@@ -303,120 +260,10 @@ export class Parser extends Cursor {
     return this.nest(listOf(copied, weights.itemsPerList), start);
   }
 
-  #rule({ value, at }: Token): FunctionRule {
-    const alternative = alternatives.get(value);
-    if (words.reservedWords.has(value) && alternative === undefined)
-      this.refuse(`${words.reservedWords.get(value)} is not allowed`, at, "write a plain expression");
-    if (!this.limits.functions.has(value))
-      this.refuse(
-        `the function ${value.slice(0, 40)} is not allowed`,
-        at,
-        alternative ?? "docs/query-safety.md lists the allowed functions",
-      );
-    return allowedFunctions.get(value) ?? anyCall;
-  }
-
   #call(name: Token): Part {
-    const rule = this.#rule(name);
+    const rule = ruleOf(this, name);
     this.next += 2;
-    const { growth = 1 } = rule;
     if (rule.variadic === "items") return this.#array(")", name);
-    const { parts, literals } = this.grown(growth, () => this.#arguments(name, rule));
-    const [minimum, maximum] = rule.arguments;
-    if (parts.length < minimum || parts.length > maximum)
-      this.refuse(
-        `${name.value} with ${parts.length} arguments`,
-        name.at,
-        minimum === maximum ? `it takes ${minimum}` : `it takes ${minimum} to ${maximum}`,
-      );
-    if (rule.pattern !== undefined) this.#checkPattern(name, rule, parts, literals);
-    const source = this.#sourceOfCall(rule, parts);
-    if (source === "constant" && rule.constants === "refused")
-      this.refuse(`${name.value} of constants`, name.at, "pass a column, or write the result");
-    const repeated = rule.repeats === undefined ? 0 : rule.repeats === "first" ? 1 : parts.length - 1;
-    const perCall = (rule.cost ?? 1) * (rule.variadic === "args" ? Math.max(1, parts.length - 1) : 1);
-    const operators = parts.reduce(
-      (sum, part, index) => sum + part.operators * (index < repeated ? weights.repetition : 1),
-      perCall,
-    );
-    return this.nest({ operators, source, levels: deepest(parts) }, name);
-  }
-
-  #sourceOfCall({ takes }: FunctionRule, parts: readonly Part[]): Part["source"] {
-    if (parts.every(({ source }) => source === "constant")) return "constant";
-    const deciding = takes === "first" ? parts.slice(0, 1) : takes === "any" ? parts : [];
-    return deciding.some(({ source }) => source === "column") ? "column" : "unknown";
-  }
-
-  /** @returns what is known of each argument, and the value of each that is a literal by rule. */
-  #arguments(
-    name: Token,
-    rule: FunctionRule,
-  ): { readonly parts: readonly Part[]; readonly literals: ReadonlyMap<number, Token> } {
-    const parts: Part[] = [];
-    const literals = new Map<number, Token>();
-    if (this.take("symbol", ")")) return { parts, literals };
-    do {
-      if (parts.length === 0 && rule.document) this.#checkDocument(name);
-      const literalRule = rule.literals?.find(({ index }) => index === parts.length);
-      if (literalRule !== undefined) literals.set(parts.length, this.#checkLiteral(name, literalRule));
-      parts.push(this.#disjunction());
-      if (parts.length > 32) this.refuse(`${name.value} with more than 32 arguments`, name.at, "pass fewer");
-    } while (this.take("symbol", ","));
-    this.expect("symbol", ")");
-    return { parts, literals };
-  }
-
-  #checkDocument(name: Token): void {
-    const { kind, value, at } = this.token();
-    if (kind === "word" && value === "json_get" && this.is("symbol", "(", 1)) return;
-    let end = 1;
-    while (this.is("symbol", ".", end)) end += 2;
-    if ((kind !== "word" && kind !== "quoted") || !this.is("symbol", ",", end))
-      this.refuse(`argument 1 of ${name.value}`, at, "write a column, or json_get of one");
-  }
-
-  #checkLiteral(name: Token, { index, form, described }: LiteralRule): Token {
-    const token = this.token();
-    const alone = this.is("symbol", ",", 1) || this.is("symbol", ")", 1);
-    if (token.kind !== "string" || !alone || !form.test(token.value))
-      this.refuse(`argument ${index + 1} of ${name.value}`, token.at, `write ${described}`);
-    return token;
-  }
-
-  /** The planner computes a pattern on constant text, and compiles it up to ten times on the way. */
-  #checkPattern(
-    name: Token,
-    { pattern: bounds, literals: rules }: FunctionRule,
-    [text]: readonly Part[],
-    literals: ReadonlyMap<number, Token>,
-  ): void {
-    if (text?.source !== "column")
-      this.refuse(
-        `${name.value} on text that may be constant`,
-        name.at,
-        "pass a column (its name in backquotes if it needs quotes), or a text function or cast of one",
-      );
-    const pattern = literals.get(1) ?? name;
-    const flags = literals.get(rules?.at(-1)?.index ?? 0)?.value ?? "";
-    const { states, groups } = this.#sizeOf(pattern, flags);
-    const { maxPatternStates } = this.limits;
-    if (states > maxPatternStates)
-      this.refuse(
-        `a pattern that compiles to about ${states} states, at most ${maxPatternStates} are allowed`,
-        pattern.at,
-        "repeat less often, or write [a-z0-9] for \\w and other Unicode classes, which count 3500 each time",
-      );
-    if (bounds !== undefined && groups > bounds.maxGroups)
-      this.refuse(`a pattern of more than ${bounds.maxGroups} groups`, pattern.at, "write the others as (?:…)");
-  }
-
-  #sizeOf(pattern: Token, flags: string): { readonly states: number; readonly groups: number } {
-    try {
-      return patternSize(pattern.value, flags);
-    } catch (error) {
-      if (!(error instanceof PatternRefusal)) throw error;
-      return this.refuse(`${error.message} at character ${error.at + 1} of the pattern`, pattern.at, error.wayOut);
-    }
+    return readCall(this, name, rule, () => this.#disjunction());
   }
 }

@@ -31,17 +31,4 @@ export const castWords: ReadonlySet<string> = new Set(["cast", "try_cast", "safe
 /** Types that may precede a string: `DATE '2020-01-01'`. */
 export const typedLiterals: ReadonlySet<string> = new Set(["date", "timestamp", "datetime"]);
 
-/** Types of a cast, and the parameters that each accepts. The engine panics on a decimal of more than 38 digits. */
-export const castTypes: ReadonlyMap<string, "plain" | "unsigned" | "precision" | "decimal"> = new Map([
-  ...["boolean", "float", "double", "string", "binary", "date"].map((name) => [name, "plain"] as const),
-  ...["tinyint", "smallint", "int", "integer", "bigint"].map((name) => [name, "unsigned"] as const),
-  ["timestamp", "precision"],
-  ["datetime", "precision"],
-  ["decimal", "decimal"],
-]);
-
-export const castTypesDescribed =
-  "use boolean, tinyint, smallint, int, bigint (each also unsigned), float, double, string, binary, date, " +
-  "timestamp(0|3|6|9) or decimal(precision up to 38, scale)";
-
 export const comparisons: ReadonlySet<string> = new Set(["=", "==", "<>", "!=", "<", "<=", ">", ">="]);

@@ -124,7 +124,7 @@ export const cancelJob = defineOperation({
   answer: z.object({}),
   handle: async (tools, _, { job_id: id }, call) => {
     const job = await find(tools, id, call);
-    if (isOpen(job)) await tools.jobs.cancel(id);
+    if (isOpen(job)) await tools.jobs.ask(id, "cancel");
     return {};
   },
 });
@@ -146,7 +146,7 @@ export const pauseJob = defineOperation({
   handle: async (tools, _, { job_id: id }, call) => {
     const job = await find(tools, id, call);
     refuseUnlessPausable(tools, job);
-    return { paused: isOpen(job) && (await tools.jobs.pause(id)), committing: false };
+    return { paused: isOpen(job) && (await tools.jobs.ask(id, "pause")), committing: false };
   },
 });
 

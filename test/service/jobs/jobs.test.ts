@@ -163,11 +163,11 @@ describe("a job", () => {
     const ids = [];
     for (let count = 0; count < 3; count++) ids.push(await jobs.start(job("endless"), "alice"));
     expect(jobs.counts).toEqual({ running: 2, waiting: 1 });
-    expect(await jobs.cancel(ids[0] ?? "")).toBe(true);
-    expect(await other.jobs.cancel(ids[1] ?? "")).toBe(true);
-    expect(await other.jobs.cancel(ids[2] ?? "")).toBe(true);
+    expect(await jobs.ask(ids[0] ?? "", "cancel")).toBe(true);
+    expect(await other.jobs.ask(ids[1] ?? "", "cancel")).toBe(true);
+    expect(await other.jobs.ask(ids[2] ?? "", "cancel")).toBe(true);
     for (const id of ids) expect(await ended(jobs, id)).toMatchObject({ state: "CANCELLED" });
-    expect(await jobs.cancel(ids[0] ?? "")).toBe(false);
+    expect(await jobs.ask(ids[0] ?? "", "cancel")).toBe(false);
   });
 
   test("that takes too long ends with TIMED_OUT", async () => {
@@ -192,7 +192,7 @@ describe("a job", () => {
     jobs.watch();
     const id = await jobs.start(job("endless"), "alice");
     await expect.poll(() => attempts.length).toBe(1);
-    expect(await jobs.pause(id)).toBe(true);
+    expect(await jobs.ask(id, "pause")).toBe(true);
     await expect.poll(() => jobs.counts.running).toBe(0);
     await sleep(2 * limits.leaseMs);
     expect([attempts.length, (await jobs.describe(id))?.state]).toEqual([1, "IN_PROGRESS"]);
