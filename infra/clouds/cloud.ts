@@ -4,7 +4,7 @@ import type { CheckContext } from "../config/parse.ts";
 import type { Finding } from "../config/report.ts";
 import type { ClientIdentity } from "../model/client-parameters.ts";
 import type { ClusterModel } from "../model/cluster.ts";
-import type { PoolRole } from "../model/roles.ts";
+import type { NodeRole } from "../model/roles.ts";
 
 /**
  * What one cloud decides from its configuration alone, without its provider.
@@ -74,7 +74,7 @@ export interface Cloud {
    */
   readonly clientSubject: { readonly kind: "Group" | "User"; readonly name: pulumi.Input<string> } | undefined;
   /** What the pods of a pool depend on: created before them and deleted after them. */
-  readonly ready: Readonly<Record<PoolRole, pulumi.Resource[]>>;
+  readonly ready: Readonly<Record<NodeRole, pulumi.Resource[]>>;
   readonly exposure: Exposure;
   /**
    * Creates what needs the load balancer: the DNS record of the public host, the endpoint of other networks. Returns outputs

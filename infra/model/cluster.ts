@@ -1,7 +1,15 @@
 import { type Amount, podsPerNode } from "./fit.ts";
 import type { Machine, MachineCatalogue } from "./machines.ts";
 import { parseMemory } from "./quantity.ts";
-import { type PoolRole, poolRoles, type RoleOptions, roleFacts, systemNodeSelector, systemPool } from "./roles.ts";
+import {
+  type NodeRole,
+  nodeRoles,
+  nodeSelector,
+  type PoolKey,
+  type RoleOptions,
+  roleFacts,
+  systemRole,
+} from "./roles.ts";
 
 /**
  * What a stack's configuration says about its cluster, in terms that every cloud shares. Each cloud derives one from
@@ -12,7 +20,7 @@ export interface ClusterModel {
   /** The node pools that the stack creates, system first; none on an existing cluster. */
   readonly pools: readonly Pool[];
   /** What pods can request on a node of each role, fallbacks apart. A role without an entry has no nodes, or nodes of unknown size. */
-  readonly capacity: Readonly<Partial<Record<PoolRole, Amount>>>;
+  readonly capacity: Readonly<Partial<Record<NodeRole, Amount>>>;
   /** Whether there are nodes with GPUs. */
   readonly hasGpuNodes: boolean;
   /** Selects the nodes of everything that is not Ray; empty where no node has the label. */
@@ -41,7 +49,7 @@ export interface DevicePlugin {
 
 /** A node pool that the stack creates. */
 export interface Pool {
-  readonly role: PoolRole;
+  readonly role: NodeRole;
   /** Its key under `nodes`, which its fallbacks share. */
   readonly key: PoolKey;
   /** Its place in the order of a role's pools: 0, and from 1 on for what is tried when the ones before have no machine. */
@@ -61,8 +69,6 @@ export interface Pool {
   /** What pods can request on one of its nodes; undefined where the size is unknown. */
   readonly capacity: Amount | undefined;
 }
-
-export type PoolKey = "system" | "head" | "cpu" | "gpu";
 
 /** The keys of a pool that every cloud's configuration has. */
 export interface PoolSettings {
@@ -94,14 +100,9 @@ interface CreatedParts<Settings>
   /** The settings of a pool's fallbacks, complete. */
   fallbacks(pool: Settings): readonly Settings[];
   /** Of RoleOptions. */
-  readonly computeClasses?: readonly PoolRole[];
+  readonly computeClasses?: readonly NodeRole[];
   /** GPUs that the configuration attaches to each machine of a pool. */
   attachedGpus?(pool: Settings): number;
-}
-
-/** The key of a role's pool under `nodes`. */
-export function poolKey(role: PoolRole): PoolKey {
-  return role === systemPool ? "system" : roleFacts[role].pool;
 }
 
 /** Nodes of all pools at their maximum, fallbacks included. */
@@ -118,10 +119,10 @@ export function createdCluster<Settings extends PoolSettings>(
 ): ClusterModel {
   const { machines, machineKey, operatorVersion, dockerHubCache, devicePlugin, ownNetworks, computeClasses } = parts;
   const roles = { labelPrefix, headTaint: nodes.head.taint, ...(computeClasses ? { computeClasses } : {}) };
-  const pools = poolRoles
-    .filter((role) => poolKey(role) !== "gpu" || nodes.gpu.enabled)
+  const pools = nodeRoles
+    .filter((role) => !roleFacts[role].gpu || nodes.gpu.enabled)
     .flatMap((role) => {
-      const key = poolKey(role);
+      const { key } = roleFacts[role];
       return [nodes[key], ...parts.fallbacks(nodes[key])].map((settings, rank): Pool => {
         const path = `nodes.${key}${rank === 0 ? "" : `.fallback.${rank - 1}`}`;
         const names = parts.machineNames(settings);
@@ -155,7 +156,7 @@ export function createdCluster<Settings extends PoolSettings>(
     pools,
     capacity: Object.fromEntries(capacities),
     hasGpuNodes: nodes.gpu.enabled,
-    systemNodeSelector: systemNodeSelector(roles),
+    systemNodeSelector: nodeSelector(systemRole, roles),
     kubernetesVersion,
     operatorVersion,
     dockerHubCache,
@@ -178,15 +179,15 @@ function machineOf<Settings extends PoolSettings>(
 }
 
 /** The pools of a role, in the order in which they are tried. */
-export const poolsOf = ({ pools }: ClusterModel, role: PoolRole): readonly Pool[] =>
+export const poolsOf = ({ pools }: ClusterModel, role: NodeRole): readonly Pool[] =>
   pools.filter((pool) => pool.role === role);
 
-export function poolOf({ pools }: ClusterModel, role: PoolRole): Pool | undefined {
+export function poolOf({ pools }: ClusterModel, role: NodeRole): Pool | undefined {
   return pools.find((pool) => pool.role === role);
 }
 
 /** The processor architecture of a role's nodes; x86_64 where it is unknown. */
-export function roleArchitecture(cluster: ClusterModel, role: PoolRole): Machine["architecture"] {
+export function roleArchitecture(cluster: ClusterModel, role: NodeRole): Machine["architecture"] {
   return poolOf(cluster, role)?.machines[0]?.architecture ?? "x86_64";
 }
 

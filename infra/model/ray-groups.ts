@@ -1,7 +1,7 @@
 import { type ClusterModel, roleArchitecture } from "./cluster.ts";
 import { throughCache } from "./image-name.ts";
 import { parseMemory } from "./quantity.ts";
-import { type NodeRole, type PoolRole, roleFacts, systemPool } from "./roles.ts";
+import { type NodeRole, type RayRole, roleFacts, systemRole } from "./roles.ts";
 
 /** Requests of the autoscaler sidecar in a head pod, in KubeRay and in the clusters that the runtime's client creates. */
 export const autoscalerSidecar = { cpus: 1, memoryBytes: 2 ** 30, diskBytes: 2 ** 30 } as const;
@@ -34,7 +34,7 @@ interface WorkerSettings {
 
 /** One group of equal Ray pods. The client's parameters, the RayCluster and the fit checks derive from these. */
 export interface RayGroup {
-  readonly role: NodeRole;
+  readonly role: RayRole;
   readonly name: string;
   readonly cpus: number;
   readonly memoryBytes: number;
@@ -56,7 +56,7 @@ export const rayEnvironment = ({ logsToStderr }: Pick<RaySettings, "logsToStderr
 
 /** The groups of a configuration; the GPU group exists only with GPU nodes. */
 export function rayGroups({ ray }: { readonly ray: RaySettings }, cluster: ClusterModel): RayGroups {
-  const group = (role: NodeRole, { memory, ephemeralStorage, ...settings }: WorkerSettings): RayGroup => ({
+  const group = (role: RayRole, { memory, ephemeralStorage, ...settings }: WorkerSettings): RayGroup => ({
     role,
     name: settings.name,
     cpus: settings.cpus,
@@ -88,16 +88,16 @@ export function withSidecar(head: RayGroup): RayGroup {
 
 /** Ray's image on the nodes of what is not Ray: a client has the version of Ray and of Python that the cluster has. */
 export const rayClientImage = (ray: RaySettings, cluster: ClusterModel): string => {
-  const [own, head] = ([systemPool, "ray-head"] as const).map((role) => roleArchitecture(cluster, role));
+  const [own, head] = ([systemRole, "ray-head"] as const).map((role) => roleArchitecture(cluster, role));
   const settings = own === head ? ray : { ...ray, image: { ...ray.image, digest: undefined } };
-  return rayImage(settings, cluster, systemPool);
+  return rayImage(settings, cluster, systemRole);
 };
 
 /** The image that the runtime's client chooses by default: `<repository>:<ray>-py<python>[-gpu][-aarch64]`. */
-function rayImage({ version, image }: RaySettings, cluster: ClusterModel, role: PoolRole): string {
+function rayImage({ version, image }: RaySettings, cluster: ClusterModel, role: NodeRole): string {
   const base = image.tag ?? `${version}-py${image.python.replace(".", "")}`;
   const arm = roleArchitecture(cluster, role) === "arm64" ? "-aarch64" : "";
-  const gpu = role !== systemPool && roleFacts[role].gpu;
+  const { gpu } = roleFacts[role];
   // A tag of a registry can move, a digest cannot.
   const digest = gpu ? image.gpuDigest : image.digest;
   const pinned = digest === undefined ? "" : `@${digest}`;

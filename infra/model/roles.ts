@@ -4,13 +4,13 @@
  * Source: docs.lancedb.com/geneva/deployment, and the label values that its client writes.
  */
 
-export const nodeRoles = ["ray-head", "ray-worker-cpu", "ray-worker-gpu"] as const;
-export type NodeRole = (typeof nodeRoles)[number];
+export const rayRoles = ["ray-head", "ray-worker-cpu", "ray-worker-gpu"] as const;
+export type RayRole = (typeof rayRoles)[number];
 
-/** The pool of everything that is not Ray: cluster add-ons, operator, autoscaler, table service. It has no taints. */
-export const systemPool = "system";
-export type PoolRole = typeof systemPool | NodeRole;
-export const poolRoles: readonly PoolRole[] = [systemPool, ...nodeRoles];
+/** The role of everything that is not Ray: cluster add-ons, operator, autoscaler, table service. */
+export const systemRole = "system";
+export type NodeRole = typeof systemRole | RayRole;
+export const nodeRoles: readonly NodeRole[] = [systemRole, ...rayRoles];
 
 export type TaintEffect = "NoSchedule" | "PreferNoSchedule" | "NoExecute";
 export interface Taint {
@@ -34,7 +34,7 @@ export interface RoleOptions {
    */
   readonly headTaint: "NoSchedule" | "PreferNoSchedule";
   /** The roles whose nodes GKE adds in the order of a ComputeClass of the role's name. */
-  readonly computeClasses?: readonly PoolRole[];
+  readonly computeClasses?: readonly NodeRole[];
 }
 
 /**
@@ -43,22 +43,25 @@ export interface RoleOptions {
  */
 const computeClassKey = "cloud.google.com/compute-class";
 
+/** The key of a role's pools under `nodes` in the stack's configuration. */
+export type PoolKey = "system" | "head" | "cpu" | "gpu";
+
 interface RoleFacts {
-  /** The key of this role's pool under `nodes` in the stack's configuration. */
-  readonly pool: "head" | "cpu" | "gpu";
+  readonly key: PoolKey;
   readonly gpu: boolean;
   readonly taint: "role" | "gpu" | "none";
 }
 
 /**
- * CPU worker nodes have no taint: CPU workers in the client's own RayClusters have no toleration by default. GPU nodes
+ * System nodes have no taint, and CPU worker nodes none either: CPU workers in the client's own RayClusters have no toleration by default. GPU nodes
  * have the key for which the ExtendedResourceToleration admission of EKS and GKE adds a toleration to each GPU pod.
  */
-export const roleFacts: Record<NodeRole, RoleFacts> = {
-  "ray-head": { pool: "head", gpu: false, taint: "role" },
-  "ray-worker-cpu": { pool: "cpu", gpu: false, taint: "none" },
-  "ray-worker-gpu": { pool: "gpu", gpu: true, taint: "gpu" },
-};
+export const roleFacts = {
+  system: { key: "system", gpu: false, taint: "none" },
+  "ray-head": { key: "head", gpu: false, taint: "role" },
+  "ray-worker-cpu": { key: "cpu", gpu: false, taint: "none" },
+  "ray-worker-gpu": { key: "gpu", gpu: true, taint: "gpu" },
+} as const satisfies Record<NodeRole, RoleFacts>;
 
 export const defaultRoleOptions: RoleOptions = { labelPrefix: "geneva.lancedb.com", headTaint: "PreferNoSchedule" };
 export const labelValue = "true";
@@ -79,20 +82,13 @@ export function nodeSelector(role: NodeRole, options: RoleOptions = defaultRoleO
   return { [roleLabelKey(role, options)]: labelValue, ...computeClass(role, options) };
 }
 
-/** The node selector of pods that are not Ray. */
-export function systemNodeSelector(options: RoleOptions = defaultRoleOptions): Record<string, string> {
-  return { [`${options.labelPrefix}/${systemPool}`]: labelValue };
-}
-
-/** The labels of a pool's nodes, on every cloud. */
-export function nodeLabels(role: PoolRole, options: RoleOptions = defaultRoleOptions): Record<string, string> {
-  if (role === systemPool) return systemNodeSelector(options);
+/** The labels of a role's nodes, on every cloud. */
+export function nodeLabels(role: NodeRole, options: RoleOptions = defaultRoleOptions): Record<string, string> {
   return { ...nodeSelector(role, options), ...(roleFacts[role].gpu ? { [gpuPresentLabel]: "true" } : {}) };
 }
 
-/** The taints of a pool's nodes. */
-export function nodeTaints(role: PoolRole, options: RoleOptions = defaultRoleOptions): readonly Taint[] {
-  if (role === systemPool) return [];
+/** The taints of a role's nodes. */
+export function nodeTaints(role: NodeRole, options: RoleOptions = defaultRoleOptions): readonly Taint[] {
   const own: Record<RoleFacts["taint"], readonly Taint[]> = {
     role: [{ key: roleLabelKey(role, options), value: labelValue, effect: options.headTaint }],
     gpu: [{ key: gpuResource, value: "present", effect: "NoSchedule" }],
@@ -105,7 +101,7 @@ export function nodeTaints(role: PoolRole, options: RoleOptions = defaultRoleOpt
 }
 
 /** The tolerations of a role's pods: one for each taint of its nodes. */
-export function tolerations(role: PoolRole, options: RoleOptions = defaultRoleOptions): readonly Toleration[] {
+export function tolerations(role: NodeRole, options: RoleOptions = defaultRoleOptions): readonly Toleration[] {
   return nodeTaints(role, options).map(({ key, value, effect }) =>
     key === gpuResource ? { key, operator: "Exists", effect } : { key, operator: "Equal", value, effect },
   );

@@ -7,7 +7,7 @@ import type { ClusterModel } from "../model/cluster.ts";
 import { roleArchitecture } from "../model/cluster.ts";
 import type { Machine } from "../model/machines.ts";
 import { type RaySettings, rayGroups } from "../model/ray-groups.ts";
-import { systemPool } from "../model/roles.ts";
+import { systemRole } from "../model/roles.ts";
 
 /** Whether this machine may call the Kubernetes API from the internet. */
 export function checkAddress(publicCidrs: readonly string[], address: Outcome<string>): Line {
@@ -55,7 +55,7 @@ export function requiredImages(config: ImageConfig, cluster: ClusterModel): read
   const { head, workers } = rayGroups(config, { ...cluster, dockerHubCache: undefined });
   const all = [
     ...(tableService.enabled && tableService.image !== undefined
-      ? [{ image: tableService.image, use: "table service", role: systemPool } as const]
+      ? [{ image: tableService.image, use: "table service", role: systemRole } as const]
       : []),
     ...[head, ...workers].map(({ image, role }) => ({ image, use: "Ray", role })),
   ];

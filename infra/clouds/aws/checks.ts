@@ -6,14 +6,14 @@ import type { CheckContext } from "../../config/parse.ts";
 import { errorIf, type Finding, warningIf } from "../../config/report.ts";
 import { parseCidr, size } from "../../model/cidr.ts";
 import { maximumNodes } from "../../model/cluster.ts";
-import { defaultRoleOptions, nodeRoles, roleLabelKey } from "../../model/roles.ts";
+import { defaultRoleOptions, rayRoles, roleLabelKey } from "../../model/roles.ts";
 import { eks } from "../../versions.ts";
 import { checkExposure } from "./exposure/checks.ts";
 import { partitionOf } from "./identity/arn.ts";
 import { dockerHubPrefix, longestPrefix } from "./images/docker-hub-names.ts";
 import { layOutSubnets } from "./network/subnets.ts";
-import { autoscalerLabelTag } from "./nodes/autoscaler-tags.ts";
 import { otherAccelerators } from "./nodes/machines.ts";
+import { autoscalerLabelTag } from "./nodes/node-group-settings.ts";
 import { awsRegions } from "./regions.ts";
 import type { AwsConfig } from "./schema.ts";
 import { checkBuckets } from "./storage/checks.ts";
@@ -274,7 +274,7 @@ function checkAccessEntries({ deployerArn, viewerArns, auditorArns }: AwsConfig)
 const longestTaggedPrefix =
   128 -
   Math.max(
-    ...nodeRoles.map(
+    ...rayRoles.map(
       (role) => autoscalerLabelTag(roleLabelKey(role, { ...defaultRoleOptions, labelPrefix: "" })).length,
     ),
   );

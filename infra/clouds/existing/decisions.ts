@@ -6,7 +6,7 @@ import type { ClusterModel } from "../../model/cluster.ts";
 import type { Amount } from "../../model/fit.ts";
 import { operatorVersion } from "../../model/operator.ts";
 import { parseMemory } from "../../model/quantity.ts";
-import { nodeRoles, roleFacts } from "../../model/roles.ts";
+import { rayRoles, roleFacts } from "../../model/roles.ts";
 import { buildsServiceImage } from "../../model/service-image.ts";
 import type { CloudDecisions, VerificationFacts } from "../cloud.ts";
 import type { ExistingConfig } from "./schema.ts";
@@ -19,8 +19,8 @@ export const existingDecisions: CloudDecisions<ExistingConfig> = {
 };
 
 function clusterModel({ nodes, labelPrefix, operator, devicePlugin }: ExistingConfig): ClusterModel {
-  const capacities = nodeRoles.flatMap((role) => {
-    const node = nodes[roleFacts[role].pool];
+  const capacities = rayRoles.flatMap((role) => {
+    const node = nodes[roleFacts[role].key];
     return node === undefined ? [] : [[role, capacityOf(node)] as const];
   });
   const hasGpuNodes = nodes.gpu !== undefined;

@@ -1,6 +1,6 @@
 import { type ClusterModel, createdCluster } from "../../model/cluster.ts";
 import { operatorVersion } from "../../model/operator.ts";
-import { type NodeRole, nodeRoles, roleFacts } from "../../model/roles.ts";
+import { type RayRole, rayRoles, roleFacts } from "../../model/roles.ts";
 import { gkeRayAddon } from "../../versions.ts";
 import type { CloudDecisions, VerificationFacts } from "../cloud.ts";
 import { check, rangesOf } from "./checks.ts";
@@ -35,8 +35,8 @@ function clusterModel(config: GcpConfig): ClusterModel {
 }
 
 /** The roles with more than one pool. */
-const classedRoles = ({ nodes }: GcpConfig): NodeRole[] =>
-  nodeRoles.filter((role) => fallbacksOf(nodes[roleFacts[role].pool]).length > 0);
+const classedRoles = ({ nodes }: GcpConfig): RayRole[] =>
+  rayRoles.filter((role) => fallbacksOf(nodes[roleFacts[role].key]).length > 0);
 
 function verification(): VerificationFacts {
   return {

@@ -6,10 +6,9 @@ import { runsMaintenance } from "../../config/maintenance.ts";
 import { withOwnTags } from "../../config/shared.ts";
 import { connect } from "../../kubernetes/connect.ts";
 import { usesCatalog } from "../../model/catalog.ts";
-import type { ClusterModel } from "../../model/cluster.ts";
 import { throughCache } from "../../model/image-name.ts";
 import { functionsCluster, functionsRunner, maintenanceAccount, tableServiceAccount } from "../../model/names.ts";
-import type { PoolRole } from "../../model/roles.ts";
+import type { NodeRole } from "../../model/roles.ts";
 import { buildsServiceImage, servicePlatform } from "../../model/service-image.ts";
 import type { Cloud, Exposure } from "../cloud.ts";
 import { imageBuilder } from "../service-image.ts";
@@ -57,12 +56,21 @@ export function createGcp(config: GcpConfig, secrets: SecretValues<"dockerHubTok
     // The key with its grant.
     within(...network.egress, ...nodes.grants, ...(secretsKey === undefined ? [] : [secretsKey])),
   );
-  const pools = createPools(config, model, { cluster, nodeEmail, labels }, root, [...network.egress, ...nodes.grants]);
-  const ready: Record<PoolRole, pulumi.Resource[]> = {
-    system: [...pools.system],
-    "ray-head": [...pools["ray-head"]],
-    "ray-worker-cpu": [...pools["ray-worker-cpu"]],
-    "ray-worker-gpu": [...pools["ray-worker-gpu"]],
+  // In any order: GKE taints GPU nodes itself only where the cluster has others, so the pool declares the taint.
+  const pools = model.pools.map(
+    (pool) =>
+      new NodePool(
+        `${pool.key}-pool${pool.rank === 0 ? "" : `-fallback-${pool.rank}`}`,
+        { config, roles: model.roles, pool, clusterName: cluster.clusterName, nodeEmail, labels },
+        { parent: root, dependsOn: [...network.egress, ...nodes.grants] },
+      ),
+  );
+  const poolsOf = (role: NodeRole): NodePool[] => pools.filter((pool) => pool.role === role);
+  const ready: Record<NodeRole, pulumi.Resource[]> = {
+    system: poolsOf("system"),
+    "ray-head": poolsOf("ray-head"),
+    "ray-worker-cpu": poolsOf("ray-worker-cpu"),
+    "ray-worker-gpu": poolsOf("ray-worker-gpu"),
   };
 
   const ownAccess = usesCatalog(config) ? undefined : "administer";
@@ -148,7 +156,7 @@ export function createGcp(config: GcpConfig, secrets: SecretValues<"dockerHubTok
   );
   for (const role of model.roles.computeClasses ?? [])
     ready[role].push(
-      new ComputeClass(`compute-class-${role}`, { role, pools: pools[role] }, { ...within(), provider }),
+      new ComputeClass(`compute-class-${role}`, { role, pools: poolsOf(role) }, { ...within(), provider }),
     );
   return {
     cluster: model,
@@ -246,40 +254,6 @@ function functionsIdentities(
       prefixes.length === 0 ? [] : [...folders, identity.bucket.folderOfTables("_lakehead")],
     ),
   };
-}
-
-interface PoolContext {
-  readonly cluster: Cluster;
-  readonly nodeEmail: pulumi.Input<string>;
-  readonly labels: Readonly<Record<string, string>>;
-}
-
-/**
- * All pools at once. GKE taints a GPU pool itself only when the cluster already has other nodes; the pool declares the
- * taint, so the order does not matter.
- */
-function createPools(
-  config: GcpConfig,
-  model: ClusterModel,
-  { cluster, nodeEmail, labels }: PoolContext,
-  parent: pulumi.Resource,
-  prerequisites: readonly pulumi.Resource[],
-): Readonly<Record<PoolRole, readonly NodePool[]>> {
-  const created: Record<PoolRole, NodePool[]> = {
-    system: [],
-    "ray-head": [],
-    "ray-worker-cpu": [],
-    "ray-worker-gpu": [],
-  };
-  for (const pool of model.pools) {
-    const nodePool = new NodePool(
-      `${pool.key}-pool${pool.rank === 0 ? "" : `-fallback-${pool.rank}`}`,
-      { config, roles: model.roles, pool, clusterName: cluster.clusterName, nodeEmail, labels },
-      { parent, dependsOn: [...prerequisites] },
-    );
-    created[pool.role].push(nodePool);
-  }
-  return created;
 }
 
 interface CreatedExposure {

@@ -1,4 +1,4 @@
-import { type ClusterModel, poolKey, poolOf, poolsOf, smallestMachine } from "../../model/cluster.ts";
+import { type ClusterModel, poolOf, poolsOf, smallestMachine } from "../../model/cluster.ts";
 import {
   type Amount,
   defaultFunction,
@@ -13,7 +13,7 @@ import {
 import { functionsRay } from "../../model/functions-cluster.ts";
 import { describeMemory, parseMemory } from "../../model/quantity.ts";
 import { type RayGroup, rayGroups, withSidecar } from "../../model/ray-groups.ts";
-import { type PoolRole, systemPool } from "../../model/roles.ts";
+import { type NodeRole, roleFacts, systemRole } from "../../model/roles.ts";
 import { ownsFunctionsCluster, runsFunctions } from "../functions.ts";
 import { runsMaintenance } from "../maintenance.ts";
 import type { OwnPrometheus } from "../monitoring.ts";
@@ -37,21 +37,21 @@ export function checkPods(config: SharedConfig, cluster: ClusterModel): Finding[
     ...workers.filter(({ role }) => role === "ray-worker-cpu").flatMap(checkDefaultJob),
     ...(tableService.enabled
       ? [
-          ...checkFit(cluster, systemPool, "tableService", service, "a pod of the table service"),
-          ...checkReplicas(cluster, systemPool, service, [
+          ...checkFit(cluster, systemRole, "tableService", service, "a pod of the table service"),
+          ...checkReplicas(cluster, systemRole, service, [
             ["tableService.replicas.min", tableService.replicas.min],
             ["tableService.replicas.max", tableService.replicas.max],
           ]),
         ]
       : []),
     ...(runsMaintenance(config)
-      ? checkFit(cluster, systemPool, "maintenance", maintenanceAmount(config), "a run of the maintenance")
+      ? checkFit(cluster, systemRole, "maintenance", maintenanceAmount(config), "a run of the maintenance")
       : []),
     ...("crds" in config.monitoring
-      ? checkFit(cluster, systemPool, "monitoring", prometheusAmount(config.monitoring), "the pod of Prometheus")
+      ? checkFit(cluster, systemRole, "monitoring", prometheusAmount(config.monitoring), "the pod of Prometheus")
       : []),
     ...(runsFunctions(config)
-      ? checkFit(cluster, systemPool, "tableService.functions", runnerAmount(config), "a runner of Functions")
+      ? checkFit(cluster, systemRole, "tableService.functions", runnerAmount(config), "a runner of Functions")
       : []),
   ];
 }
@@ -140,11 +140,11 @@ function checkDefaultJob(worker: RayGroup): Finding[] {
 }
 
 function groupKey({ role }: RayGroup, key: string): string {
-  return `${key}.${role === "ray-worker-gpu" ? "gpuWorkers" : "cpuWorkers"}`;
+  return `${key}.${roleFacts[role].key}Workers`;
 }
 
 /** An error for each pool of the role that the pod does not fit, with the smallest machine on which it does. */
-function checkFit(cluster: ClusterModel, role: PoolRole, key: string, pod: Amount, what: string): Finding[] {
+function checkFit(cluster: ClusterModel, role: NodeRole, key: string, pod: Amount, what: string): Finding[] {
   return places(cluster, role).flatMap(({ path, node }) => {
     if (podsPerNode(pod, node) > 0) return [];
     if (podsPerNode({ ...pod, diskBytes: 0 }, node) > 0) return noDisk(cluster, role, key, pod, node, what);
@@ -155,10 +155,10 @@ function checkFit(cluster: ClusterModel, role: PoolRole, key: string, pod: Amoun
 }
 
 /** What pods can request on a node of each of a role's pools, whose size is known. */
-function places(cluster: ClusterModel, role: PoolRole): { readonly path: string; readonly node: Amount }[] {
+function places(cluster: ClusterModel, role: NodeRole): { readonly path: string; readonly node: Amount }[] {
   const fallbacks = poolsOf(cluster, role).slice(1);
   const known = [
-    { path: `nodes.${poolKey(role)}`, node: cluster.capacity[role] },
+    { path: `nodes.${roleFacts[role].key}`, node: cluster.capacity[role] },
     ...fallbacks.map(({ path, capacity }) => ({ path, node: capacity })),
   ];
   return known.flatMap(({ path, node }) => (node === undefined ? [] : [{ path, node }]));
@@ -170,7 +170,7 @@ const largestDisk = 16_384;
 /** An error for the disk alone, with the smallest one that is large enough. */
 function noDisk(
   cluster: ClusterModel,
-  role: PoolRole,
+  role: NodeRole,
   key: string,
   pod: Amount,
   node: Amount,
@@ -184,12 +184,12 @@ function noDisk(
     true,
     `${key}.ephemeralStorage`,
     describeMemory(needed),
-    `${what} requests ${describeMemory(needed)} of local disk, and a node of nodes.${poolKey(role)} has ${describeMemory(node.diskBytes ?? 0)}`,
-    `request less, or ${enough === undefined ? "use nodes with a larger disk" : `write nodes.${poolKey(role)}.diskGiB: ${enough}`}`,
+    `${what} requests ${describeMemory(needed)} of local disk, and a node of nodes.${roleFacts[role].key} has ${describeMemory(node.diskBytes ?? 0)}`,
+    `request less, or ${enough === undefined ? "use nodes with a larger disk" : `write nodes.${roleFacts[role].key}.diskGiB: ${enough}`}`,
   );
 }
 
-function largerNode(cluster: ClusterModel, role: PoolRole, path: string, pod: Amount): string {
+function largerNode(cluster: ClusterModel, role: NodeRole, path: string, pod: Amount): string {
   if (cluster.machines === undefined) return "use larger nodes";
   const machine = smallestMachine(cluster.machines, pod, poolOf(cluster, role)?.machines[0]?.architecture);
   if (machine === undefined) return "divide the work into smaller pods: no machine type is large enough";
@@ -200,7 +200,7 @@ function largerNode(cluster: ClusterModel, role: PoolRole, path: string, pod: Am
 /** The minimum of replicas must fit the pool at its maximum; that the maximum does not is a warning. */
 function checkReplicas(
   cluster: ClusterModel,
-  role: PoolRole,
+  role: NodeRole,
   pod: Amount,
   [[minKey, min], [maxKey, max]]: readonly [readonly [string, number], readonly [string, number]],
 ): Finding[] {

@@ -1,5 +1,5 @@
 import { type ClusterModel, type Pool, poolsOf, smallestMachine } from "../../model/cluster.ts";
-import { nodeRoles, roleFacts, systemPool } from "../../model/roles.ts";
+import { rayRoles, roleFacts } from "../../model/roles.ts";
 import { errorIf, type Finding } from "../report.ts";
 
 /** Pools by themselves: bounds, known machines of one size, GPUs only for GPU work, disks large enough for images. */
@@ -9,7 +9,7 @@ export function checkPools(cluster: ClusterModel): Finding[] {
 
 function checkPool({ machines: catalogue }: ClusterModel, pool: Pool): Finding[] {
   const { machineKey, machineNames, machines, path: key } = pool;
-  const needsGpu = pool.role !== systemPool && roleFacts[pool.role].gpu;
+  const needsGpu = roleFacts[pool.role].gpu;
   const suggestion = catalogue && smallestMachine(catalogue, { cpus: 1, memoryBytes: 0, gpus: needsGpu ? 1 : 0 });
   const sizes = machines.map((machine) => JSON.stringify({ ...machine, name: undefined }));
   return [
@@ -69,7 +69,7 @@ function checkPool({ machines: catalogue }: ClusterModel, pool: Pool): Finding[]
 
 /** The client ships compiled packages to every Ray pod, so all of them need one architecture. */
 function checkArchitectures(cluster: ClusterModel): Finding[] {
-  const pools = nodeRoles.flatMap((role) => poolsOf(cluster, role));
+  const pools = rayRoles.flatMap((role) => poolsOf(cluster, role));
   const architectures = new Set(pools.flatMap(({ machines }) => machines.map(({ architecture }) => architecture)));
   return errorIf(
     architectures.size > 1,

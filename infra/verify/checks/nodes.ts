@@ -4,7 +4,7 @@ import type { ClusterModel } from "../../model/cluster.ts";
 import { type Amount, describeAmount, podsPerNode } from "../../model/fit.ts";
 import { describeMemory } from "../../model/quantity.ts";
 import { rayGroups, withSidecar } from "../../model/ray-groups.ts";
-import { gpuResource, nodeLabels, nodeTaints, type PoolRole, poolRoles, systemPool } from "../../model/roles.ts";
+import { gpuResource, type NodeRole, nodeLabels, nodeRoles, nodeTaints, systemRole } from "../../model/roles.ts";
 import { amountOf, isReady, type NodeFact } from "../facts.ts";
 
 /** Nodes of each role: the minimum number is ready, with the planned taints, and large enough for the role's pods. */
@@ -13,12 +13,12 @@ export function checkNodes(stack: PlannedStack, nodes: readonly NodeFact[]): Lin
 }
 
 /** An existing cluster has only the roles that its configuration describes. */
-function expectedRoles({ pools, capacity }: ClusterModel): { role: PoolRole; min: number }[] {
+function expectedRoles({ pools, capacity }: ClusterModel): { role: NodeRole; min: number }[] {
   if (pools.length > 0) return pools.map(({ role, min }) => ({ role, min }));
-  return poolRoles.flatMap((role) => (capacity[role] === undefined ? [] : [{ role, min: 1 }]));
+  return nodeRoles.flatMap((role) => (capacity[role] === undefined ? [] : [{ role, min: 1 }]));
 }
 
-function checkRole(stack: PlannedStack, role: PoolRole, min: number, nodes: readonly NodeFact[]): Line[] {
+function checkRole(stack: PlannedStack, role: NodeRole, min: number, nodes: readonly NodeFact[]): Line[] {
   const options = stack.cluster.roles;
   const [key = "", value = ""] = Object.entries(nodeLabels(role, options))[0] ?? [];
   const mislabelled = nodes.filter(
@@ -47,7 +47,7 @@ function checkRole(stack: PlannedStack, role: PoolRole, min: number, nodes: read
   return [...lines, ...ready.slice(0, 1).map(() => size(stack, role, ready)), ...taints(stack, role, own)];
 }
 
-function noNodes(role: PoolRole, key: string, value: string, min: number): Line {
+function noNodes(role: NodeRole, key: string, value: string, min: number): Line {
   return min > 0
     ? wrong(
         `nodes ${role}: no node has the label ${key}=${value}`,
@@ -60,18 +60,18 @@ function noNodes(role: PoolRole, key: string, value: string, min: number): Line 
 }
 
 /** What one pod of the role requests; the head includes the autoscaler's sidecar. */
-function podOf({ config, cluster }: PlannedStack, role: PoolRole): Amount | undefined {
+function podOf({ config, cluster }: PlannedStack, role: NodeRole): Amount | undefined {
   const { head, workers } = rayGroups(config, cluster);
   return role === "ray-head" ? withSidecar(head) : workers.find((worker) => worker.role === role);
 }
 
-function size(stack: PlannedStack, role: PoolRole, nodes: readonly NodeFact[]): Line {
+function size(stack: PlannedStack, role: NodeRole, nodes: readonly NodeFact[]): Line {
   const amounts = nodes.map(({ status: { allocatable = {} } }) => amountOf(allocatable));
   const [first = { cpus: 0, memoryBytes: 0, gpus: 0 }] = amounts;
   const have = `nodes ${role}: ${nodes.length} ready, ${describeAmount(first)} allocatable on the first`;
   if (role === "ray-worker-gpu" && amounts.some(({ gpus }) => gpus === 0))
     return wrong(`${have}: a GPU node without ${gpuResource}`, stack.facts.gpuRemedy);
-  const pod = role === systemPool ? undefined : podOf(stack, role);
+  const pod = role === systemRole ? undefined : podOf(stack, role);
   if (pod !== undefined && !amounts.some((node) => podsPerNode(pod, node) > 0))
     return wrong(
       `${have}, but one pod of the role requests ${describeAmount(pod)} and ${describeMemory(pod.diskBytes ?? 0)} of local disk`,
@@ -80,7 +80,7 @@ function size(stack: PlannedStack, role: PoolRole, nodes: readonly NodeFact[]): 
   return ok(have);
 }
 
-function taints({ cluster, facts }: PlannedStack, role: PoolRole, nodes: readonly NodeFact[]): Line[] {
+function taints({ cluster, facts }: PlannedStack, role: NodeRole, nodes: readonly NodeFact[]): Line[] {
   if (!facts.ownsNodes) return [];
   return nodeTaints(role, cluster.roles).flatMap(({ key, effect }) => {
     const bare = nodes.filter(

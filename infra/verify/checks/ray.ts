@@ -2,7 +2,7 @@ import { type Line, ok, wrong } from "../../check-line.ts";
 import type { Config, PlannedStack } from "../../clouds/schema.ts";
 import { ownsFunctionsCluster } from "../../config/functions.ts";
 import { functionsCluster } from "../../model/names.ts";
-import { nodeRoles, roleLabelKey } from "../../model/roles.ts";
+import { rayRoles, roleLabelKey } from "../../model/roles.ts";
 import { isReady, type NodeFact, type PodFact, type RayClusterFact } from "../facts.ts";
 
 export interface RayFacts {
@@ -70,7 +70,7 @@ function checkPod({ config, cluster }: PlannedStack, pod: PodFact, nodes: readon
   }
   const labels = nodes.find(({ metadata }) => metadata.name === pod.spec.nodeName)?.metadata.labels ?? {};
   const options = cluster.roles;
-  const wanted = nodeRoles.filter((role) => pod.spec.nodeSelector?.[roleLabelKey(role, options)] !== undefined);
+  const wanted = rayRoles.filter((role) => pod.spec.nodeSelector?.[roleLabelKey(role, options)] !== undefined);
   const elsewhere = wanted.filter((role) => labels[roleLabelKey(role, options)] === undefined);
   return elsewhere.length > 0
     ? [

@@ -7,7 +7,7 @@ import { podsPerNode } from "../../../infra/model/fit.ts";
 import { judgeOperator, judgeRay } from "../../../infra/model/operator.ts";
 import { rayClusterSpec } from "../../../infra/model/ray-cluster.ts";
 import { rayGroups, withSidecar } from "../../../infra/model/ray-groups.ts";
-import { nodeLabels, poolRoles, type Toleration } from "../../../infra/model/roles.ts";
+import { nodeLabels, nodeRoles, type Toleration } from "../../../infra/model/roles.ts";
 import { judge, modelOf, raw } from "./minimal.ts";
 
 /** One that is never accepted among ones that may be. */
@@ -75,18 +75,18 @@ function promises(config: AwsConfig, cluster: ClusterModel): void {
   const { headGroupSpec, workerGroupSpecs } = rayClusterSpec(config, cluster);
   const pods = [headGroupSpec, ...workerGroupSpecs].map(({ template }) => template.spec);
   for (const [index, { nodeSelector, tolerations }] of pods.entries()) {
-    const roles = poolRoles.filter((role) => {
+    const roles = nodeRoles.filter((role) => {
       const labels = nodeLabels(role, cluster.roles);
       return Object.entries(nodeSelector).every(([key, value]) => labels[key] === value);
     });
     expect(roles).toEqual([[head, ...workers][index]?.role]);
-    const target = groups.find(({ role }) => role === roles[0]);
+    const target = groups.find(({ pool }) => pool.role === roles[0]);
     for (const taint of target?.taints ?? [])
       expect(tolerations.some((toleration) => tolerates(toleration, taint))).toBe(true);
   }
 
-  const headNodes = groups.find(({ role }) => role === "ray-head");
-  expect(headNodes?.capacityType).toBe("ON_DEMAND");
+  const headNodes = cluster.pools.find(({ role }) => role === "ray-head");
+  expect(headNodes?.spot).toBe(false);
   expect(headNodes?.min).toBeGreaterThan(0);
   expect(judgeOperator(cluster.operatorVersion ?? "0.0")?.level).not.toBe("error");
   expect(judgeRay(config.ray.version)?.level).not.toBe("error");

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { nodeRoles } from "../../../infra/clouds/gcp/nodes/node-identity.ts";
+import { nodeIamRoles } from "../../../infra/clouds/gcp/nodes/node-identity.ts";
 import { tableGrants } from "../../../infra/clouds/gcp/storage/bucket-access.ts";
 import type { Capture, PlannedResource } from "../../../infra/offline-plan/capture.ts";
 import { plaintext } from "../../../infra/offline-plan/values.ts";
@@ -162,7 +162,7 @@ describe("identities", () => {
   test("have on the project only the nodes' roles and the right to describe clusters", () => {
     const grants = ofType(adopted.resources, "gcp:projects/iAMMember:IAMMember");
     const roles = new Set(grants.map((grant) => revealed(grant).role));
-    expect([...roles].sort()).toEqual([...nodeRoles, "roles/container.clusterViewer"].sort());
+    expect([...roles].sort()).toEqual([...nodeIamRoles, "roles/container.clusterViewer"].sort());
   });
 
   test("of the client get cluster-admin by default", () => {

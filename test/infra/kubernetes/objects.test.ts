@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { nodeSelector, nodeTaints, systemNodeSelector, tolerations } from "../../../infra/model/roles.ts";
+import { nodeSelector, nodeTaints, tolerations } from "../../../infra/model/roles.ts";
 import type { Capture } from "../../../infra/offline-plan/capture.ts";
 import { Secret } from "../../../infra/offline-plan/values.ts";
 import { cleanupRules } from "../../../infra/workloads/orphan-cleanup/orphan-cleanup.ts";
@@ -111,12 +111,12 @@ describe("pods", () => {
       expect(
         spec.containers.every((c: { securityContext: object }) => "readOnlyRootFilesystem" in c.securityContext),
       ).toBe(true);
-      expect(spec.nodeSelector).toEqual(systemNodeSelector());
+      expect(spec.nodeSelector).toEqual(nodeSelector("system"));
     }
     const operator = ofType(cloud.resources, "kubernetes:helm.sh/v3:Release").find(
       ({ name }) => name === "kuberay-operator",
     );
-    expect(operator && revealed(operator).values).toMatchObject({ nodeSelector: systemNodeSelector() });
+    expect(operator && revealed(operator).values).toMatchObject({ nodeSelector: nodeSelector("system") });
   });
 
   test("of each Ray group select their role's label, and tolerate each taint of its nodes", () => {

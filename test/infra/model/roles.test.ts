@@ -8,9 +8,8 @@ import {
   nodeRoles,
   nodeSelector,
   nodeTaints,
-  poolRoles,
   type RoleOptions,
-  systemNodeSelector,
+  rayRoles,
   tolerations,
 } from "../../../infra/model/roles.ts";
 import { modelOf } from "../config/minimal.ts";
@@ -26,17 +25,17 @@ const matches = (selector: Record<string, string>, labels: Record<string, string
 describe("selectors, labels and taints", () => {
   test("each selector matches the nodes of exactly one pool", () => {
     fc.assert(
-      fc.property(options, fc.constantFrom(...nodeRoles), (chosen, role) => {
-        const found = poolRoles.filter((pool) => matches(nodeSelector(role, chosen), nodeLabels(pool, chosen)));
+      fc.property(options, fc.constantFrom(...rayRoles), (chosen, role) => {
+        const found = nodeRoles.filter((pool) => matches(nodeSelector(role, chosen), nodeLabels(pool, chosen)));
         expect(found).toEqual([role]);
       }),
     );
-    expect(poolRoles.filter((pool) => matches(systemNodeSelector(), nodeLabels(pool)))).toEqual(["system"]);
+    expect(nodeRoles.filter((pool) => matches(nodeSelector("system"), nodeLabels(pool)))).toEqual(["system"]);
   });
 
   test("every taint of a pool has its toleration in the pods of that role, and no other pod has one for the head's", () => {
     fc.assert(
-      fc.property(options, fc.constantFrom(...nodeRoles), (chosen, role) => {
+      fc.property(options, fc.constantFrom(...rayRoles), (chosen, role) => {
         const keys = tolerations(role, chosen).map(({ key }) => key);
         expect(keys).toEqual(nodeTaints(role, chosen).map(({ key }) => key));
         const head = nodeTaints("ray-head", chosen).map(({ key }) => key);
@@ -47,7 +46,7 @@ describe("selectors, labels and taints", () => {
 
   test("the labels are those that the runtime's client selects, with the value that it selects", () => {
     expect(labelValue).toBe("true");
-    expect(nodeRoles.map((role) => nodeSelector(role, defaultRoleOptions))).toEqual([
+    expect(rayRoles.map((role) => nodeSelector(role, defaultRoleOptions))).toEqual([
       { "geneva.lancedb.com/ray-head": "true" },
       { "geneva.lancedb.com/ray-worker-cpu": "true" },
       { "geneva.lancedb.com/ray-worker-gpu": "true" },
@@ -68,11 +67,11 @@ describe("node groups on EKS", () => {
     const { config, cluster } = modelOf("aws", overrides);
     return nodeGroups(config.clusterName, cluster);
   };
-  const group = (role: string, overrides = {}) => groups(overrides).find((found) => found.role === role);
+  const group = (role: string, overrides = {}) => groups(overrides).find(({ pool }) => pool.role === role);
 
   test("system comes first, then the three roles", () => {
-    expect(groups().map(({ role }) => role)).toEqual(["system", "ray-head", "ray-worker-cpu", "ray-worker-gpu"]);
-    expect(groups({ nodes: { gpu: { enabled: false } } }).map(({ role }) => role)).not.toContain("ray-worker-gpu");
+    expect(groups().map(({ pool }) => pool.role)).toEqual(["system", "ray-head", "ray-worker-cpu", "ray-worker-gpu"]);
+    expect(groups({ nodes: { gpu: { enabled: false } } }).map(({ pool }) => pool.role)).not.toContain("ray-worker-gpu");
   });
 
   test("the image follows GPU and architecture", () => {
@@ -88,12 +87,7 @@ describe("node groups on EKS", () => {
   });
 
   test("only workers can be spot", () => {
-    expect(groups({ nodes: { gpu: { spot: true } } }).map(({ capacityType }) => capacityType)).toEqual([
-      "ON_DEMAND",
-      "ON_DEMAND",
-      "SPOT",
-      "SPOT",
-    ]);
+    expect(groups({ nodes: { gpu: { spot: true } } }).map(({ pool }) => pool.spot)).toEqual([false, false, true, true]);
   });
 
   test("the autoscaler tags describe the labels, taints, GPUs and disk of an empty group's nodes", () => {

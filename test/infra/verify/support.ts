@@ -3,7 +3,7 @@
 import { type Line, renderLine } from "../../../infra/check-line.ts";
 import { type PlannedStack, plannedStack, stackDefinition } from "../../../infra/clouds/schema.ts";
 import { parseConfig, rawConfig } from "../../../infra/config/parse.ts";
-import { nodeLabels, nodeTaints, type PoolRole } from "../../../infra/model/roles.ts";
+import { type NodeRole, nodeLabels, nodeTaints } from "../../../infra/model/roles.ts";
 import { readProject, readStackConfig } from "../../../infra/offline-plan/project.ts";
 import type { DeploymentFact, NodeFact, PodFact, RayClusterFact } from "../../../infra/verify/facts.ts";
 import { root } from "../../support/infra/stacks.ts";
@@ -16,7 +16,7 @@ export function stackOf(stack: string, overrides: Readonly<Record<string, unknow
 
 const up = [{ type: "Ready", status: "True" }];
 
-export function node({ cluster }: PlannedStack, role: PoolRole, more: Partial<NodeFact["status"]> = {}): NodeFact {
+export function node({ cluster }: PlannedStack, role: NodeRole, more: Partial<NodeFact["status"]> = {}): NodeFact {
   const { roles } = cluster;
   return {
     metadata: { name: `${role}-1`, labels: nodeLabels(role, roles) },

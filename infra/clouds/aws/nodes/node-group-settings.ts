@@ -1,10 +1,9 @@
 import type { ClusterModel, Pool } from "../../../model/cluster.ts";
-import { nodeLabels, nodeTaints, type PoolRole, type Taint } from "../../../model/roles.ts";
-import { autoscalerTags } from "./autoscaler-tags.ts";
+import { gpuResource, nodeLabels, nodeTaints, type Taint } from "../../../model/roles.ts";
 
-/** The decisions about one EKS managed node group. */
+/** The decisions about the EKS managed node group of a pool. */
 export interface NodeGroupSettings {
-  readonly role: PoolRole;
+  readonly pool: Pool;
   /** The prefix of the group's name. */
   readonly name: string;
   readonly amiType:
@@ -12,12 +11,6 @@ export interface NodeGroupSettings {
     | "AL2023_ARM_64_STANDARD"
     | "AL2023_x86_64_NVIDIA"
     | "AL2023_ARM_64_NVIDIA";
-  readonly capacityType: "ON_DEMAND" | "SPOT";
-  readonly instanceTypes: readonly string[];
-  readonly min: number;
-  readonly max: number;
-  readonly diskGiB: number;
-  readonly zones: readonly string[] | undefined;
   readonly labels: Readonly<Record<string, string>>;
   readonly taints: readonly Taint[];
   /** Tags of the group's autoscaling group. */
@@ -56,18 +49,44 @@ export function nodeGroups(clusterName: string, { pools, roles }: ClusterModel):
     };
     const taints = nodeTaints(pool.role, roles);
     return {
-      role: pool.role,
+      pool,
       name: groupName(pool),
       amiType: `AL2023_${arm ? "ARM_64" : "x86_64"}_${gpus > 0 ? "NVIDIA" : "STANDARD"}`,
-      capacityType: pool.spot ? "SPOT" : "ON_DEMAND",
-      instanceTypes: pool.machineNames,
-      min: pool.min,
-      max: pool.max,
-      diskGiB: pool.diskGiB,
-      zones: pool.zones,
       labels,
       taints,
       autoscalerTags: autoscalerTags(clusterName, { labels, taints, gpus, diskGiB: pool.diskGiB }),
     };
   });
+}
+
+const template = "k8s.io/cluster-autoscaler/node-template";
+
+/** The key of the tag for one label of a group's nodes. AWS accepts 128 characters. */
+export function autoscalerLabelTag(label: string): string {
+  return `${template}/label/${label}`;
+}
+
+/**
+ * The tags by which the cluster autoscaler finds a group and knows its nodes while the group is empty. EKS does not copy
+ * a node group's own tags to its autoscaling group.
+ * Source: github.com/kubernetes/autoscaler, cluster-autoscaler/cloudprovider/aws/README.md
+ */
+function autoscalerTags(
+  cluster: string,
+  node: {
+    readonly labels: Readonly<Record<string, string>>;
+    readonly taints: readonly Taint[];
+    readonly gpus: number;
+    readonly diskGiB: number;
+  },
+): Record<string, string> {
+  const pairs = (entries: readonly (readonly [string, string])[]) => Object.fromEntries(entries);
+  return {
+    "k8s.io/cluster-autoscaler/enabled": "true",
+    [`k8s.io/cluster-autoscaler/${cluster}`]: "owned",
+    ...pairs(Object.entries(node.labels).map(([key, value]) => [autoscalerLabelTag(key), value])),
+    ...pairs(node.taints.map(({ key, value, effect }) => [`${template}/taint/${key}`, `${value}:${effect}`])),
+    ...(node.gpus > 0 ? { [`${template}/resources/${gpuResource}`]: String(node.gpus) } : {}),
+    [`${template}/resources/ephemeral-storage`]: `${node.diskGiB}Gi`,
+  };
 }

@@ -1,6 +1,6 @@
 import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
-import { type PoolRole, systemPool, type TaintEffect } from "../../../model/roles.ts";
+import { type NodeRole, systemRole, type TaintEffect } from "../../../model/roles.ts";
 import type { ClusterNetwork } from "../network/network.ts";
 import type { NodeGroupSettings } from "./node-group-settings.ts";
 
@@ -37,13 +37,14 @@ function newestRelease(kubernetesVersion: string, amiType: string, opts: pulumi.
 }
 
 /** Roles whose nodes are replaced one at a time; of workers, a third at a time. */
-const oneByOne: ReadonlySet<PoolRole> = new Set([systemPool, "ray-head"]);
+const oneByOne: ReadonlySet<NodeRole> = new Set([systemRole, "ray-head"]);
 
 /** One managed node group with its launch template and the tags that let it grow from zero. */
 export class NodeGroup extends pulumi.ComponentResource {
   constructor(name: string, args: NodeGroupArgs, opts?: pulumi.ComponentResourceOptions) {
     super("lakehead:aws:NodeGroup", name, {}, opts);
     const { settings } = args;
+    const { pool } = settings;
     const nodeTags = { ...args.tags, Name: `${args.cluster}-${settings.name}` };
 
     const template = new aws.ec2.LaunchTemplate(
@@ -56,7 +57,7 @@ export class NodeGroup extends pulumi.ComponentResource {
         blockDeviceMappings: [
           {
             deviceName: "/dev/xvda",
-            ebs: { volumeType: "gp3", volumeSize: settings.diskGiB, encrypted: "true", deleteOnTermination: "true" },
+            ebs: { volumeType: "gp3", volumeSize: pool.diskGiB, encrypted: "true", deleteOnTermination: "true" },
           },
         ],
         tagSpecifications: ["instance", "volume", "network-interface"].map((resourceType) => ({
@@ -78,16 +79,16 @@ export class NodeGroup extends pulumi.ComponentResource {
         nodeRepairConfig: { enabled: args.repair },
         nodeRoleArn: args.nodeRoleArn,
         subnetIds: args.subnets
-          .filter(({ zone }) => settings.zones === undefined || (zone !== undefined && settings.zones.includes(zone)))
+          .filter(({ zone }) => pool.zones === undefined || (zone !== undefined && pool.zones.includes(zone)))
           .map(({ id }) => id),
         amiType: settings.amiType,
-        capacityType: settings.capacityType,
-        instanceTypes: [...settings.instanceTypes],
+        capacityType: pool.spot ? "SPOT" : "ON_DEMAND",
+        instanceTypes: [...pool.machineNames],
         launchTemplate: { id: template.id, version: pulumi.interpolate`${template.latestVersion}` },
         labels: { ...settings.labels },
         taints: settings.taints.map(({ key, value, effect }) => ({ key, value, effect: taintEffects[effect] })),
-        scalingConfig: { minSize: settings.min, maxSize: settings.max, desiredSize: settings.min },
-        updateConfig: oneByOne.has(settings.role) ? { maxUnavailable: 1 } : { maxUnavailablePercentage: 33 },
+        scalingConfig: { minSize: pool.min, maxSize: pool.max, desiredSize: pool.min },
+        updateConfig: oneByOne.has(pool.role) ? { maxUnavailable: 1 } : { maxUnavailablePercentage: 33 },
       },
       {
         parent: this,

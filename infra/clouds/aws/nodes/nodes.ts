@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { ClusterModel } from "../../../model/cluster.ts";
-import type { PoolRole } from "../../../model/roles.ts";
+import type { NodeRole } from "../../../model/roles.ts";
 import { eksAddons } from "../../../versions.ts";
 import { Addon } from "../cluster/addon.ts";
 import type { Cluster } from "../cluster/cluster.ts";
@@ -23,7 +23,7 @@ export interface NodesArgs {
 
 /** The node groups, with the roles and add-ons that exist before the first node and until after the last. */
 export class Nodes extends pulumi.ComponentResource {
-  readonly #groups: readonly (readonly [role: PoolRole, group: NodeGroup])[];
+  readonly #groups: readonly (readonly [role: NodeRole, group: NodeGroup])[];
 
   constructor(name: string, args: NodesArgs, opts?: pulumi.ComponentResourceOptions) {
     super("lakehead:aws:Nodes", name, {}, opts);
@@ -80,7 +80,7 @@ export class Nodes extends pulumi.ComponentResource {
     );
 
     this.#groups = nodeGroups(config.clusterName, args.model).map((settings) => [
-      settings.role,
+      settings.pool.role,
       new NodeGroup(
         `${name}-${settings.name}`,
         {
@@ -101,7 +101,7 @@ export class Nodes extends pulumi.ComponentResource {
   }
 
   /** The node groups of a role. */
-  of(role: PoolRole): NodeGroup[] {
+  of(role: NodeRole): NodeGroup[] {
     return this.#groups.flatMap(([of, group]) => (of === role ? [group] : []));
   }
 }

@@ -12,7 +12,7 @@ export interface NodeIdentityArgs {
  * own identity and cannot read the node's.
  * Source: cloud.google.com/kubernetes-engine/docs/how-to/hardening-your-cluster#use_least_privilege_sa
  */
-export const nodeRoles = ["roles/container.defaultNodeServiceAccount", "roles/artifactregistry.reader"] as const;
+export const nodeIamRoles = ["roles/container.defaultNodeServiceAccount", "roles/artifactregistry.reader"] as const;
 
 /** The service account of the nodes. Compute Engine's default account could edit the whole project. */
 export class NodeIdentity extends pulumi.ComponentResource {
@@ -31,7 +31,7 @@ export class NodeIdentity extends pulumi.ComponentResource {
       { parent: this },
     );
     this.email = account.email;
-    this.grants = nodeRoles.map(
+    this.grants = nodeIamRoles.map(
       (role) =>
         new gcp.projects.IAMMember(
           `${name}-${role.replace(/^roles\//, "").replaceAll(".", "-")}`,

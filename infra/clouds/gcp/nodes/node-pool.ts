@@ -2,7 +2,7 @@ import * as gcp from "@pulumi/gcp";
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import type { Pool } from "../../../model/cluster.ts";
-import { nodeLabels, nodeTaints, type PoolRole, type RoleOptions, type TaintEffect } from "../../../model/roles.ts";
+import { type NodeRole, nodeLabels, nodeTaints, type RoleOptions, type TaintEffect } from "../../../model/roles.ts";
 import type { GcpConfig } from "../schema.ts";
 import { type Accelerator, acceleratorOf } from "./machines.ts";
 import { type PoolSettings, settingsOf } from "./settings.ts";
@@ -53,9 +53,11 @@ export function nodeTag(clusterName: string): string {
 /** The nodes of one role. */
 export class NodePool extends pulumi.ComponentResource {
   readonly resource: gcp.container.NodePool;
+  readonly role: NodeRole;
 
   constructor(name: string, args: NodePoolArgs, opts?: pulumi.ComponentResourceOptions) {
     super("lakehead:gcp:NodePool", name, {}, opts);
+    this.role = args.pool.role;
     this.resource = new gcp.container.NodePool(name, nodePoolInputs(args), {
       parent: this,
       ignoreChanges: ["initialNodeCount"],
@@ -142,7 +144,7 @@ function nodePoolInputs({
 export class ComputeClass extends pulumi.ComponentResource {
   constructor(
     name: string,
-    { role, pools }: { readonly role: PoolRole; readonly pools: readonly NodePool[] },
+    { role, pools }: { readonly role: NodeRole; readonly pools: readonly NodePool[] },
     opts?: pulumi.ComponentResourceOptions,
   ) {
     super("lakehead:gcp:ComputeClass", name, {}, opts);
