@@ -1,8 +1,8 @@
 /** The bare SDK in a process of its own, as the baseline. Arguments: the database's address, storage options as JSON. */
 import { connect, Session, type Table } from "@lancedb/lancedb";
-import { closedLoop, type Round, type Task } from "./measure.ts";
+import { closedLoop, type Round } from "./measure.ts";
 import { serveTasks } from "./task-process.ts";
-import { createWorkloads } from "./workloads.ts";
+import { createWorkloads, type Task } from "./workloads.ts";
 
 export type DirectRound = Round & { readonly cpuSeconds: number };
 

@@ -3,7 +3,6 @@
  * blob, several readers of it, and many small ones by `fetch_blobs`. Prints Markdown.
  */
 import { execFile } from "node:child_process";
-import { availableParallelism, loadavg } from "node:os";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { blob, connect } from "@lancedb/lancedb";
@@ -13,7 +12,7 @@ import type { ReadBytes, Reading } from "./blob-reader.ts";
 import { environmentOf, type Home, openHome, placeOf } from "./home.ts";
 import { median } from "./measure.ts";
 import { readOptions } from "./options.ts";
-import { figureTable } from "./report.ts";
+import { conditions, figureTable, print, say } from "./report.ts";
 import { startServer, token } from "./servers.ts";
 import { startWorker } from "./task-process.ts";
 
@@ -23,7 +22,6 @@ const plan = readOptions("bench:blobs", {
   readers: { default: 16, help: "readers of it at once" },
   directory: { default: false, help: "tables in a local directory instead of an object store" },
 });
-const [loadBefore = 0] = loadavg();
 const small = { rows: 64, bytes: 2 ** 20 } as const;
 
 const write = async (directory: string): Promise<void> => {
@@ -97,7 +95,6 @@ const byService = async (home: Home): Promise<readonly Measured[]> => {
 };
 
 const byPylance = async ({ address, storageOptions }: Home): Promise<readonly Measured[]> => {
-  const say = (line: string): void => void process.stderr.write(`${line}\n`);
   const { python } = await pythonWith(
     fileURLToPath(new URL("../test/clients/python/requirements.txt", import.meta.url)),
     say,
@@ -124,19 +121,17 @@ const byPylance = async ({ address, storageOptions }: Home): Promise<readonly Me
 const home = await openHome(plan.directory, write);
 try {
   const measured = [...(await byPylance(home)), ...(await byService(home))];
-  process.stdout.write(
-    `${[
-      `Node ${process.version}, ${availableParallelism()} CPUs shared by all, load average ${loadBefore.toFixed(1)} before the run; ${placeOf(plan.directory)}; a large blob of ${plan.megabytes} MiB; median of ${plan.rounds} rounds.`,
-      figureTable(
-        ["read", "MB/s", "first byte, ms", "CPU s/GB"],
-        measured.map(({ name, megabytesPerSecond, firstByte, cpu }) => [
-          name,
-          megabytesPerSecond.toFixed(0),
-          firstByte?.toFixed(0) ?? "–",
-          cpu?.toFixed(1) ?? "–",
-        ]),
-      ),
-    ].join("\n\n")}\n`,
+  print(
+    `${conditions("all")}; ${placeOf(plan.directory)}; a large blob of ${plan.megabytes} MiB; median of ${plan.rounds} rounds.`,
+    figureTable(
+      ["read", "MB/s", "first byte, ms", "CPU s/GB"],
+      measured.map(({ name, megabytesPerSecond, firstByte, cpu }) => [
+        name,
+        megabytesPerSecond.toFixed(0),
+        firstByte?.toFixed(0) ?? "–",
+        cpu?.toFixed(1) ?? "–",
+      ]),
+    ),
   );
 } finally {
   await home.close();

@@ -14,7 +14,7 @@ import { testToken } from "../test/support/request.ts";
 import { startReadyServiceProcess } from "../test/support/service-process.ts";
 import { plain } from "../test/support/tables.ts";
 import { writeTables } from "../tools/lance-tables.ts";
-import { markdownTable } from "../tools/markdown-table.ts";
+import { figureTable, print } from "./report.ts";
 
 const rounds = 7;
 
@@ -165,7 +165,7 @@ try {
     ...parts.map((part) => String(median(runs.map(({ cpu }) => cpu[part])))),
   ]);
   const head = ["step", "median ms", "fastest ms", "CPU ms", "script", "style", "layout"];
-  process.stdout.write(`${markdownTable(head, rows)}\n`);
+  print(figureTable(head, rows));
 } finally {
   await browser.close();
   await service.stop();

@@ -4,7 +4,7 @@
  * after a missed target. Memory is read from `/proc`, so it needs Linux.
  */
 import { mkdtemp, rm } from "node:fs/promises";
-import { availableParallelism, loadavg, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Caller } from "./caller.ts";
@@ -15,7 +15,7 @@ import { median, percentile } from "./measure.ts";
 import { readOptions } from "./options.ts";
 import { Probe } from "./probe.ts";
 import { family, residentBytesOf } from "./processes.ts";
-import { figureTable } from "./report.ts";
+import { conditions, figureTable, print, say } from "./report.ts";
 import { type Server, startServer, token } from "./servers.ts";
 import { startWorker } from "./task-process.ts";
 import { vectorOf } from "./workloads.ts";
@@ -65,7 +65,6 @@ type Row = readonly [what: string, target: string, reached: string, kept: boolea
 
 const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(2)} GB`;
 const ms = (value: number): string => `${value.toFixed(0)} ms`;
-const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
 const vector = [...vectorOf(0.5, million.dimensions)];
 
@@ -197,9 +196,8 @@ const deadline = async (directory: string): Promise<{ readonly rows: Row[]; read
   };
 };
 
-const [loadBefore = 0] = loadavg();
 const home = await mkdtemp(join(tmpdir(), "lakehead-flood-"));
-const conditions = `Node ${process.version}, ${availableParallelism()} CPUs shared with the load, load average ${loadBefore.toFixed(1)} before the run.`;
+const machine = `${conditions("service and load")}.`;
 
 interface Outcome {
   readonly text: string;
@@ -215,7 +213,7 @@ const searchesOfMany = async (): Promise<Outcome> => {
   const ended = await deadline(home);
   const rows = [...flooded.rows, ...ended.rows];
   return {
-    text: `${searches} concurrent searches, each through all of ${million.rows.toLocaleString("en-US")} vectors of ${million.dimensions} dimensions; ${conditions}\n\n${figureTable(
+    text: `${searches} concurrent searches, each through all of ${million.rows.toLocaleString("en-US")} vectors of ${million.dimensions} dimensions; ${machine}\n\n${figureTable(
       ["", "target", "measured", "met"],
       rows.map(([what, target, reached, kept]) => [
         what,
@@ -230,12 +228,12 @@ const searchesOfMany = async (): Promise<Outcome> => {
 
 const besideNeighbours = async (): Promise<Outcome> => {
   const { table, wrong } = await neighbourTable(home, { seconds, ...options });
-  return { text: `${conditions}\n\n${table}`, wrong };
+  return { text: `${machine}\n\n${table}`, wrong };
 };
 
 try {
   const { text, wrong } = await (neighbours ? besideNeighbours() : searchesOfMany());
-  process.stdout.write(`${text}\n`);
+  print(text);
   for (const fault of wrong.slice(0, 5)) say(`wrong: ${fault}`);
   process.exitCode = wrong.length === 0 ? 0 : 1;
 } finally {

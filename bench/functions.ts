@@ -4,7 +4,7 @@
  */
 import { execFile } from "node:child_process";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { availableParallelism, loadavg, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -13,7 +13,7 @@ import { connect } from "@lancedb/lancedb";
 import { bind, end, ended, refresh, register, scalar, startHead, startRunner } from "../test/functions/support.ts";
 import { pythonWith } from "../tools/parts/python.ts";
 import { readOptions } from "./options.ts";
-import { figureTable } from "./report.ts";
+import { conditions, figureTable, print, say } from "./report.ts";
 import { startServer, token } from "./servers.ts";
 
 const { rows, fragments, peers } = readOptions("bench:functions", {
@@ -23,8 +23,6 @@ const { rows, fragments, peers } = readOptions("bench:functions", {
 });
 const workers = 2;
 const milliseconds = 1;
-const [loadBefore = 0] = loadavg();
-const say = (line: string): void => void process.stderr.write(`${line}\n`);
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 const [runnerPython, enginePython] = [
@@ -128,11 +126,9 @@ try {
   await bound("ours");
   add("a column of a small table", peers, await filled("ours", "y", peers));
   for (const [name, seconds] of Object.entries(theirs)) add(`the same by \`add_columns\` of ${name}`, peers, seconds);
-  process.stdout.write(
-    `${[
-      `Node ${process.version}, ${availableParallelism()} CPUs shared by service, runner and Ray, load average ${loadBefore.toFixed(1)} before the run; ${fragments} fragments, a Function of ${milliseconds} ms for each row, ${workers} workers.`,
-      figureTable(["work", "rows", "seconds", "ideal", "share of the ideal"], lines),
-    ].join("\n\n")}\n`,
+  print(
+    `${conditions("service, runner and Ray")}; ${fragments} fragments, a Function of ${milliseconds} ms for each row, ${workers} workers.`,
+    figureTable(["work", "rows", "seconds", "ideal", "share of the ideal"], lines),
   );
 } finally {
   database.close();

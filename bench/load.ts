@@ -3,9 +3,9 @@
  * each caller. Arguments: port, token, side.
  */
 import { Caller } from "./caller.ts";
-import { closedLoop, type Task } from "./measure.ts";
+import { closedLoop } from "./measure.ts";
 import { serveTasks } from "./task-process.ts";
-import { createWorkloads } from "./workloads.ts";
+import { createWorkloads, type Task } from "./workloads.ts";
 
 const [port = "", token = "", side = ""] = process.argv.slice(2);
 const workloads = createWorkloads(side);

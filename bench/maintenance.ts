@@ -18,7 +18,7 @@ const { testToken } = await import("../test/support/request.ts");
 const { startReadyServiceProcess } = await import("../test/support/service-process.ts");
 const { median, percentile } = await import("./measure.ts");
 const { readOptions } = await import("./options.ts");
-const { figureTable } = await import("./report.ts");
+const { figureTable, mebibytes, print, whole } = await import("./report.ts");
 type Figures = import("../service/maintenance/work.ts").Figures;
 type WorkResult = import("../service/maintenance/work.ts").WorkResult;
 type Step = import("../service/maintenance/work.ts").Step;
@@ -72,7 +72,6 @@ const rowsFrom = (from: number, count: number): Record<string, unknown>[] =>
     vector: Array.from({ length: options.dimensions }, () => Math.random()),
   }));
 
-const whole = (value: number): string => Math.round(value).toLocaleString("en-US");
 const times = (before: number, after: number): string =>
   after === 0 ? "" : `${(before / after).toPrecision(2)} times fewer`;
 
@@ -132,7 +131,7 @@ const beforeAndAfter = async (database: string): Promise<string> => {
     ],
   );
   const perSecond = before.fragments / seconds;
-  return `${whole(options.appends)} single-row appends to a table with an index; the run took ${seconds.toFixed(1)} s, ${whole(perSecond)} fragments/s, ${whole(result.peakBytes / 2 ** 20)} MiB; at that rate 100,000 fragments take ${hours(100_000 / perSecond)}\n\n${table}\n`;
+  return `${whole(options.appends)} single-row appends to a table with an index; the run took ${seconds.toFixed(1)} s, ${whole(perSecond)} fragments/s, ${mebibytes(result.peakBytes)} MiB; at that rate 100,000 fragments take ${hours(100_000 / perSecond)}\n\n${table}\n`;
 };
 
 interface Rates {
@@ -160,7 +159,7 @@ const merge = async (
   return {
     merging: bytes / seconds,
     peakBytes,
-    line: [`merging ${what}`, `${whole(bytes / 1e6 / seconds)} MB/s`, `${whole(peakBytes / 2 ** 20)} MiB`],
+    line: [`merging ${what}`, `${whole(bytes / 1e6 / seconds)} MB/s`, `${mebibytes(peakBytes)} MiB`],
   };
 };
 
@@ -286,7 +285,7 @@ const mergeWide = async (database: string, name: string, image: InstanceType<typ
       `${name}: ${what}`,
       ...[result?.before.fragments, result?.after.fragments].map((count) => (count === undefined ? "–" : whole(count))),
       whole(bytes / 1e6),
-      result === undefined ? "nothing due" : whole(result.peakBytes / 2 ** 20),
+      result === undefined ? "nothing due" : mebibytes(result.peakBytes),
     ];
   };
   try {
@@ -313,7 +312,7 @@ const directory = await mkdtemp(join(tmpdir(), "lakehead-bench-maintenance-"));
 try {
   const measures = options.wide > 0 ? { wide } : options.writers ? { writers } : { beforeAndAfter, rates, writers };
   for (const [name, measure] of Object.entries<(database: string) => Promise<string>>(measures))
-    process.stdout.write(`${await measure(join(directory, name))}\n`);
+    print(await measure(join(directory, name)));
 } finally {
   await rm(directory, { recursive: true, force: true });
 }

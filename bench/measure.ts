@@ -9,12 +9,11 @@ export interface Round {
 
 /** A round: for `seconds`, or for `requests` if given. */
 export interface Task {
-  readonly workload: string;
   readonly concurrency: number;
-  readonly seconds: number;
+  readonly seconds?: number;
   readonly requests?: number;
-  /** Number of the first request. */
-  readonly from: number;
+  /** Number of the first request; 0 by default. */
+  readonly from?: number;
 }
 
 /** The mean of the two middle values of an even number. */
@@ -34,7 +33,7 @@ export const percentile = (values: readonly number[], share: number): number => 
  * of any request fails the round, because figures of failed requests mean nothing.
  */
 export const closedLoop = async (
-  { concurrency, seconds, requests, from }: Task,
+  { concurrency, seconds = 0, requests, from = 0 }: Task,
   call: (caller: number, index: number) => Promise<unknown>,
 ): Promise<Round> => {
   const latencies: number[] = [];

@@ -5,19 +5,18 @@
  */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { availableParallelism, loadavg } from "node:os";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { pythonWith } from "../tools/parts/python.ts";
 import { writeData } from "./data.ts";
 import { environmentOf, type Home, openHome, placeOf } from "./home.ts";
 import { closeConnections } from "./ingest/rows.ts";
-import { median, type Round, type Task } from "./measure.ts";
+import { median, type Round } from "./measure.ts";
 import { readOptions } from "./options.ts";
-import { type Ask, asks, type Form } from "./peers/requests.ts";
+import { type Ask, asks, type Task } from "./peers/requests.ts";
 import { writeTable } from "./peers/writes.ts";
 import { cpuSecondsOf, family, residentBytesOf } from "./processes.ts";
-import { figureTable } from "./report.ts";
+import { conditions, figureTable, mebibytes, ms, print, say, whole } from "./report.ts";
 import { startServer, token } from "./servers.ts";
 import { startWorker, type Worker } from "./task-process.ts";
 
@@ -27,17 +26,14 @@ interface Side {
   readonly name: SideName;
   readonly port: number;
   readonly pid: number;
-  readonly load: Worker<Task & { readonly form: Form }, Round>;
+  readonly load: Worker<Task, Round>;
   stop(): Promise<unknown>;
 }
 
 const here = (name: string): string => fileURLToPath(new URL(`peers/${name}`, import.meta.url));
 
 const sideOf = (name: SideName, server: { port: number; pid: number; stop(): Promise<unknown> }): Side => {
-  const load = startWorker<Task & { readonly form: Form }, Round>(new URL("peers/load.ts", import.meta.url), [
-    String(server.port),
-    token,
-  ]);
+  const load = startWorker<Task, Round>(new URL("peers/load.ts", import.meta.url), [String(server.port), token]);
   return {
     name,
     port: server.port,
@@ -91,10 +87,8 @@ const byClient = async (python: string, { port }: Side): Promise<Readonly<Record
   return JSON.parse(stdout);
 };
 
-const whole = (value: number): string => Math.round(value).toLocaleString("en-US");
-const ms = (value: number): string => value.toFixed(value < 10 ? 2 : 1);
 const times = (value: number): string => value.toFixed(2);
-const mebibytes = (pid: number): string => whole(residentBytesOf(family(pid)) / 2 ** 20);
+const memoryOf = (pid: number): string => mebibytes(residentBytesOf(family(pid)));
 
 const plan = readOptions("bench:peers", {
   rounds: { default: 5, help: "rounds of each operation; the servers alternate" },
@@ -109,10 +103,9 @@ const plan = readOptions("bench:peers", {
   writes: { default: false, help: "the writes that both servers answer instead" },
 });
 const podGibibytes = plan.writes ? 4 : 2;
-const say = (text: string): void => void process.stderr.write(`${text}\n`);
 const found = await pythonWith(here("requirements.txt"), say);
 if (found.missing !== undefined) {
-  process.stdout.write(`skipped: the reference server needs Python: ${found.missing}\n`);
+  print(`skipped: the reference server needs Python: ${found.missing}`);
   process.exit(0);
 }
 
@@ -133,7 +126,7 @@ const measure = async (sides: readonly Side[], ask: Ask, concurrency: number): P
       // Both services send the same form: without an offset they would create the same tags.
       const offset = side.name === "strict" ? 1e9 : 0;
       const requests = ask.isNumbered === true ? { requests: 8 * concurrency } : {};
-      const task = { workload: ask.name, concurrency, seconds: plan.seconds, from: from + offset, form, ...requests };
+      const task = { concurrency, seconds: plan.seconds, from: from + offset, form, ...requests };
       const before = cpuSecondsOf(family(side.pid));
       const round = await side.load.run(task);
       const cpuSeconds = cpuSecondsOf(family(side.pid)) - before;
@@ -174,7 +167,7 @@ const rowOf = (ask: Ask, concurrency: number, { service, strict, peer }: Rounds)
   ];
 };
 
-const [loadBefore = 0] = loadavg();
+const heading = `The service against pylance's RestAdapter: ${conditions("both servers and the load")}; ${placeOf(plan.directory)}; medians of ${plan.rounds} rounds`;
 const sides: Side[] = [];
 const homes: Home[] = [];
 const measureWrites = async (): Promise<void> => {
@@ -185,10 +178,7 @@ const measureWrites = async (): Promise<void> => {
   const peer = await startPeer(found.python, theirs);
   sides.push(peer);
   const ports = { service: service.port, peer: peer.port };
-  const table = await writeTable(ports, plan, say);
-  process.stdout.write(
-    `The service against pylance's RestAdapter: Node ${process.version}, ${availableParallelism()} CPUs shared by both servers and the load, load average ${loadBefore.toFixed(1)} before the run; ${placeOf(plan.directory)}; medians of ${plan.rounds} rounds, ratios (service/peer) within a round.\n\n${table}\n`,
-  );
+  print(`${heading}, ratios (service/peer) within a round.`, await writeTable(ports, plan));
 };
 
 const measureReads = async (): Promise<void> => {
@@ -199,7 +189,7 @@ const measureReads = async (): Promise<void> => {
   sides.push(await startService("strict", home, 0));
   sides.push(await startPeer(found.python, home));
   const [service, , peer] = sides as [Side, Side, Side];
-  const idle = [service, peer].map(({ pid }) => mebibytes(pid));
+  const idle = [service, peer].map(({ pid }) => memoryOf(pid));
   const clients = { service: await byClient(found.python, service), peer: await byClient(found.python, peer) };
   const rows: string[][] = [];
   for (const ask of asks)
@@ -207,43 +197,41 @@ const measureReads = async (): Promise<void> => {
       say(`${ask.name} at ${concurrency} …`);
       rows.push(rowOf(ask, concurrency, await measure(sides, ask, concurrency)));
     }
-  const after = [service, peer].map(({ pid }) => mebibytes(pid));
+  const after = [service, peer].map(({ pid }) => memoryOf(pid));
   const answered = (fault: string | null | undefined): string => (fault === null ? "yes" : `**no**: ${fault}`);
-  process.stdout.write(
-    `${[
-      `The service against pylance's RestAdapter: Node ${process.version}, ${availableParallelism()} CPUs shared by both servers and the load, load average ${loadBefore.toFixed(1)} before the run; ${placeOf(plan.directory)}; medians of ${plan.rounds} rounds of ${plan.seconds} s, ratios (service/peer) within a round. More requests and fewer milliseconds are better.`,
-      figureTable(
-        [
-          "operation",
-          "concurrent",
-          "requests/s",
-          "peer",
-          "ratio",
-          "ratio, strong consistency",
-          "p50 ms",
-          "peer",
-          "ratio",
-          "p99 ms",
-          "peer",
-          "ratio",
-          "CPU µs",
-          "peer",
-          "ratio",
-        ],
-        rows,
-      ),
-      figureTable(
-        ["memory of all processes, MiB", "service", "peer"],
-        [
-          ["after the start", ...idle],
-          ["after the run", ...after],
-        ],
-      ),
-      figureTable(
-        ["pylance's client succeeds with", "service", "peer"],
-        Object.keys(clients.peer).map((name) => [name, answered(clients.service[name]), answered(clients.peer[name])]),
-      ),
-    ].join("\n\n")}\n`,
+  print(
+    `${heading} of ${plan.seconds} s, ratios (service/peer) within a round. More requests and fewer milliseconds are better.`,
+    figureTable(
+      [
+        "operation",
+        "concurrent",
+        "requests/s",
+        "peer",
+        "ratio",
+        "ratio, strong consistency",
+        "p50 ms",
+        "peer",
+        "ratio",
+        "p99 ms",
+        "peer",
+        "ratio",
+        "CPU µs",
+        "peer",
+        "ratio",
+      ],
+      rows,
+    ),
+    figureTable(
+      ["memory of all processes, MiB", "service", "peer"],
+      [
+        ["after the start", ...idle],
+        ["after the run", ...after],
+      ],
+    ),
+    figureTable(
+      ["pylance's client succeeds with", "service", "peer"],
+      Object.keys(clients.peer).map((name) => [name, answered(clients.service[name]), answered(clients.peer[name])]),
+    ),
   );
   process.exitCode = Object.values(clients.service).every((fault) => fault === null) ? 0 : 1;
 };

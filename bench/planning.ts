@@ -4,7 +4,7 @@
  * when the child process ends, not when a figure is missed.
  */
 import { mkdtemp, rm } from "node:fs/promises";
-import { availableParallelism, loadavg, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ServiceError } from "../service/errors.ts";
 import { allowedFunctions } from "../service/guard/expression/functions.ts";
@@ -21,7 +21,7 @@ import {
 } from "../test/service/guard/expression/support/random-expression.ts";
 import { readOptions } from "./options.ts";
 import { type PlanCost, type PlanTask, shapes } from "./planning/tasks.ts";
-import { figureTable } from "./report.ts";
+import { conditions, figureTable, print } from "./report.ts";
 import { startWorker } from "./task-process.ts";
 
 /** A request as the search changes it. */
@@ -156,9 +156,9 @@ try {
     const found = best.length < kept || random() < 0.15 ? undefined : choose(random, best);
     await measure(found === undefined ? randomCandidate(random) : neighbour(random, found.candidate));
   }
-  const [load = 0] = loadavg();
-  process.stdout.write(
-    `${tried} accepted requests planned (${planned} without an error), ${refused} refused, seed ${seed}, ${seconds} s; Node ${process.version}, ${availableParallelism()} CPUs, load average ${load.toFixed(1)}.\n\n${figureTable(
+  print(
+    `${tried} accepted requests planned (${planned} without an error), ${refused} refused, seed ${seed}, ${seconds} s; ${conditions("all")}.`,
+    figureTable(
       ["slowest accepted requests", "shape", "bytes", "aliases", "CPU ms"],
       best
         .slice(0, 10)
@@ -169,7 +169,7 @@ try {
           String(task.aliases.length),
           cpuMs.toFixed(1),
         ]),
-    )}\n`,
+    ),
   );
   if (full) for (const { task, cpuMs } of best) process.stdout.write(`${JSON.stringify({ cpuMs, ...task })}\n`);
 } finally {

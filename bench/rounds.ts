@@ -1,9 +1,9 @@
 import type { DirectRound } from "./bare-sdk.ts";
 import { environmentOf, type Home } from "./home.ts";
-import { median, type Round, type Task } from "./measure.ts";
+import { median, type Round } from "./measure.ts";
 import { type Server, startServer, token } from "./servers.ts";
 import { startWorker, type Worker } from "./task-process.ts";
-import { createWorkloads } from "./workloads.ts";
+import { createWorkloads, type Task } from "./workloads.ts";
 
 /** One of the compared programs: runs a round and measures its CPU time. */
 interface Side {

@@ -10,7 +10,7 @@ import { writeData } from "./data.ts";
 import { median } from "./measure.ts";
 import { readOptions } from "./options.ts";
 import { family } from "./processes.ts";
-import { figureTable } from "./report.ts";
+import { figureTable, print } from "./report.ts";
 import { startServer, token } from "./servers.ts";
 import { tables } from "./workloads.ts";
 
@@ -77,7 +77,7 @@ try {
       times("main"),
     ]);
   }
-  process.stdout.write(`${figureTable(["response", "bytes", "worker, multiple", "main process, multiple"], lines)}\n`);
+  print(figureTable(["response", "bytes", "worker, multiple", "main process, multiple"], lines));
 } finally {
   await rm(home, { recursive: true, force: true });
 }

@@ -4,19 +4,18 @@
  * 1 for a wrong or lost response, not for a figure. Memory is read from `/proc`, so it needs Linux.
  */
 import { mkdtemp, rm } from "node:fs/promises";
-import { availableParallelism, loadavg, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "../tools/parts/free-port.ts";
 import { writeData } from "./data.ts";
 import { closeConnections } from "./ingest/rows.ts";
 import { readOptions } from "./options.ts";
-import { family, residentBytesOf } from "./processes.ts";
-import { figureTable } from "./report.ts";
+import { conditions, figureTable, mebibytes, print, say, whole } from "./report.ts";
 import { type Server, startServer } from "./servers.ts";
 import { soakBlobs } from "./soak/blobs.ts";
 import type { Sent, Stretch, Task } from "./soak/load.ts";
-import { growth, type Sample, slope } from "./soak/trend.ts";
+import { growth, type Memory, memoryOf, signed, slope } from "./soak/trend.ts";
 import { type Outcome, soakWrites } from "./soak/writes.ts";
 import { startWorker } from "./task-process.ts";
 
@@ -76,10 +75,12 @@ const drainSeconds = 2;
 /** A connection made this long before the listener closes has been accepted. */
 const surelyMs = 500;
 
-const say = (text: string): void => void process.stderr.write(`${text}\n`);
-const whole = (value: number): string => Math.round(value).toLocaleString("en-US");
-const mebibytes = (bytes: number): string => whole(bytes / 2 ** 20);
-const signed = (value: number): string => `${value >= 0 ? "+" : ""}${value.toFixed(1)} MiB`;
+interface Sample extends Memory {
+  /** Seconds since the beginning. */
+  readonly at: number;
+  /** Requests answered by then. */
+  readonly requests: number;
+}
 
 /** The stretches of the run, and their description for the report. */
 const stretchesOf = (perSecond: number): { readonly name: string; readonly stretches: readonly Stretch[] } => {
@@ -104,15 +105,11 @@ const stretchesOf = (perSecond: number): { readonly name: string; readonly stret
   };
 };
 
-const sampleOf = (server: Server, begin: number, requests: number): Sample => {
-  const usages = family(server.pid);
-  return {
-    at: (performance.now() - begin) / 1000,
-    requests,
-    mainBytes: residentBytesOf(usages.slice(0, 1)),
-    allBytes: residentBytesOf(usages),
-  };
-};
+const sampleOf = ({ pid }: Server, begin: number, requests: number): Sample => ({
+  at: (performance.now() - begin) / 1000,
+  requests,
+  ...memoryOf(pid),
+});
 
 const failuresOf = ({ unexpected, unanswered }: Sent): string[] => [
   ...Object.entries(unexpected).map(([sort, count]) => `${count} × ${sort}`),
@@ -179,9 +176,8 @@ const soak = async (
   }
   // In the first stretch the heap grows back to its usual size.
   const settled = samples.slice(rows.length > 2 ? ends[0] : 0);
-  const perHour = (of: "mainBytes" | "allBytes"): string => signed(growth(settled, of, ({ at }) => at / 3600));
-  const per100k = (of: "mainBytes" | "allBytes"): string =>
-    signed(growth(settled, of, ({ requests }) => requests / 100_000));
+  const perHour = (of: keyof Memory): string => growth(settled, of, ({ at }) => at / 3600);
+  const per100k = (of: keyof Memory): string => growth(settled, of, ({ requests }) => requests / 100_000);
   return {
     failures,
     lines: [
@@ -255,7 +251,6 @@ class LoggedIds {
   }
 }
 
-const [loadBefore = 0] = loadavg();
 const home = await mkdtemp(join(tmpdir(), "lakehead-soak-"));
 /** The mix of reads, then the end under load. */
 const soakReads = async (): Promise<Outcome> => {
@@ -284,21 +279,15 @@ const soakReads = async (): Promise<Outcome> => {
 
 try {
   const { lines, failures } = await (plan.blobs
-    ? soakBlobs(home, plan, say)
+    ? soakBlobs(home, plan)
     : plan.writes
-      ? soakWrites(home, plan, say)
+      ? soakWrites(home, plan)
       : soakReads());
-  process.stdout.write(
-    `${[
-      `Node ${process.version}, ${availableParallelism()} CPUs shared by service and load, load average ${loadBefore.toFixed(1)} before the run.`,
-      ...lines,
-      failures.length === 0
-        ? "All responses were expected ones or refusals."
-        : `**Wrong:**\n\n${failures
-            .slice(0, 20)
-            .map((failure) => `- ${failure}`)
-            .join("\n")}`,
-    ].join("\n\n")}\n`,
+  const wrong = failures.slice(0, 20).map((failure) => `- ${failure}`);
+  print(
+    `${conditions("service and load")}.`,
+    ...lines,
+    failures.length === 0 ? "All responses were expected ones or refusals." : `**Wrong:**\n\n${wrong.join("\n")}`,
   );
   process.exitCode = failures.length === 0 ? 0 : 1;
 } finally {

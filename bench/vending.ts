@@ -3,12 +3,11 @@
  * service asks STS. Needs MinIO, which Go builds. Prints Markdown.
  */
 import { createHash } from "node:crypto";
-import { availableParallelism, loadavg } from "node:os";
 import { connect } from "@lancedb/lancedb";
 import { startMinio } from "../test/stores/minio.ts";
 import { closedLoop, median, type Round } from "./measure.ts";
 import { readOptions } from "./options.ts";
-import { figureTable } from "./report.ts";
+import { conditions, figureTable, print, say } from "./report.ts";
 import { startServer } from "./servers.ts";
 
 const { rounds, callers, concurrency } = readOptions("bench:vending", {
@@ -16,7 +15,6 @@ const { rounds, callers, concurrency } = readOptions("bench:vending", {
   callers: { default: 50, help: "requests of a round; of first requests as many callers" },
   concurrency: { default: [1, 16], help: "concurrent requests" },
 });
-const [loadBefore = 0] = loadavg();
 
 /** A caller for each first request of each round. */
 const tokens = Array.from({ length: rounds * callers * concurrency.length + 1 }, (_, index) => `caller-${index}`);
@@ -26,9 +24,9 @@ const staticTokens = tokens.map((token) => ({
   scopes: ["credentials", "read"],
 }));
 
-const minio = await startMinio((line) => process.stderr.write(`${line}\n`));
+const minio = await startMinio(say);
 if (minio.base === undefined) {
-  process.stdout.write(`skipped: ${minio.missing} is missing\n`);
+  print(`skipped: ${minio.missing} is missing`);
   process.exit(0);
 }
 try {
@@ -62,7 +60,7 @@ try {
     const lines: string[][] = [];
     for (const callersAtOnce of concurrency) {
       const measured = new Map<string, Round[]>(Object.keys(kinds).map((kind) => [kind, []]));
-      const task = { workload: "", concurrency: callersAtOnce, seconds: 0, from: 0, requests: callers };
+      const task = { concurrency: callersAtOnce, requests: callers };
       for (const [kind, call] of Object.entries(kinds)) if (!kind.includes("first")) await closedLoop(task, call);
       for (let round = 0; round < rounds; round++)
         for (const [kind, call] of Object.entries(kinds)) measured.get(kind)?.push(await closedLoop(task, call));
@@ -78,11 +76,9 @@ try {
         ]);
       }
     }
-    process.stdout.write(
-      `${[
-        `Node ${process.version}, ${availableParallelism()} CPUs shared by service, load and MinIO, load average ${loadBefore.toFixed(1)} before the run; median of ${rounds} rounds of ${callers} requests.`,
-        figureTable(["`describe` with", "concurrent", "requests/s", "p50 ms", "p99 ms"], lines),
-      ].join("\n\n")}\n`,
+    print(
+      `${conditions("service, load and MinIO")}; median of ${rounds} rounds of ${callers} requests.`,
+      figureTable(["`describe` with", "concurrent", "requests/s", "p50 ms", "p99 ms"], lines),
     );
   } finally {
     await server.stop();

@@ -1,4 +1,8 @@
 import type { Table } from "@lancedb/lancedb";
+import type { Task as Round } from "./measure.ts";
+
+/** A round of one workload. */
+export type Task = Round & { readonly workload: string };
 
 /** One kind of request, over HTTP and as a call of the bare SDK. */
 export interface Workload {

@@ -1,24 +1,10 @@
 import { join } from "node:path";
 import { connect } from "@lancedb/lancedb";
 import { isConflict } from "../../service/lance/maintenance/maintained-tables.ts";
-import { figureTable } from "../report.ts";
+import { closedLoop } from "../measure.ts";
+import { figureTable, say } from "../report.ts";
 import { startServer } from "../servers.ts";
 import { encode, makeRows, openBare, write } from "./rows.ts";
-
-/** Calls by `callers` at once until the time is over; the number of calls per second. */
-const callsPerSecond = async (callers: number, seconds: number, call: () => Promise<unknown>): Promise<number> => {
-  const begin = performance.now();
-  const end = begin + seconds * 1000;
-  let calls = 0;
-  const caller = async (): Promise<void> => {
-    while (performance.now() < end) {
-      await call();
-      calls++;
-    }
-  };
-  await Promise.all(Array.from({ length: callers }, caller));
-  return (calls * 1000) / (performance.now() - begin);
-};
 
 export interface AppendOptions {
   readonly callers: number;
@@ -26,11 +12,7 @@ export interface AppendOptions {
 }
 
 /** Single-row appends of many callers against one commit each. */
-export const appendTable = async (
-  home: string,
-  { callers, seconds }: AppendOptions,
-  say: (text: string) => void,
-): Promise<string> => {
+export const appendTable = async (home: string, { callers, seconds }: AppendOptions): Promise<string> => {
   const row = encode(makeRows(128, 1));
   const connection = await connect(join(home, "appends"));
   const server = await startServer("../service/main.ts", {
@@ -40,7 +22,8 @@ export const appendTable = async (
     LAKEHEAD_LOG_LEVEL: "error",
   });
   const measure = async (title: string, table: string, call: () => Promise<unknown>) => {
-    const perSecond = await callsPerSecond(callers, seconds, call);
+    const round = await closedLoop({ concurrency: callers, seconds }, call);
+    const perSecond = round.requests / round.seconds;
     const opened = await connection.openTable(table);
     const [versions, count] = [(await opened.version()) - 1, await opened.countRows()];
     opened.close();

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { type Connection, connect, Index } from "@lancedb/lancedb";
 import { median } from "../measure.ts";
-import { figureTable } from "../report.ts";
+import { figureTable, say } from "../report.ts";
 import { type Server, startServer } from "../servers.ts";
 import { encode, makeRows, openBare, secondsOf, write } from "./rows.ts";
 
@@ -26,7 +26,7 @@ const indices = [
 ] as const;
 
 /** Building an index through the service against the SDK's own call, each on its own copy of the rows. */
-export const indexTable = async (home: string, rounds: number, say: (text: string) => void): Promise<string> => {
+export const indexTable = async (home: string, rounds: number): Promise<string> => {
   const connection: Connection = await connect(join(home, "bare-indices"));
   const server: Server = await startServer("../service/main.ts", {
     LAKEHEAD_DATABASE: join(home, "service-indices"),

@@ -2,13 +2,11 @@ import { join } from "node:path";
 import { connect } from "@lancedb/lancedb";
 import { median } from "../measure.ts";
 import { family } from "../processes.ts";
-import { figureTable } from "../report.ts";
+import { figureTable, mebibytes, percent, say } from "../report.ts";
 import { type Server, startServer } from "../servers.ts";
 import { encode, makeRows, megabyte, openBare, rowsIn, schemaOf, secondsOf, write } from "./rows.ts";
 
 const mainBytes = (server: Server): number => family(server.pid)[0]?.residentBytes ?? Number.NaN;
-const mebibytes = (bytes: number): string => (bytes / 2 ** 20).toFixed(0);
-const percent = (ratio: number): string => `${Math.round(ratio * 100)} %`;
 const spread = (ratios: readonly number[]): string =>
   `${percent(median(ratios))} [${percent(Math.min(...ratios))}–${percent(Math.max(...ratios))}]`;
 
@@ -22,11 +20,7 @@ export interface InsertOptions {
  * Inserts of batches against the native call of the SDK on the same bytes. Another column has rows that are Arrow tables in
  * memory: then both sides encode them first.
  */
-export const insertTable = async (
-  home: string,
-  { rounds, megabytes, together }: InsertOptions,
-  say: (text: string) => void,
-): Promise<string> => {
+export const insertTable = async (home: string, { rounds, megabytes, together }: InsertOptions): Promise<string> => {
   const connection = await connect(join(home, "bare"));
   const server = await startServer("../service/main.ts", {
     LAKEHEAD_DATABASE: join(home, "service"),

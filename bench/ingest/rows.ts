@@ -13,6 +13,7 @@ import {
   tableToIPC,
 } from "apache-arrow";
 import { outlineOf, toArrowFile } from "../../service/lance/arrow/stream.ts";
+import { closedLoop } from "../measure.ts";
 import { type Server, token } from "../servers.ts";
 
 export const megabyte = 1_000_000;
@@ -111,13 +112,6 @@ export const openBare = async (connection: Connection, name: string): Promise<Ba
   };
 };
 
-/** Calls of `callers` at once, `count` in all; seconds. */
-export const secondsOf = async (callers: number, count: number, call: () => Promise<unknown>): Promise<number> => {
-  const begin = performance.now();
-  let next = 0;
-  const caller = async (): Promise<void> => {
-    while (next++ < count) await call();
-  };
-  await Promise.all(Array.from({ length: callers }, caller));
-  return (performance.now() - begin) / 1000;
-};
+/** Seconds of `count` calls, `concurrency` at once. */
+export const secondsOf = async (concurrency: number, requests: number, call: () => Promise<unknown>): Promise<number> =>
+  (await closedLoop({ concurrency, requests }, call)).seconds;

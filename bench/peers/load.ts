@@ -1,12 +1,12 @@
 /** Sends one form of a request again and again. Arguments: port, token. */
 import { Caller } from "../caller.ts";
-import { closedLoop, type Task } from "../measure.ts";
+import { closedLoop } from "../measure.ts";
 import { serveTasks } from "../task-process.ts";
-import type { Form } from "./requests.ts";
+import type { Task } from "./requests.ts";
 
 const [port = "", token = ""] = process.argv.slice(2);
 
-serveTasks(async ({ form, ...task }: Task & { readonly form: Form }) => {
+serveTasks(async ({ form, ...task }: Task) => {
   const { method, path, bodies, status } = form;
   const callers = Array.from({ length: task.concurrency }, () => new Caller(Number(port)));
   try {

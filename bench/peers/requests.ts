@@ -1,3 +1,4 @@
+import type { Task as Round } from "../measure.ts";
 import { knownTag, tables, vectorOf } from "../workloads.ts";
 
 /** A request in one server's form; `#` in its body becomes the request's number. */
@@ -9,6 +10,9 @@ export interface Form {
   /** The status that means success. */
   readonly status: number;
 }
+
+/** A round of one form. */
+export type Task = Round & { readonly form: Form };
 
 /** An operation of both servers, in each server's form. */
 export interface Ask {

@@ -1,6 +1,6 @@
 import { encode, makeRows, megabyte, post, rowsIn } from "../ingest/rows.ts";
 import { median } from "../measure.ts";
-import { figureTable } from "../report.ts";
+import { figureTable, say } from "../report.ts";
 
 const dimensions = 128;
 const row = encode(makeRows(dimensions, 1));
@@ -83,7 +83,6 @@ export interface WriteOptions {
 export const writeTable = async (
   ports: { readonly service: number; readonly peer: number },
   options: WriteOptions,
-  say: (text: string) => void,
 ): Promise<string> => {
   const lines: string[][] = [];
   for (const [index, write] of writes.entries())

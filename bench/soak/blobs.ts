@@ -6,18 +6,15 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { tableFromIPC } from "apache-arrow";
 import { pythonWith } from "../../tools/parts/python.ts";
-import { family, residentBytesOf } from "../processes.ts";
-import { figureTable } from "../report.ts";
+import { figureTable, mebibytes, say } from "../report.ts";
 import { startServer, token } from "../servers.ts";
-import { growth, type Sample } from "./trend.ts";
+import { growth, type Memory, memoryOf } from "./trend.ts";
 import type { Outcome } from "./writes.ts";
 
 const readersCount = 16;
 const memoryLimit = 2 ** 30;
 const mostBytes = 64 * 2 ** 20;
 const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-
-const mebibytes = (bytes: number): string => (bytes / 2 ** 20).toFixed(0);
 
 /** Reads a range of the blob in three ways: to its end, until a few bytes came, and with pauses. */
 type Manner = "whole" | "stops" | "slow";
@@ -70,7 +67,6 @@ const readRange = async (url: string, start: number, end: number, manner: Manner
 export const soakBlobs = async (
   home: string,
   { minutes, gigabytes }: { readonly minutes: number; readonly gigabytes: number },
-  say: (text: string) => void,
 ): Promise<Outcome> => {
   const requirements = fileURLToPath(new URL("../../test/clients/python/requirements.txt", import.meta.url));
   const { python, missing = "" } = await pythonWith(requirements, say);
@@ -87,18 +83,9 @@ export const soakBlobs = async (
   const base = `http://127.0.0.1:${server.port}/v1/table/clips`;
   const totals: Totals = { bytes: 0, reads: 0, stopped: 0, refused: 0, failures: [] };
   const rows: string[][] = [];
-  const samples: Sample[] = [];
+  const samples: (Memory & { readonly at: number })[] = [];
   const begin = performance.now();
   const seconds = (): number => (performance.now() - begin) / 1000;
-  const sample = (): Sample => {
-    const usages = family(server.pid);
-    return {
-      at: seconds(),
-      requests: totals.reads + totals.stopped,
-      mainBytes: residentBytesOf(usages.slice(0, 1)),
-      allBytes: residentBytesOf(usages),
-    };
-  };
   try {
     const body = JSON.stringify({ k: 1, vector: [], columns: ["id"], with_row_id: true });
     const answer = await fetch(`${base}/query`, { method: "POST", headers, body });
@@ -120,7 +107,7 @@ export const soakBlobs = async (
       for (let minute = 1; !isOver(); minute++) {
         const before = { ...totals, at: seconds() };
         await sleep(Math.min(60_000, Math.max(0, minutes * 60_000 - seconds() * 1000)));
-        const { mainBytes, allBytes } = sample();
+        const { mainBytes, allBytes } = memoryOf(server.pid);
         const rate = (totals.bytes - before.bytes) / 1e6 / (seconds() - before.at);
         rows.push([
           String(minute),
@@ -134,25 +121,25 @@ export const soakBlobs = async (
         say(rows.at(-1)?.join(" ") ?? "");
       }
     };
-    const sampling = setInterval(() => samples.push(sample()), 1000);
+    const sampling = setInterval(() => samples.push({ at: seconds(), ...memoryOf(server.pid) }), 1000);
     await Promise.all([...Array.from({ length: readersCount }, (_, index) => read(index)), report()]);
     clearInterval(sampling);
-    const before = sample().mainBytes;
+    const before = memoryOf(server.pid).mainBytes;
     const whole: number[] = [];
-    const watching = setInterval(() => whole.push(sample().mainBytes), 200);
+    const watching = setInterval(() => whole.push(memoryOf(server.pid).mainBytes), 200);
     const from = seconds();
     await readRange(url, 0, size, "whole", totals);
     clearInterval(watching);
     const took = seconds() - from;
     const settled = samples.filter(({ at }) => minutes <= 2 || at > 60);
-    const slopeOf = (of: "mainBytes" | "allBytes"): string => growth(settled, of, ({ at }) => at / 60).toFixed(1);
-    const most = (of: "mainBytes" | "allBytes"): string => mebibytes(Math.max(...samples.map((one) => one[of])));
+    const slopeOf = (of: keyof Memory): string => growth(settled, of, ({ at }) => at / 60);
+    const most = (of: keyof Memory): string => mebibytes(Math.max(...samples.map((one) => one[of])));
     return {
       lines: [
         `${minutes} minutes of ${readersCount} readers of ranges of at most 64 MiB of one blob of ${(size / 1e9).toFixed(1)} GB, a quarter of which stop after their first bytes, and a quarter of which are slow; a service with ${mebibytes(memoryLimit)} MiB.`,
         figureTable(["minute", "MB/s", "read", "stopped", "refused", "main MiB", "all MiB"], rows),
         figureTable(
-          ["memory", "most, MiB", "slope after the first minute, MiB each minute"],
+          ["memory", "most, MiB", "slope after the first minute, each minute"],
           [
             ["main process, resident", most("mainBytes"), slopeOf("mainBytes")],
             ["main process and workers, resident", most("allBytes"), slopeOf("allBytes")],

@@ -1,12 +1,15 @@
-/** Memory at one moment. */
-export interface Sample {
-  /** Seconds since the beginning. */
-  readonly at: number;
-  /** Requests answered by then. */
-  readonly requests: number;
+import { family, residentBytesOf } from "../processes.ts";
+
+/** Resident memory of a service at one moment: of its main process, and with its workers. */
+export interface Memory {
   readonly mainBytes: number;
   readonly allBytes: number;
 }
+
+export const memoryOf = (pid: number): Memory => {
+  const usages = family(pid);
+  return { mainBytes: residentBytesOf(usages.slice(0, 1)), allBytes: residentBytesOf(usages) };
+};
 
 /** Slope of the least-squares line through the points. */
 export const slope = (points: readonly (readonly [x: number, y: number])[]): number => {
@@ -20,8 +23,10 @@ export const slope = (points: readonly (readonly [x: number, y: number])[]): num
 const mebibyte = 2 ** 20;
 
 /** Growth in MiB for each unit of `over`. */
-export const growth = (
-  samples: readonly Sample[],
-  of: "mainBytes" | "allBytes",
-  over: (sample: Sample) => number,
-): number => slope(samples.map((sample) => [over(sample), sample[of] / mebibyte]));
+export const growth = <S extends Memory>(
+  samples: readonly S[],
+  of: keyof Memory,
+  over: (sample: S) => number,
+): string => signed(slope(samples.map((sample) => [over(sample), sample[of] / mebibyte])));
+
+export const signed = (value: number): string => `${value >= 0 ? "+" : ""}${value.toFixed(1)} MiB`;

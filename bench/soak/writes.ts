@@ -4,10 +4,9 @@ import { connect } from "@lancedb/lancedb";
 import { Field, Int64, Schema, Table, tableToIPC, Utf8, vectorFromArray } from "apache-arrow";
 import { encode, makeRows, megabyte, post, type Reply, rowsIn, write } from "../ingest/rows.ts";
 import { median } from "../measure.ts";
-import { family, residentBytesOf } from "../processes.ts";
-import { figureTable } from "../report.ts";
+import { figureTable, mebibytes, say } from "../report.ts";
 import { startServer } from "../servers.ts";
-import { slope } from "./trend.ts";
+import { growth, type Memory, memoryOf } from "./trend.ts";
 
 const writersCount = 6;
 const readersCount = 4;
@@ -98,28 +97,13 @@ const reads = [
   ["version/list", {}],
 ] as const;
 
-const mebibytes = (bytes: number): string => (bytes / 2 ** 20).toFixed(0);
-const signed = (value: number): string => `${value >= 0 ? "+" : ""}${value.toFixed(1)} MiB`;
-
-interface Memory {
-  readonly x: number;
-  readonly main: number;
-  readonly all: number;
-}
-
-const memoryOf = (pid: number, x: number): Memory => {
-  const usages = family(pid);
-  return { x, main: residentBytesOf(usages.slice(0, 1)), all: residentBytesOf(usages) };
-};
-
-/** MiB for each unit of `x`. */
-const growthOf = (samples: readonly Memory[], of: "main" | "all"): string =>
-  signed(slope(samples.map((sample) => [sample.x, sample[of] / 2 ** 20])));
+/** Memory after so many minutes or gigabytes. */
+type Sample = Memory & { readonly x: number };
+const growthOf = (samples: readonly Sample[], of: keyof Memory): string => growth(samples, of, ({ x }) => x);
 
 export const soakWrites = async (
   home: string,
   { minutes, gigabytes }: { readonly minutes: number; readonly gigabytes: number },
-  say: (text: string) => void,
 ): Promise<Outcome> => {
   const server = await startServer("../service/main.ts", {
     LAKEHEAD_DATABASE: home,
@@ -168,17 +152,22 @@ export const soakWrites = async (
         }
       }
     };
-    const samples: Memory[] = [];
+    const samples: Sample[] = [];
     const rows: string[][] = [];
     const committed = (): number => writers.reduce((sum, { latencies }) => sum + latencies.length, 0);
     const begin = performance.now();
-    const sampling = setInterval(() => samples.push(memoryOf(pid, (performance.now() - begin) / 60_000)), 1000);
+    const sampling = setInterval(
+      () => samples.push({ x: (performance.now() - begin) / 60_000, ...memoryOf(pid) }),
+      1000,
+    );
     const report = async (): Promise<void> => {
       for (let minute = 1; !isOver(); minute++) {
         const [before, read] = [committed(), answers];
         await sleep(Math.min(60_000, Math.max(0, end - performance.now())));
-        const { main, all } = memoryOf(pid, 0);
-        rows.push([minute, committed() - before, answers - read, mebibytes(main), mebibytes(all)].map(String));
+        const { mainBytes, allBytes } = memoryOf(pid);
+        rows.push(
+          [minute, committed() - before, answers - read, mebibytes(mainBytes), mebibytes(allBytes)].map(String),
+        );
         say(rows.at(-1)?.join(" ") ?? "");
       }
     };
@@ -205,21 +194,21 @@ export const soakWrites = async (
       figureTable(
         ["memory, slope after the first minute", "each minute"],
         [
-          ["main process, resident", growthOf(settled, "main")],
-          ["main process and workers, resident", growthOf(settled, "all")],
+          ["main process, resident", growthOf(settled, "mainBytes")],
+          ["main process and workers, resident", growthOf(settled, "allBytes")],
         ],
       ),
     );
 
     const batch = encode(makeRows(128, rowsIn(128, 64 * megabyte)));
-    const large: Memory[] = [];
+    const large: Sample[] = [];
     let sent = 0;
     say(`${gigabytes} GB in batches of 64 MB …`);
     await write(server, "large", "create", encode(makeRows(128, 1)));
     while (sent < gigabytes * gigabyte) {
       await write(server, "large", "insert?mode=overwrite", batch);
       sent += batch.byteLength;
-      large.push(memoryOf(pid, sent / gigabyte));
+      large.push({ x: sent / gigabyte, ...memoryOf(pid) });
       // The files of old versions stay until then.
       if (large.length % 32 === 0) {
         await write(server, "large", "drop", "{}");
@@ -227,7 +216,11 @@ export const soakWrites = async (
       }
     }
     const later = large.filter(({ x }) => x > 1);
-    const most = Math.max(...large.map(({ main }) => main));
+    const row = (title: string, of: keyof Memory): string[] => [
+      title,
+      ...[later[0]?.[of] ?? 0, later.at(-1)?.[of] ?? 0, Math.max(...large.map((one) => one[of]))].map(mebibytes),
+      growthOf(later, of),
+    ];
     lines.push(
       figureTable(
         [
@@ -237,22 +230,7 @@ export const soakWrites = async (
           "most, MiB",
           "slope after the first GB, each GB",
         ],
-        [
-          [
-            "main process, resident",
-            mebibytes(later[0]?.main ?? 0),
-            mebibytes(later.at(-1)?.main ?? 0),
-            mebibytes(most),
-            growthOf(later, "main"),
-          ],
-          [
-            "main process and workers",
-            mebibytes(later[0]?.all ?? 0),
-            mebibytes(later.at(-1)?.all ?? 0),
-            mebibytes(Math.max(...large.map(({ all }) => all))),
-            growthOf(later, "all"),
-          ],
-        ],
+        [row("main process, resident", "mainBytes"), row("main process and workers", "allBytes")],
       ),
     );
   } finally {
