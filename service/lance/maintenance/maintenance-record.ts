@@ -1,10 +1,9 @@
-import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Table } from "@lancedb/lancedb";
-import { Field, Float64, Schema, Utf8 } from "apache-arrow";
+import { Schema } from "apache-arrow";
 import { type CacheSizes, type DatabaseAddress, LazyConnection } from "../connection/connection.ts";
-import { cleanUpOf } from "./clean-up.ts";
-import { isConflict, readHistory } from "./maintained-tables.ts";
+import { compactOwn, number, openExisting, openOrCreate, ownDatabase, quoted, text } from "../records/own-table.ts";
+import { isConflict } from "./maintained-tables.ts";
 
 /** What runs know about a table, beside its own files. */
 export interface RecordRow {
@@ -26,32 +25,16 @@ export interface RecordRow {
 
 export type Outcome = Pick<RecordRow, "dueSince" | "finishedAt" | "exhaustedAt" | "note">;
 
-/** A directory beside the tables. The SDK lists only directories that end with `.lance`. */
-const directory = "_lakehead";
 const tableName = "maintenance";
-
-const text = (name: string) => new Field(name, new Utf8(), false);
-const number = (name: string) => new Field(name, new Float64(), false);
 
 const schema = new Schema([
   ...["table", "owner", "note"].map(text),
   ...["expires_at", "due_since", "finished_at", "exhausted_at"].map(number),
 ]);
 
-const quoted = (value: string): string => `'${value.replaceAll("'", "''")}'`;
-
-/** The service's own tables, which no list of the catalog has. */
-export const ownDatabase = ({ uri, storageOptions }: DatabaseAddress): DatabaseAddress => ({
-  uri: `${uri.replace(/\/+$/, "")}/${directory}`,
-  storageOptions,
-});
-
 /** Attempts at a lease that two runs took at once, and the maximum pause between them in milliseconds. */
 const leaseAttempts = 5;
 const leasePauseMs = 500;
-
-/** Versions of the record that are kept, in milliseconds: for longer than any call on it takes. */
-const keptMs = 3_600_000;
 
 /** Versions after which the record itself is compacted. */
 const versionsPerCompaction = 50;
@@ -73,35 +56,15 @@ export class MaintenanceRecord {
     this.#now = now;
   }
 
-  async #table(): Promise<Table> {
-    try {
-      return await this.#connection.openTable(tableName, []);
-    } catch (error) {
-      if (!/was not found|[Nn]ot found/.test(String(error))) throw error;
-    }
-    const connection = await this.#connection.get();
-    try {
-      return await connection.createEmptyTable(tableName, schema, { existOk: true });
-    } catch (error) {
-      // Another run has created it.
-      return this.#connection.openTable(tableName, []).catch(() => {
-        throw error;
-      });
-    }
+  #table(): Promise<Table> {
+    return openOrCreate(this.#connection, tableName, schema);
   }
 
   /** By table. No record exists before the first run that found a table due. */
   async rows(): Promise<ReadonlyMap<string, RecordRow>> {
-    // The SDK creates a directory by connecting to it, which a dry run must not.
-    if (this.#connection.localPath !== undefined && !existsSync(this.#uri)) return new Map();
-    let table: Table;
-    try {
-      table = await this.#connection.openTable(tableName, []);
-    } catch (error) {
-      if (/was not found|[Nn]ot found/.test(String(error))) return new Map();
-      throw error;
-    }
-    const rows = await table.query().toArray();
+    // A dry run must not create it.
+    const table = await openExisting(this.#connection, this.#uri, tableName);
+    const rows = (await table?.query().toArray()) ?? [];
     return new Map(
       rows.map((row) => [
         row.table,
@@ -190,11 +153,7 @@ export class MaintenanceRecord {
 
   /** Each lease adds versions and fragments to the record as well. */
   async compact(): Promise<void> {
-    const table = await this.#table();
-    const history = await readHistory(table);
-    if (history.versions.length <= versionsPerCompaction) return;
-    const { deleteBefore = 0 } = cleanUpOf(history, keptMs, this.#now()) ?? {};
-    await table.optimize({ cleanupOlderThan: new Date(deleteBefore), deleteUnverified: deleteBefore > 0 });
+    await compactOwn(await this.#table(), this.#now(), versionsPerCompaction);
   }
 
   #held(table: string, owner: string): string {

@@ -1,11 +1,7 @@
-import { Field, Float64, Schema, Utf8 } from "apache-arrow";
+import { Schema } from "apache-arrow";
 import type { FunctionStore, FunctionVersion, RowError, RowErrorQuery } from "../../functions/index.ts";
 import { type CacheSizes, type DatabaseAddress, LazyConnection } from "../connection/connection.ts";
-import { ownDatabase } from "../maintenance/maintenance-record.ts";
-import { OwnTable, quoted } from "./own-table.ts";
-
-const text = (name: string) => new Field(name, new Utf8(), false);
-const number = (name: string) => new Field(name, new Float64(), false);
+import { number, OwnTable, ownDatabase, quoted, text } from "./own-table.ts";
 
 /** `id` is joined by `$`, which no part of it holds; `definition` is JSON. */
 const functionSchema = new Schema([

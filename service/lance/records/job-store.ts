@@ -1,12 +1,8 @@
-import { Table as ArrowTable, Field, Float64, Int64, Schema, tableToIPC, Utf8, vectorFromArray } from "apache-arrow";
+import { Table as ArrowTable, Field, Int64, Schema, tableToIPC, Utf8, vectorFromArray } from "apache-arrow";
 import type { EventQuery, JobChange, JobRecord, JobState, JobStore } from "../../jobs/index.ts";
 import type { StoredEvent } from "../../jobs/record.ts";
 import { type CacheSizes, type DatabaseAddress, LazyConnection } from "../connection/connection.ts";
-import { ownDatabase } from "../maintenance/maintenance-record.ts";
-import { OwnTable, quoted } from "./own-table.ts";
-
-const text = (name: string) => new Field(name, new Utf8(), false);
-const number = (name: string) => new Field(name, new Float64(), false);
+import { number, OwnTable, ownDatabase, quoted, text } from "./own-table.ts";
 
 /** JSON is kept as text; an empty text is null. */
 const jobSchema = new Schema([

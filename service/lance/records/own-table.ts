@@ -1,11 +1,20 @@
 import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Table } from "@lancedb/lancedb";
-import type { Schema } from "apache-arrow";
-import type { LazyConnection } from "../connection/connection.ts";
+import { Field, Float64, type Schema, Utf8 } from "apache-arrow";
+import type { DatabaseAddress, LazyConnection } from "../connection/connection.ts";
 import { classify, classifyAccess } from "../errors/classify.ts";
 import { cleanUpOf } from "../maintenance/clean-up.ts";
 import { isConflict, readHistory } from "../maintenance/maintained-tables.ts";
+
+/** A directory beside the tables, which no list of the catalog has. The SDK lists only directories that end with `.lance`. */
+export const ownDatabase = ({ uri, storageOptions }: DatabaseAddress): DatabaseAddress => ({
+  uri: `${uri.replace(/\/+$/, "")}/_lakehead`,
+  storageOptions,
+});
+
+export const text = (name: string) => new Field(name, new Utf8(), false);
+export const number = (name: string) => new Field(name, new Float64(), false);
 
 /** A text in SQL. */
 export const quoted = (value: string): string => `'${value.replaceAll("'", "''")}'`;
@@ -18,6 +27,47 @@ const pauseMs = 100;
 const keptMs = 3_600_000;
 
 const isMissing = (error: unknown): boolean => /was not found|[Nn]ot found/.test(String(error));
+
+/** @returns undefined if nothing was ever written. */
+export const openExisting = async (
+  connection: LazyConnection,
+  uri: string,
+  name: string,
+): Promise<Table | undefined> => {
+  // The SDK creates a directory by connecting to it.
+  if (connection.localPath !== undefined && !existsSync(uri)) return undefined;
+  try {
+    return await connection.openTable(name, []);
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+};
+
+export const openOrCreate = async (connection: LazyConnection, name: string, schema: Schema): Promise<Table> => {
+  try {
+    return await connection.openTable(name, []);
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+  }
+  const opened = await connection.get();
+  try {
+    return await opened.createEmptyTable(name, schema, { existOk: true });
+  } catch (error) {
+    // Another process has created it.
+    return connection.openTable(name, []).catch(() => {
+      throw error;
+    });
+  }
+};
+
+/** Merges what many small changes have left, and removes old versions, if there are more than `versions`. */
+export const compactOwn = async (table: Table, now: number, versions: number): Promise<void> => {
+  const history = await readHistory(table);
+  if (history.versions.length <= versions) return;
+  const { deleteBefore = 0 } = cleanUpOf(history, keptMs, now) ?? {};
+  await table.optimize({ cleanupOlderThan: new Date(deleteBefore), deleteUnverified: deleteBefore > 0 });
+};
 
 /** One of the service's own tables beside `_lakehead/maintenance`; made by the first write. */
 export class OwnTable {
@@ -33,18 +83,6 @@ export class OwnTable {
     this.#uri = uri;
     this.#name = name;
     this.#schema = schema;
-  }
-
-  async #create(): Promise<Table> {
-    const connection = await this.#connection.get();
-    try {
-      return await connection.createEmptyTable(this.#name, this.#schema, { existOk: true });
-    } catch (error) {
-      // Another process has created it.
-      return this.#connection.openTable(this.#name, []).catch(() => {
-        throw error;
-      });
-    }
   }
 
   /** A handle that reads the newest version. */
@@ -81,7 +119,7 @@ export class OwnTable {
       try {
         const table = await this.#opened().catch((error: unknown) => {
           if (!isMissing(error)) throw error;
-          this.#open = this.#create();
+          this.#open = openOrCreate(this.#connection, this.#name, this.#schema);
           return this.#open;
         });
         return await use(table);
@@ -92,13 +130,7 @@ export class OwnTable {
       }
   }
 
-  /** Merges what many small changes have left, and removes old versions, if there are more than some. */
   async compact(now: number, versions = 0): Promise<void> {
-    await this.read(async (table) => {
-      const history = await readHistory(table);
-      if (history.versions.length <= versions) return;
-      const { deleteBefore = 0 } = cleanUpOf(history, keptMs, now) ?? {};
-      await table.optimize({ cleanupOlderThan: new Date(deleteBefore), deleteUnverified: deleteBefore > 0 });
-    });
+    await this.read((table) => compactOwn(table, now, versions));
   }
 }

@@ -8,7 +8,7 @@ import { invalid, ServiceError } from "../../errors.ts";
 import { type CacheSizes, type DatabaseAddress, LazyConnection } from "../connection/connection.ts";
 import { classify, findMeaning } from "../errors/classify.ts";
 import { writeMeanings } from "../errors/classify-write.ts";
-import { ownDatabase } from "../maintenance/maintenance-record.ts";
+import { ownDatabase } from "../records/own-table.ts";
 import type { InsertMode, RowData } from "../writes/write-calls.ts";
 
 /** A part that has arrived completely. */
