@@ -1,6 +1,6 @@
 import { ServiceError } from "../../errors.ts";
 import { fieldAt, follow, structsAt, viewOf } from "./flatbuffer.ts";
-import { type Block, blockBytes, magic, type SchemaSource, writeFooter } from "./footer.ts";
+import { type Block, blockBytes, footerOf, magic, type SchemaSource, writeFooter } from "./footer.ts";
 
 /** The parts of a file's footer that joining needs; see the Arrow columnar format. */
 interface Footer extends SchemaSource {
@@ -8,13 +8,10 @@ interface Footer extends SchemaSource {
   readonly batches: readonly Block[];
 }
 
-/** The end of a file: the length of the footer and the magic string. */
-const tailBytes = 10;
 const footerFields = { version: 0, schema: 1, dictionaries: 2, batches: 3 } as const;
 
 const readFooter = (file: Uint8Array): Footer => {
-  const size = viewOf(file).getInt32(file.byteLength - tailBytes, true);
-  const bytes = file.subarray(file.byteLength - tailBytes - size, file.byteLength - tailBytes);
+  const bytes = footerOf(file);
   const view = viewOf(bytes);
   const table = follow(view, 0);
   const fieldOf = (name: keyof typeof footerFields) => fieldAt(view, table, footerFields[name]);

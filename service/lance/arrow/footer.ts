@@ -1,3 +1,5 @@
+import { viewOf } from "./flatbuffer.ts";
+
 /** The position of a message in an Arrow IPC file: its metadata starts at `offset`, its body follows. */
 export interface Block {
   readonly offset: number;
@@ -20,6 +22,14 @@ export const magic = Buffer.from("ARROW1");
 export const head = Buffer.concat([magic, Buffer.alloc(2)]);
 /** The end-of-stream marker after the messages. */
 export const endOfMessages = Buffer.from([0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
+
+const lengthBytes = 4;
+
+/** The flatbuffer at the end of an Arrow IPC file. */
+export const footerOf = (file: Uint8Array): Uint8Array => {
+  const end = file.byteLength - magic.byteLength - lengthBytes;
+  return file.subarray(end - viewOf(file).getInt32(end, true), end);
+};
 
 /**
  * The end of an Arrow IPC file: end-of-stream marker, footer, its length, magic string. Offsets in a flatbuffer only point
@@ -57,7 +67,7 @@ export const writeFooter = (
     }
   }
   footer.set(source.bytes, sourceAt);
-  const length = Buffer.alloc(4);
+  const length = Buffer.alloc(lengthBytes);
   length.writeInt32LE(footer.byteLength);
   return Buffer.concat([endOfMessages, footer, length, magic]);
 };

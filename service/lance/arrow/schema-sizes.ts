@@ -1,7 +1,7 @@
 import type { Table } from "@lancedb/lancedb";
 import { invalid } from "../../errors.ts";
-import { fieldAt, follow, structsAt, viewOf } from "./flatbuffer.ts";
-import { magic } from "./footer.ts";
+import { footerOf } from "./footer.ts";
+import { type ArrowField, type ArrowSchema, type ArrowType, kinds, readArrowSchema, schemaFile } from "./schema.ts";
 
 /** Bounds on the schema of a table. */
 export interface SchemaLimits {
@@ -20,84 +20,44 @@ export interface ColumnSize {
 /** The fixed parts of all columns may be as large as this many of the largest values. */
 const rowShare = 4;
 
-const offsetBytes = 4;
-const schemaFields = { fields: 1 } as const;
-const fieldFields = { name: 0, typeKind: 2, type: 3, children: 5 } as const;
-
-/** Kinds of types, as Arrow's format numbers them. */
-const kinds = { none: 1, int: 2, float: 3, bool: 6, decimal: 7, struct: 13, fixedBinary: 15, fixedList: 16 } as const;
-
-/** The length of a fixed-size list or binary, and the width of a number, is the first field of its type. */
-const firstOf = (flat: DataView, type: number | undefined): number => {
-  const at = type === undefined ? undefined : fieldAt(flat, type, 0);
-  return at === undefined ? 0 : flat.getInt32(at, true);
-};
-
-const precisionOf = (flat: DataView, type: number | undefined): number => {
-  const at = type === undefined ? undefined : fieldAt(flat, type, 0);
-  return at === undefined ? 0 : flat.getInt16(at, true);
-};
-
 /** No number, date or offset is larger. */
 const otherBytes = 16;
 const bitBytes = 1 / 8;
 
-type SizeOf = (flat: DataView, type: number | undefined, items: number) => number;
+type SizeOf = (type: ArrowType, items: number) => number;
 
 /** Bytes of a value by its type and the bytes of one value of all its children. */
 const sizes: Readonly<Record<number, SizeOf>> = {
-  [kinds.none]: () => bitBytes,
+  [kinds.null]: () => bitBytes,
   [kinds.bool]: () => bitBytes,
-  [kinds.int]: (flat, type) => firstOf(flat, type) / 8,
-  [kinds.float]: (flat, type) => 2 ** (precisionOf(flat, type) + 1),
+  [kinds.int]: ({ bits }) => bits / 8,
+  [kinds.float]: ({ bits }) => bits / 8,
   [kinds.decimal]: () => 2 * otherBytes,
-  [kinds.struct]: (_flat, _type, items) => items,
-  [kinds.fixedBinary]: (flat, type) => firstOf(flat, type),
-  [kinds.fixedList]: (flat, type, items) => firstOf(flat, type) * items,
+  [kinds.struct]: (_type, items) => items,
+  [kinds.fixedSizeBinary]: ({ length }) => length,
+  [kinds.fixedSizeList]: ({ length }, items) => length * items,
 };
 
-const sizeOfOther: SizeOf = (_flat, _type, items) => otherBytes + items;
+const sizeOfOther: SizeOf = (_type, items) => otherBytes + items;
 
-const fieldsAt = (flat: DataView, vectorAt: number | undefined): readonly number[] =>
-  structsAt(flat, vectorAt, offsetBytes).map((at) => follow(flat, at));
-
-const valueBytesAt = (flat: DataView, field: number): number => {
-  const kindAt = fieldAt(flat, field, fieldFields.typeKind);
-  const typeAt = fieldAt(flat, field, fieldFields.type);
-  const children = fieldsAt(flat, fieldAt(flat, field, fieldFields.children));
-  const items = children.reduce((total, child) => total + valueBytesAt(flat, child), 0);
-  const sizeOf = sizes[kindAt === undefined ? 0 : flat.getUint8(kindAt)] ?? sizeOfOther;
-  return Math.max(0, sizeOf(flat, typeAt === undefined ? undefined : follow(flat, typeAt), items));
+const valueBytes = ({ type, children }: ArrowField): number => {
+  const items = children.reduce((total, child) => total + valueBytes(child), 0);
+  return Math.max(0, (sizes[type.kind] ?? sizeOfOther)(type, items));
 };
 
-const textAt = (flat: DataView, at: number | undefined): string => {
-  if (at === undefined) return "";
-  const start = follow(flat, at);
-  return Buffer.from(flat.buffer, flat.byteOffset + start + 4, flat.getUint32(start, true)).toString();
+export const columnSizes = ({ fields }: ArrowSchema): readonly ColumnSize[] =>
+  fields.map((field) => ({ name: field.name, valueBytes: valueBytes(field) }));
+
+interface TableSizes {
+  /** Of the footer of a file without rows, which is little more than the schema. */
+  readonly bytes: number;
+  readonly columns: () => readonly ColumnSize[];
+}
+
+export const readSizes = async (table: Table): Promise<TableSizes> => {
+  const file = await schemaFile(table);
+  return { bytes: footerOf(file).byteLength, columns: () => columnSizes(readArrowSchema(file)) };
 };
-
-/** The columns of a schema. @param flat the flatbuffer of its message. @param schema its position there. */
-export const columnSizes = (flat: DataView, schema: number): readonly ColumnSize[] =>
-  fieldsAt(flat, fieldAt(flat, schema, schemaFields.fields)).map((field) => ({
-    name: textAt(flat, fieldAt(flat, field, fieldFields.name)),
-    valueBytes: valueBytesAt(flat, field),
-  }));
-
-const lengthBytes = 4;
-const footerFields = { schema: 1 } as const;
-
-/** An Arrow IPC file without rows: its footer is little more than the schema. */
-const readFile = (file: Uint8Array) => {
-  const end = file.byteLength - magic.byteLength - lengthBytes;
-  const bytes = viewOf(file).getInt32(end, true);
-  const flat = viewOf(file.subarray(end - bytes, end));
-  const schemaAt = fieldAt(flat, follow(flat, 0), footerFields.schema);
-  return { bytes, columns: () => (schemaAt === undefined ? [] : columnSizes(flat, follow(flat, schemaAt))) };
-};
-
-/** The schema of a table. The SDK's own method fails on types that its Arrow library lacks. */
-export const readSizes = async (table: Table): Promise<ReturnType<typeof readFile>> =>
-  readFile(await (table as unknown as { readonly inner: { schema(): Promise<Buffer> } }).inner.schema());
 
 /** A type in JSON: a word with its parameters behind colons, a length, child fields. */
 interface TypeInJson {

@@ -1,4 +1,6 @@
+import type { Table } from "@lancedb/lancedb";
 import { fieldAt, follow, structsAt, viewOf } from "./flatbuffer.ts";
+import { footerOf } from "./footer.ts";
 
 /** A type of Arrow, with the parameters that such a type has. */
 export interface ArrowType {
@@ -57,14 +59,13 @@ export const kinds = {
 } as const;
 
 const offsetBytes = 4;
-/** Magic string and length of the footer at the end of a file. */
-const endBytes = 10;
 const lengthBytes = 4;
 
 const footerFields = { schema: 1 } as const;
-const schemaFields = { fields: 1, metadata: 2 } as const;
-const fieldFields = { name: 0, nullable: 1, kind: 2, type: 3, dictionary: 4, children: 5, metadata: 6 } as const;
-const pairFields = { key: 0, value: 1 } as const;
+export const schemaFields = { fields: 1, metadata: 2 } as const;
+export const fieldFields = { name: 0, nullable: 1, kind: 2, type: 3, dictionary: 4, children: 5, metadata: 6 } as const;
+export const pairFields = { key: 0, value: 1 } as const;
+export const timestampFields = { unit: 0, timezone: 1 } as const;
 const dictionaryFields = { keys: 1 } as const;
 /** The keys of a dictionary that names no type for them. */
 const defaultKeys = { bits: 32, isSigned: true };
@@ -124,7 +125,10 @@ const parameters: Readonly<Record<number, (type: Reader) => Partial<ArrowType>>>
   [kinds.decimal]: (type) => ({ precision: type.int32(0, 0), scale: type.int32(1, 0), bits: type.int32(2, 128) }),
   [kinds.date]: (type) => ({ unit: type.int16(0, 1) }),
   [kinds.time]: (type) => ({ unit: type.int16(0, 1), bits: type.int32(1, 32) }),
-  [kinds.timestamp]: (type) => ({ unit: type.int16(0, 0), timezone: type.text(1) }),
+  [kinds.timestamp]: (type) => ({
+    unit: type.int16(timestampFields.unit, 0),
+    timezone: type.text(timestampFields.timezone),
+  }),
   [kinds.duration]: (type) => ({ unit: type.int16(0, 1) }),
   [kinds.fixedSizeBinary]: (type) => ({ length: type.int32(0, 0) }),
   [kinds.fixedSizeList]: (type) => ({ length: type.int32(0, 0) }),
@@ -160,17 +164,24 @@ const readField = (view: DataView, table: number): ArrowField => {
   };
 };
 
-/**
- * The schema of an Arrow IPC file. Not with apache-arrow, which reads no file that has a large list in its schema.
- * @throws RangeError for bytes that are not such a file.
- */
-export const readArrowSchema = (file: Uint8Array): ArrowSchema => {
-  const end = file.byteLength - endBytes;
-  const footer = file.subarray(end - viewOf(file).getInt32(end, true), end);
-  const view = viewOf(footer);
-  const schema = readerOf(view, readerOf(view, follow(view, 0)).table(footerFields.schema) ?? missing());
+/** The schema at a position of a flatbuffer. @throws RangeError for one that points out of it. */
+export const readSchemaAt = (view: DataView, position: number): ArrowSchema => {
+  const schema = readerOf(view, position);
   return {
     fields: schema.tables(schemaFields.fields).map((table) => readField(view, table)),
     metadata: readMetadata(view, schema.tables(schemaFields.metadata)),
   };
 };
+
+/**
+ * The schema of an Arrow IPC file. Not with apache-arrow, which reads no file that has a large list in its schema.
+ * @throws RangeError for bytes that are not such a file.
+ */
+export const readArrowSchema = (file: Uint8Array): ArrowSchema => {
+  const view = viewOf(footerOf(file));
+  return readSchemaAt(view, readerOf(view, follow(view, 0)).table(footerFields.schema) ?? missing());
+};
+
+/** An Arrow IPC file without rows. The SDK's own method fails on types that its Arrow library lacks. */
+export const schemaFile = (table: Table): Promise<Uint8Array> =>
+  (table as unknown as { readonly inner: { schema(): Promise<Uint8Array> } }).inner.schema();

@@ -2,6 +2,7 @@ import { closeSync, openSync, readSync } from "node:fs";
 import { invalid } from "../../errors.ts";
 import { fieldAt, follow, longAt, structsAt, viewOf } from "./flatbuffer.ts";
 import { type Block, head, type SchemaSource, writeFooter } from "./footer.ts";
+import { fieldFields, pairFields, readSchemaAt, schemaFields, timestampFields, kinds as types } from "./schema.ts";
 import { type ColumnSize, columnSizes } from "./schema-sizes.ts";
 
 const magic = 0x184d2204;
@@ -62,8 +63,6 @@ export interface StreamOutline {
 /** Kinds of message headers. */
 const kinds = { schema: 1, dictionary: 2, batch: 3 } as const;
 const messageFields = { version: 0, kind: 1, header: 2, bodyLength: 3 } as const;
-const schemaFields = { fields: 1 } as const;
-const fieldFields = { children: 5 } as const;
 const batchFields = { length: 0, nodes: 1, buffers: 2, compression: 3 } as const;
 const dictionaryFields = { data: 1 } as const;
 const compressionFields = { codec: 0 } as const;
@@ -75,8 +74,9 @@ const prefixBytes = 8;
 const bufferBytes = 16;
 const nodeBytes = 16;
 const offsetBytes = 4;
-/** Fields may share children in a flatbuffer, so that a small one may have any number of them. */
+/** Fields may share children and texts in a flatbuffer, so that a small one may have any number of them. */
 const maxFields = 10_000;
+const maxSharedBytes = 16 * 2 ** 20;
 /** The database's own limit is similar; deeper schemas overflow the stack of some readers. */
 const maxDepth = 50;
 /** A compressed buffer starts with its decompressed length; -1: it is not compressed. */
@@ -85,17 +85,45 @@ const lengthBytes = 8;
 const malformed = (why: string) =>
   invalid(`the body is not a valid Arrow IPC stream: ${why}; write it with an Arrow library`);
 
-/** @throws ServiceError if the fields of a schema are nested too deep, or too many. */
+/** @throws ServiceError if the fields of a schema are nested too deep, too many, or have too long texts together. */
 const verifySchema = (flat: DataView, schema: number): void => {
   let count = 0;
+  let textBytes = 0;
+  const add = (bytes: number): void => {
+    textBytes += bytes;
+    if (textBytes > flat.byteLength + maxSharedBytes)
+      throw malformed("the names and metadata of its schema are longer than its bytes");
+  };
+  const addText = (table: number, index: number): void => {
+    const at = fieldAt(flat, table, index);
+    if (at !== undefined) add(flat.getUint32(follow(flat, at), true));
+  };
+  const addMetadata = (vectorAt: number | undefined): void => {
+    for (const at of structsAt(flat, vectorAt, offsetBytes)) {
+      const pair = follow(flat, at);
+      add(offsetBytes);
+      for (const index of Object.values(pairFields)) addText(pair, index);
+    }
+  };
+  const addTimezone = (field: number): void => {
+    const kindAt = fieldAt(flat, field, fieldFields.kind);
+    const typeAt = fieldAt(flat, field, fieldFields.type);
+    if (kindAt !== undefined && typeAt !== undefined && flat.getUint8(kindAt) === types.timestamp)
+      addText(follow(flat, typeAt), timestampFields.timezone);
+  };
   const visit = (vectorAt: number | undefined, depth: number): void => {
     for (const at of structsAt(flat, vectorAt, offsetBytes)) {
       count++;
       if (count > maxFields) throw malformed(`its schema has more than ${maxFields} fields`);
       if (depth > maxDepth) throw malformed(`its schema is nested deeper than ${maxDepth} fields`);
-      visit(fieldAt(flat, follow(flat, at), fieldFields.children), depth + 1);
+      const field = follow(flat, at);
+      addText(field, fieldFields.name);
+      addMetadata(fieldAt(flat, field, fieldFields.metadata));
+      addTimezone(field);
+      visit(fieldAt(flat, field, fieldFields.children), depth + 1);
     }
   };
+  addMetadata(fieldAt(flat, schema, schemaFields.metadata));
   visit(fieldAt(flat, schema, schemaFields.fields), 1);
 };
 
@@ -232,7 +260,7 @@ export const outlineOf = (stream: Uint8Array): StreamOutline => readDamaged(() =
 
 /** @throws ServiceError code 13 for a damaged schema. */
 export const columnsOf = ({ schema: { bytes, schemaAt } }: StreamOutline): readonly ColumnSize[] =>
-  readDamaged(() => columnSizes(viewOf(bytes), schemaAt));
+  readDamaged(() => columnSizes(readSchemaAt(viewOf(bytes), schemaAt)));
 
 export interface Stream {
   readonly bytes: Uint8Array;

@@ -1,8 +1,14 @@
 import type { Table } from "@lancedb/lancedb";
 import { ServiceError } from "../../errors.ts";
 import type { JsonField, JsonSchema } from "../../query/answers.ts";
-import { type ArrowField, type ArrowSchema, type ArrowType, kinds, readArrowSchema } from "../arrow/schema.ts";
-import { nativeOf } from "../writes/commits.ts";
+import {
+  type ArrowField,
+  type ArrowSchema,
+  type ArrowType,
+  kinds,
+  readArrowSchema,
+  schemaFile,
+} from "../arrow/schema.ts";
 
 /**
  * How types are named. `lance` is Lance's own form (`string`, `float`, `timestamp:us:-`), the only one that LanceDB's
@@ -94,9 +100,7 @@ export const toJsonSchema = (schema: ArrowSchema, vocabulary: Vocabulary): JsonS
   ...metadataOf(schema),
 });
 
-/** The SDK's own method fails on types that its Arrow library lacks. */
-export const readTableSchema = async (table: Table): Promise<ArrowSchema> =>
-  readArrowSchema(await nativeOf<{ schema(): Promise<Uint8Array> }>(table).schema());
+export const readTableSchema = async (table: Table): Promise<ArrowSchema> => readArrowSchema(await schemaFile(table));
 
 /** @throws ServiceError code 0 for a table with a type that has no name in the vocabulary. */
 export const readSchema = async (table: Table, vocabulary: Vocabulary): Promise<JsonSchema> =>

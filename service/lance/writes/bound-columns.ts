@@ -1,8 +1,7 @@
 import type { Table } from "@lancedb/lancedb";
 import { ServiceError } from "../../errors.ts";
 import { bindingKey, readBinding } from "../../functions/index.ts";
-import { readArrowSchema } from "../arrow/schema.ts";
-import { nativeOf } from "./commits.ts";
+import { readArrowSchema, schemaFile } from "../arrow/schema.ts";
 
 /** The key of a table's metadata by which the SDK keeps the definition of a materialized view. */
 export const viewKey = "mv.definition";
@@ -21,7 +20,7 @@ const none: Bound = { columns: new Set(), inputs: new Map() };
  * @throws ServiceError code 20 for a materialized view.
  */
 const readBound = async (table: Table): Promise<Bound> => {
-  const schema = await nativeOf<{ schema(): Promise<Uint8Array> }>(table).schema();
+  const schema = await schemaFile(table);
   const bytes = Buffer.from(schema.buffer, schema.byteOffset, schema.byteLength);
   if (bytes.includes(viewKey) && readArrowSchema(schema).metadata.some(([key]) => key === viewKey))
     throw new ServiceError(20, {

@@ -165,15 +165,21 @@ const nestedIn = (depth: number, wrap: (inner: DataType) => DataType): Uint8Arra
   return streamOf([], new Schema([new Field("deep", type, true)]));
 };
 
+/** The flatbuffer of a stream's schema, and the position of its fields there. */
+const schemaOf = (bytes: Uint8Array) => {
+  const flat = viewOf(bytes.subarray(prefixBytes, prefixBytes + viewOf(bytes).getInt32(4, true)));
+  const schema = follow(flat, fieldAt(flat, follow(flat, 0), 2) ?? 0);
+  return { flat, fields: fieldAt(flat, schema, 1) };
+};
+
 /** A structure of two fields at each level, both of which are then the same one: 2^levels fields when followed. */
 const sharedChildren = (levels: number): Uint8Array<ArrayBuffer> => {
   const bytes = nestedIn(
     levels,
     (inner) => new Struct([new Field("a", inner, true), new Field("b", new Int32(), true)]),
   );
-  const flat = viewOf(bytes.subarray(prefixBytes, prefixBytes + viewOf(bytes).getInt32(4, true)));
-  const schema = follow(flat, fieldAt(flat, follow(flat, 0), 2) ?? 0);
-  let fields = fieldAt(flat, schema, 1);
+  const { flat, fields: top } = schemaOf(bytes);
+  let fields = top;
   for (let level = 0; level <= levels; level++) {
     const [first, second] = structsAt(flat, fields, 4);
     if (first === undefined) break;
@@ -181,6 +187,18 @@ const sharedChildren = (levels: number): Uint8Array<ArrayBuffer> => {
     if (second !== undefined) flat.setUint32(second, child - second, true);
     fields = fieldAt(flat, child, 5);
   }
+  return bytes;
+};
+
+/** Columns that all have the name of the first: gigabytes when read one by one. */
+const sharedName = (columns: number, letters: number): Uint8Array<ArrayBuffer> => {
+  const others = wide(columns - 1).fields;
+  const bytes = streamOf([], new Schema([new Field("a".repeat(letters), new Int32(), true), ...others]));
+  const { flat, fields } = schemaOf(bytes);
+  const names = structsAt(flat, fields, 4).map((at) => fieldAt(flat, follow(flat, at), 0) ?? 0);
+  const [first = 0, ...rest] = names;
+  const longest = follow(flat, first);
+  for (const at of rest) flat.setUint32(at, longest - at, true);
   return bytes;
 };
 
@@ -196,6 +214,7 @@ const schemas = (): HostileBody[] => [
     status: 400,
   },
   { title: "2^40 fields that are one", bytes: sharedChildren(40), status: 400 },
+  { title: "5,000 columns whose name of a megabyte is one", bytes: sharedName(5000, 2 ** 20), status: 400 },
   { title: "10,001 columns", bytes: streamOf([], wide(10_001)), status: 400 },
 ];
 
