@@ -1,4 +1,6 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import { stackDefinition } from "../../../infra/clouds/schema.ts";
 import { parseConfig } from "../../../infra/config/parse.ts";
 import { ConfigError } from "../../../infra/config/report.ts";
@@ -67,619 +69,60 @@ describe("an invalid configuration", () => {
   });
 });
 
-const functionsOn = (functions: object = {}) => ({ writes: true, functions: { enabled: true, ...functions } });
+type Cloud = keyof typeof minimal;
+type Overrides = Readonly<Record<string, unknown>>;
+/** Overrides of a minimal configuration, null for a key that is left out, and a part of the finding that they cause. */
+type Row = [name: string, cloud: Cloud, overrides: Overrides, says: string];
 
-/** Overrides of a minimal configuration, and a part of the finding that they cause. */
-type Row = [name: string, cloud: "aws" | "gcp" | "kubeconfig", overrides: Record<string, unknown>, said: string];
+const written: Record<string, Partial<Record<Cloud, Overrides>> & { readonly says: string }> = parse(
+  readFileSync(new URL("findings.yaml", import.meta.url), "utf8"),
+);
 
 const rows: Row[] = [
-  [
-    "a head that fits no node",
-    "aws",
-    { nodes: { head: { instanceTypes: ["m7i.xlarge"] } } },
-    `error lakehead:ray.head = {"cpus":5,"memory":"9Gi"}: the head (with the autoscaler sidecar's 1 CPU and 1Gi) requests 5 CPUs, 9Gi, and a node of nodes.head has 3.67 CPUs, 13Gi; request less, or write c7i.2xlarge under nodes.head, the smallest type that is large enough (7.66 CPUs, 13Gi)`,
-  ],
-  [
-    "no head node for a client's RayCluster",
-    "gcp",
-    { nodes: { head: { max: 1 } } },
-    "error lakehead:nodes.head.max = 1: the stack's own RayClusters take the only places for a head, and a client's RayCluster cannot start; write 2 or more, or ray.create: false",
-  ],
-  [
-    "workers too small for a job of the client with default sizes",
-    "aws",
-    { ray: { cpuWorkers: { cpus: 4, memory: "2Gi" } } },
-    'warning lakehead:ray.cpuWorkers = {"cpus":4,"memory":"2Gi","maxReplicas":10}: a job of the client with default sizes requests 1.2 CPUs, 5.1Gi, of which one worker must have 1 CPUs, 4Gi; write cpus: 2 and memory: 6Gi, or give num_cpus and memory to every UDF',
-  ],
-  [
-    "a worker group too small for the parts of such a job together",
-    "aws",
-    { ray: { cpuWorkers: { cpus: 1, memory: "8Gi", maxReplicas: 1 } } },
-    "warning lakehead:ray.cpuWorkers",
-  ],
-  [
-    "a GPU worker that fits no node, on Google Cloud",
-    "gcp",
-    { nodes: { gpu: { machineType: "g2-standard-8" } } },
-    `error lakehead:ray.gpuWorkers = {"cpus":8,"memory":"16Gi"}: a pod of worker group gpu requests 8 CPUs, 16Gi, 1 GPU, and a node of nodes.gpu has 7.46 CPUs, 27.7Gi, 1 GPU; request less, or write g2-standard-12 under nodes.gpu, the smallest type that is large enough (11.45 CPUs, 42.7Gi, 1 GPU)`,
-  ],
-  [
-    "a pod that fits no machine at all",
-    "aws",
-    { ray: { cpuWorkers: { cpus: 500 } }, quota: { enabled: false } },
-    "divide the work into smaller pods: no machine type is large enough",
-  ],
-  [
-    "a pod that does not fit the cluster that is there",
-    "kubeconfig",
-    { nodes: { head: { cpus: 4, memory: "8Gi" } } },
-    "use larger nodes",
-  ],
-  [
-    "a table service that fits no system node",
-    "aws",
-    { tableService: { memory: "32Gi" } },
-    "a pod of the table service requests 1 CPUs, 32Gi, and a node of nodes.system has",
-  ],
-  [
-    "instance types of different size",
-    "aws",
-    { nodes: { cpu: { instanceTypes: ["c7i.4xlarge", "m7i.4xlarge"] } } },
-    'error lakehead:nodes.cpu.instanceTypes = ["c7i.4xlarge","m7i.4xlarge"]: the types differ in size, and the autoscaler assumes that all nodes of a group are equal; list types of equal CPUs, memory, GPUs and architecture',
-  ],
-  [
-    "an instance type of unknown size",
-    "aws",
-    { nodes: { system: { instanceTypes: ["zz9.large"] } } },
-    'error lakehead:nodes.system.instanceTypes = "zz9.large": the size of this type is unknown',
-  ],
-  [
-    "a GPU pool without GPUs",
-    "aws",
-    { nodes: { gpu: { instanceTypes: ["m7i.4xlarge"] } } },
-    'error lakehead:nodes.gpu.instanceTypes = "m7i.4xlarge": the type has no GPU; write a type with GPUs, such as g5.xlarge',
-  ],
-  [
-    "a GPU whose name is unknown, on Google Cloud",
-    "gcp",
-    { nodes: { gpu: { machineType: "z9-highgpu-1g", size: { cpus: 16, memory: "64Gi", gpus: 1 } } } },
-    "error lakehead:nodes.gpu.accelerator is missing: the GPU of z9-highgpu-1g is unknown, and GKE requires its name",
-  ],
-  [
-    "GPUs on CPU worker nodes",
-    "gcp",
-    { nodes: { cpu: { machineType: "g2-standard-16" } } },
-    'error lakehead:nodes.cpu.machineType = "g2-standard-16": nothing on these nodes uses its GPUs',
-  ],
-  [
-    "GPU nodes without a device plugin",
-    "aws",
-    { devicePlugin: { mode: "existing" } },
-    'warning lakehead:devicePlugin.mode = "existing": a new cluster has no device plugin, and without one its GPUs cannot be requested',
-  ],
-  [
-    "a disk too small for GPU images",
-    "aws",
-    { nodes: { gpu: { diskGiB: 50 } } },
-    "error lakehead:nodes.gpu.diskGiB = 50: Ray's GPU images and a job's packages need 100 GiB; write 100 or more",
-  ],
-  [
-    "a boot disk that the machine family does not have",
-    "gcp",
-    { nodes: { head: { machineType: "n4-standard-8" } } },
-    'error lakehead:nodes.head.diskType = "pd-balanced": n4-standard-8 has no persistent disks; write "hyperdisk-balanced"',
-  ],
-  [
-    "Ray nodes of two architectures",
-    "aws",
-    { nodes: { cpu: { instanceTypes: ["c7g.4xlarge"] } } },
-    "Ray nodes of two architectures cannot share a job's packages",
-  ],
-  [
-    "a minimum of workers that the pool cannot hold",
-    "aws",
-    { ray: { cpuWorkers: { minReplicas: 50, maxReplicas: 60 } }, quota: { enabled: false } },
-    "error lakehead:ray.cpuWorkers.minReplicas = 50: nodes.cpu.max allows nodes for only 30 such pods; raise nodes.cpu.max, or write 30 or less",
-  ],
-  [
-    "a maximum of workers that the pool cannot hold",
-    "aws",
-    { ray: { cpuWorkers: { maxReplicas: 60 } }, quota: { enabled: false } },
-    "warning lakehead:ray.cpuWorkers.maxReplicas = 60: nodes.cpu.max allows nodes for only 30 such pods",
-  ],
-  [
-    "a maximum of table service pods that the system nodes cannot hold",
-    "aws",
-    { tableService: { replicas: { min: 2, max: 40 } } },
-    "warning lakehead:tableService.replicas.max = 40: nodes.system.max allows nodes for only 6 such pods; raise nodes.system.max, or write 6 or less",
-  ],
-  [
-    "a maximum of table service pods below the minimum",
-    "aws",
-    { tableService: { replicas: { min: 4, max: 2 } } },
-    "error lakehead:tableService.replicas.min = 4: more than tableService.replicas.max, which is 2; lower it, or raise tableService.replicas.max",
-  ],
-  [
-    "a Kubernetes version without support",
-    "aws",
-    { kubernetesVersion: "1.29" },
-    'error lakehead:kubernetesVersion = "1.29": the provider\'s standard support does not include it; write one of 1.34, 1.35, 1.36',
-  ],
-  [
-    "a version that YAML read as a number",
-    "aws",
-    { kubernetesVersion: 1.35 },
-    'a version in quotes, such as "1.35": unquoted, YAML reads it as a number',
-  ],
-  [
-    "an operator below the runtime's minimum",
-    "aws",
-    { operator: { version: "1.0.0" } },
-    'error lakehead:operator.version = "1.0.0": the runtime needs KubeRay 1.1.0 or later; write "1.7.1"',
-  ],
-  [
-    "an operator that ignores what the client requests",
-    "aws",
-    { operator: { version: "1.3.2" } },
-    'warning lakehead:operator.version = "1.3.2": KubeRay before 1.4.0 ignores the autoscaler version that the runtime\'s client requests',
-  ],
-  [
-    "Ray below the runtime's minimum",
-    "aws",
-    { ray: { version: "2.42.1" } },
-    'error lakehead:ray.version = "2.42.1": the runtime needs Ray 2.43.0 or later; write "2.56.0"',
-  ],
-  ["Ray with a known hole", "aws", { ray: { version: "2.50.0" } }, "CVE-2026-27482 is fixed in Ray 2.54.0"],
-  [
-    "an existing operator of unknown version",
-    "aws",
-    { operator: { mode: "existing" } },
-    "error lakehead:operator.version is missing: the key is required with operator.mode existing; write the version of the operator that runs in the cluster",
-  ],
-  [
-    "an add-on without a published pairing",
-    "gcp",
-    { operator: { mode: "addon" } },
-    "error lakehead:operator.version is missing: the operator version of GKE 1.35's add-on is not published (only 1.30 with 1.1, 1.31 with 1.2); write operator.mode: helm, or the version that the add-on of your clusters installs",
-  ],
-  [
-    "an add-on with another version than its own",
-    "gcp",
-    { kubernetesVersion: "1.31", operator: { mode: "addon", version: "1.7.1" } },
-    'error lakehead:operator.version = "1.7.1": GKE 1.31\'s add-on installs 1.2; leave it out, or write "1.2"',
-  ],
-  [
-    "the add-on on EKS",
-    "aws",
-    { operator: { mode: "addon" } },
-    'lakehead:operator.mode = "addon": the value is invalid',
-  ],
-  [
-    "token authentication that the versions do not support",
-    "aws",
-    { operator: { version: "1.4.0" }, ray: { auth: "token", version: "2.54.0" } },
-    "token authentication needs KubeRay 1.5.1 (the operator is 1.4.0)",
-  ],
-  [
-    "ranges that overlap",
-    "gcp",
-    { network: { mode: "create", serviceCidr: "10.44.0.0/20" } },
-    'error lakehead:network.serviceCidr = "10.44.0.0/20": it overlaps network.podCidr; write networks that do not overlap',
-  ],
-  [
-    "a network with host bits",
-    "aws",
-    { network: { mode: "create", cidr: "10.42.0.1/16" } },
-    "an IPv4 network in CIDR form with no host bits set",
-  ],
-  [
-    "a network too small for its zones",
-    "aws",
-    { network: { mode: "create", cidr: "10.42.0.0/26" } },
-    "10.42.0.0/26 is too small for 3 zones; write a network of /24 or larger",
-  ],
-  [
-    "a network too large for a VPC",
-    "aws",
-    { network: { mode: "create", cidr: "10.0.0.0/8" } },
-    "a VPC's network is at most a /16",
-  ],
-  [
-    "a pool in a zone that the network does not have",
-    "aws",
-    { nodes: { gpu: { zones: ["d"] } } },
-    'error lakehead:nodes.gpu.zones = ["d"]: network.zones does not list d; add it to network.zones',
-  ],
-  [
-    "nodes without access to the internet",
-    "aws",
-    { network: { mode: "create", nat: "none" } },
-    'warning lakehead:network.nat = "none": nodes reach AWS but no public registry and no package index',
-  ],
-  [
-    "a Kubernetes API that the first `up` cannot reach",
-    "aws",
-    { endpoint: { publicCidrs: [] } },
-    "the first `up` cannot reach it; list the address that you deploy from",
-  ],
-  [
-    "a Kubernetes API that is open to the internet",
-    "gcp",
-    { endpoint: { publicCidrs: ["0.0.0.0/0"] } },
-    "the Kubernetes API is reachable from the whole internet",
-  ],
-  [
-    "a control plane range of a size that GKE refuses",
-    "gcp",
-    { network: { mode: "create", controlPlaneCidr: "172.16.0.0/24" } },
-    "GKE accepts only a /28",
-  ],
-  [
-    "an ARN of another partition",
-    "aws",
-    { region: "us-gov-west-1" },
-    'error lakehead:deployerArn = "arn:aws:iam::111122223333:role/deployer": us-gov-west-1 is in the partition aws-us-gov; write an ARN that begins with arn:aws-us-gov:',
-  ],
-  [
-    "a principal with a wildcard",
-    "aws",
-    { client: { principals: ["arn:aws:iam::111122223333:role/*"] } },
-    "the full ARN of an IAM role or user",
-  ],
-  [
-    "a KMS key without aws:kms encryption",
-    "aws",
-    { bucket: { kmsKeyArn: "arn:aws:kms:eu-central-1:111122223333:key/1" } },
-    "bucket.encryption AES256 does not use a key",
-  ],
-  [
-    "a protected bucket with forceDestroy",
-    "gcp",
-    { bucket: { forceDestroy: true } },
-    "error lakehead:bucket.forceDestroy = true: it lets a destroy delete the tables, which protect: true forbids; write false, or protect: false as well",
-  ],
-  [
-    "a public service in a network without public subnets",
-    "aws",
-    {
-      network: {
-        mode: "adopt",
-        vpcId: "vpc-0123",
-        cidr: "10.0.0.0/16",
-        privateSubnetIds: ["subnet-01", "subnet-02"],
-      },
-      tableService: {
-        exposure: {
-          mode: "public",
-          host: "tables.example.com",
-          certificateArn: "arn:aws:acm:eu-central-1:111122223333:certificate/1",
-        },
-      },
-    },
-    "a public load balancer needs subnets in two zones",
-  ],
-  [
-    "a public service without a certificate",
-    "aws",
-    { tableService: { exposure: { mode: "public", host: "tables.example.com" } } },
-    "error lakehead:tableService.exposure.certificateArn is missing: the load balancer has no certificate; write the id of the host's Route 53 zone",
-  ],
-  [
-    "a cache of Docker Hub without an account, which ECR needs",
-    "aws",
-    { dockerHub: { cache: true } },
-    "error lakehead:dockerHub.username is missing: the cache pulls from Docker Hub only with an account and its token",
-  ],
-  [
-    "a cache of Docker Hub without a token",
-    "gcp",
-    { dockerHub: { cache: true, username: "lakehead" } },
-    "error lakehead:dockerHubToken is missing: the cache pulls from Docker Hub only with an account and its token; pulumi config set --secret dockerHubToken",
-  ],
-  [
-    "a cluster name that makes the prefix of the cache too long",
-    "aws",
-    { clusterName: "a-cluster-of-20-lett", dockerHub: { cache: true, username: "lakehead" } },
-    'error lakehead:clusterName = "a-cluster-of-20-lett": the prefix of the cache of Docker Hub would be a-cluster-of-20-lett/docker-hub, and ECR accepts 30 characters; write at most 19 characters',
-  ],
-  [
-    "a cache of Docker Hub that cannot reach it",
-    "aws",
-    { network: { mode: "create", nat: "none" }, dockerHub: { cache: true, username: "lakehead" } },
-    "error lakehead:dockerHub.cache = true: through interface endpoints, ECR fills its cache only where the subnet has a route to the internet",
-  ],
-  [
-    "a zone by its name, which is not its id",
-    "aws",
-    { tableService: { exposure: { mode: "public", host: "tables.example.com", zone: "example.com" } } },
-    "the id of a Route 53 hosted zone",
-  ],
-  [
-    "a table service without an image where the stack has no registry",
-    "kubeconfig",
-    { tableService: { image: undefined } },
-    "error lakehead:tableService.image is missing: the table service has no image, and the stack builds one only where it makes the registry; build the Dockerfile",
-  ],
-  [
-    "an image with the tag latest",
-    "aws",
-    { tableService: { image: "registry.example.com/lakehead:latest" } },
-    "a fixed tag or a digest: latest changes",
-  ],
-  [
-    "a table service without an issuer or static tokens",
-    "aws",
-    { tableService: { auth: { issuer: undefined } } },
-    "error lakehead:tableService.auth.issuer is missing: no caller could authenticate",
-  ],
-  [
-    "an issuer without an audience",
-    "aws",
-    { tableService: { auth: { audience: undefined } } },
-    "the table service would accept tokens that the issuer made for other services",
-  ],
-  [
-    "a client id of a console that is off",
-    "aws",
-    { tableService: { auth: { consoleClientId: "console" } } },
-    'lakehead:tableService.auth.consoleClientId = "console": the client id would have no effect; write tableService.console: true',
-  ],
-  [
-    "writes in less memory than their processes need",
-    "aws",
-    { tableService: { writes: true, memory: "1Gi" } },
-    'warning lakehead:tableService.memory = "1Gi": two processes that write and one that reads need at least 2Gi with tableService.writes; write 2Gi or more',
-  ],
-  [
-    "a proxy that Functions may not reach",
-    "aws",
-    {
-      tableService: { writes: true, functions: { enabled: true, prefixes: ["docs.lance"] } },
-      egress: { proxy: "http://proxy.lakehead.dev:3128" },
-    },
-    "warning lakehead:tableService.functions.egressCidrs = []: Functions' pods reach public addresses alone, and the proxy http://proxy.lakehead.dev:3128 has a private one in most networks; write its network, such as 10.1.2.0/28",
-  ],
-  [
-    "an issuer without TLS",
-    "aws",
-    { tableService: { auth: { issuer: "http://login.example.com/" } } },
-    "an https:// URL",
-  ],
-  [
-    "a quota below the minimum of the stack's pods",
-    "aws",
-    { quota: { memory: "4Gi" } },
-    'error lakehead:quota.memory = "4Gi": the stack\'s own pods request at least 13Gi',
-  ],
-  [
-    "a quota below the maximum of the stack's pods",
-    "aws",
-    { quota: { gpus: 1 } },
-    "warning lakehead:quota.gpus = 1: the stack's own pods request up to 4; write 4 or more",
-  ],
-  [
-    "a quota without room for a client's RayCluster beside the stack's own",
-    "aws",
-    { quota: { memory: "24Gi" } },
-    "warning lakehead:quota.memory = \"24Gi\": a client's RayCluster with one CPU worker and the stack's own pods request at least 30Gi; write ",
-  ],
-  [
-    "a quota without a RayCluster for a client",
-    "aws",
-    { quota: { rayClusters: 1 } },
-    "error lakehead:quota.rayClusters = 1: the quota admits no more RayClusters than the stack's own, and a client cannot create another; write 2 or more, or ray.create: false",
-  ],
-  ["worker groups of one name", "aws", { ray: { gpuWorkers: { name: "cpu" } } }, "both worker groups have this name"],
-  [
-    "an operator in the runtime's namespace",
-    "aws",
-    { operator: { namespace: "lancedb" } },
-    "a destroy would delete the operator with the runtime's namespace, before the RayClusters in it",
-  ],
-  [
-    "a quota without a RayCluster for Functions",
-    "aws",
-    { quota: { rayClusters: 2 }, tableService: functionsOn() },
-    "error lakehead:quota.rayClusters = 2: the quota admits no more RayClusters than the stack's own, and a client cannot create another; write 3 or more, or ray.create: false",
-  ],
-  [
-    "a head of Functions without a place",
-    "aws",
-    {
-      nodes: { head: { instanceTypes: ["m7i.2xlarge"], max: 1 } },
-      ray: { create: false },
-      tableService: functionsOn({ ray: { head: { cpus: 4 } } }),
-    },
-    "error lakehead:nodes.head.max = 1: the stack's own RayClusters take the only places for a head, and a client's RayCluster cannot start; write 2 or more",
-  ],
-  [
-    "a worker of Functions that fits no node",
-    "aws",
-    { tableService: functionsOn({ ray: { cpuWorkers: { cpus: 64 } } }) },
-    "error lakehead:tableService.functions.ray.cpuWorkers",
-  ],
-  [
-    "secrets of Functions without values",
-    "aws",
-    { tableService: functionsOn({ secrets: ["team$openai"] }) },
-    `pulumi config set --secret functionSecrets '{"team$openai": "…"}'`,
-  ],
-  [
-    "prefixes of Functions on the stack's RayCluster",
-    "aws",
-    { tableService: functionsOn({ cluster: "shared", prefixes: ["docs.lance"] }) },
-    "Functions have the identity of its pods, which reaches all tables",
-  ],
-  [
-    "the service's records as a prefix of Functions",
-    "aws",
-    { tableService: functionsOn({ prefixes: ["_lakehead"] }) },
-    "a folder of tables, such as docs.lance",
-  ],
-  [
-    "a RayCluster with the name of that for Functions",
-    "aws",
-    { ray: { name: "functions" } },
-    "the RayCluster of Functions has this name",
-  ],
-  [
-    "one identity for two workloads",
-    "gcp",
-    { tableServiceAccountId: "geneva-runtime" },
-    "two of the runtime, the table service, the maintenance, Functions and the client would share an identity",
-  ],
-  ["a name that KubeRay cannot derive a Service from", "aws", { ray: { name: "1geneva" } }, "starting with a letter"],
-  [
-    "a name that is too long with what KubeRay appends",
-    "aws",
-    { ray: { name: "g".repeat(47) } },
-    "at most 46 characters",
-  ],
-  [
-    "a label prefix that makes tags too long for AWS",
-    "aws",
-    { labelPrefix: `${"p".repeat(60)}.example` },
-    "write at most 67 characters",
-  ],
-  [
-    "a viewer who is the deployer",
-    "aws",
-    { viewerArns: ["arn:aws:iam::111122223333:role/deployer"] },
-    'error lakehead:viewerArns = "arn:aws:iam::111122223333:role/deployer": the principal already has an access entry, and EKS accepts one for each; leave it out',
-  ],
-  [
-    "a viewer listed twice",
-    "aws",
-    { viewerArns: ["arn:aws:iam::111122223333:role/a", "arn:aws:iam::111122223333:role/a"] },
-    'error lakehead:viewerArns = "arn:aws:iam::111122223333:role/a": the principal already has an access entry',
-  ],
-  [
-    "an auditor who is a viewer",
-    "aws",
-    {
-      viewerArns: ["arn:aws:iam::111122223333:role/a"],
-      auditorArns: ["arn:aws:iam::111122223333:role/a"],
-    },
-    'error lakehead:auditorArns = "arn:aws:iam::111122223333:role/a": the principal already has an access entry',
-  ],
-  [
-    "a tag value that Google Cloud does not accept as a label",
-    "gcp",
-    { tags: { team: "Data Platform" } },
-    'error lakehead:tags.team = "Data Platform": Google Cloud does not accept this key or value in a label; use at most 63 lower-case letters, digits, - and _, and a letter at the start of the key',
-  ],
-  [
-    "a tag key that Google Cloud does not accept as a label",
-    "gcp",
-    { tags: { CostCenter: "a" } },
-    'error lakehead:tags.CostCenter = "a": Google Cloud does not accept this key',
-  ],
-  ["a tag of AWS's own namespace", "aws", { tags: { "aws:owner": "a" } }, "and not aws: at the start"],
+  ...Object.entries(written).flatMap(([name, { says, ...overrides }]) =>
+    Object.entries(overrides).map(([cloud, of]): Row => [name, cloud as Cloud, of, says]),
+  ),
   [
     "more tags than AWS accepts",
     "aws",
     { tags: Object.fromEntries(Array.from({ length: 41 }, (_, index) => [`k${index}`, "v"])) },
     "at most 40 tags: AWS accepts 50",
   ],
-  [
-    "a GKE cluster that nobody reaches",
-    "gcp",
-    { endpoint: { dns: false } },
-    'error lakehead:endpoint = {"publicCidrs":[],"dns":false}: the Kubernetes API is reachable only from the network that this stack creates',
-  ],
-  [
-    "a certificate without the name that it is for",
-    "aws",
-    {
-      tableService: {
-        exposure: { mode: "internal", certificateArn: "arn:aws:acm:eu-central-1:111122223333:certificate/1" },
-      },
-    },
-    "TLS needs the certificate and the name that it is for; write both host and certificateArn",
-  ],
-  ["a digest of Ray's image that is none", "gcp", { ray: { image: { digest: "latest" } } }, "a digest: sha256: and 64"],
-  ["a path of roles without its last slash", "aws", { iam: { path: "/team" } }, "a path with slashes at both ends"],
-  [
-    "a credential among the plain storage options, which is not repeated",
-    "kubeconfig",
-    { database: { uri: "s3://tables", storageOptions: { aws_secret_access_key: "hunter2" } } },
-    'error lakehead:database.storageOptions.aws_secret_access_key = "…": a credential would stand in the stack\'s file',
-  ],
-  [
-    "interface endpoints in China",
-    "aws",
-    {
-      region: "cn-north-1",
-      deployerArn: "arn:aws-cn:iam::111122223333:role/deployer",
-      network: { mode: "create", nat: "none" },
-    },
-    'error lakehead:network.nat = "none": AWS in China has other names for its interface endpoints, which this stack does not know',
-  ],
-  ["a reserved label prefix", "aws", { labelPrefix: "node.kubernetes.io" }, "kubernetes.io and k8s.io are reserved"],
-  [
-    "network restrictions on an existing ingress controller",
-    "kubeconfig",
-    {
-      tableService: {
-        exposure: {
-          mode: "public",
-          host: "tables.example.com",
-          ingressClass: "nginx",
-          tlsSecret: "tls",
-          allowedCidrs: ["10.0.0.0/8"],
-        },
-      },
-    },
-    "no annotation restricts the networks for every IngressClass",
-  ],
-  [
-    "a cleanup without an image",
-    "aws",
-    { tableService: { enabled: false } },
-    "error lakehead:orphanCleanup.image is missing: the cleanup runs in the table service's image, and the table service is disabled",
-  ],
-  [
-    "a maintenance without the table service's image",
-    "aws",
-    { tableService: { enabled: false }, maintenance: { enabled: true } },
-    "error lakehead:maintenance.enabled = true: the maintenance runs in the table service's image, and the table service is disabled",
-  ],
-  [
-    "a run of the maintenance that fits no node",
-    "aws",
-    { maintenance: { enabled: true, memory: "900Gi" } },
-    "a run of the maintenance",
-  ],
-  [
-    "a limit of the maintenance that no table has",
-    "aws",
-    { maintenance: { rules: [{ compaction: { smallFragments: 1 } }] } },
-    "error lakehead:maintenance.rules.0.compaction.smallFragments = 1: the value is invalid; expected a whole number from 2 to 1000000",
-  ],
-  [
-    "a pattern of the maintenance with an empty segment",
-    "aws",
-    { maintenance: { rules: [{ tables: ["prod$$a"] }] } },
-    "has an empty segment",
-  ],
-  [
-    "a store's address without a scheme",
-    "kubeconfig",
-    { database: { uri: "s3://tables", storageOptions: { aws_endpoint: "minio:9000" } } },
-    'error lakehead:database.storageOptions.aws_endpoint = "minio:9000": the address has no scheme',
-  ],
-  [
-    "a volume that two pods cannot share",
-    "kubeconfig",
-    { tableService: { replicas: { max: 3 } } },
-    "database.uri is a path on one volume",
-  ],
+  ...["table-service", "maintenance", "orphan-cleanup", "default"].map(
+    (serviceAccount): Row => [
+      `the service account ${serviceAccount}`,
+      "aws",
+      { serviceAccount },
+      `error lakehead:serviceAccount = "${serviceAccount}": the namespace has another service account of this name; write another name, such as geneva-service-account`,
+    ],
+  ),
+  ...Object.entries({
+    aws: ["xn--tables", "sthree-tables", "amzn-s3-demo-tables", "tables-s3alias", "t--ol-s3", "t--x-s3", "t--table-s3"],
+    gcp: ["goog-tables", "my-google-tables", "g00gle-tables"],
+  }).flatMap(([cloud, names]) =>
+    names.map(
+      (name): Row => [
+        `the reserved bucket name ${name}`,
+        cloud as Cloud,
+        { bucket: { name } },
+        `error lakehead:bucket.name = "${name}": the cloud reserves names that match`,
+      ],
+    ),
+  ),
+  ...(["aws", "gcp"] as const).map(
+    (cloud): Row => [
+      `a private network with access from the internet, on ${cloud}`,
+      cloud,
+      { endpoint: { publicCidrs: ["10.0.0.0/8"] } },
+      'error lakehead:endpoint.publicCidrs = "10.0.0.0/8": no client on the internet has an address in 10.0.0.0/8; write the public address from which you connect',
+    ],
+  ),
 ];
 
 describe("a finding for", () => {
-  test.each(rows)("%s (%s)", (_, cloud, overrides, said) => {
+  test.each(rows)("%s (%s)", (_, cloud, overrides, says) => {
     const found = findingsFor(cloud, overrides);
-    expect(found.find((line) => line.includes(said)) ?? found.join("\n")).toContain(said);
+    expect(found.find((line) => line.includes(says)) ?? found.join("\n")).toContain(says);
   });
 });
 
@@ -736,5 +179,54 @@ describe("no error for", () => {
     expect(found).toEqual([
       'warning lakehead:kubernetesVersion = "1.34": its standard support ends on 2026-12-02; upgrade to 1.36',
     ]);
+  });
+});
+
+describe("a configuration is accepted with", () => {
+  test.each<[string, "aws" | "gcp", Record<string, unknown>]>([
+    ["an Arm cluster on AWS", "aws", { nodes: { system: { instanceTypes: ["m7g.large"] } } }],
+    [
+      "C4 nodes on Hyperdisk",
+      "gcp",
+      { nodes: { head: { machineType: "c4-standard-8", diskType: "hyperdisk-balanced" } } },
+    ],
+    [
+      "G4 nodes, whose GPU has a name",
+      "gcp",
+      { nodes: { gpu: { machineType: "g4-standard-48", diskType: "hyperdisk-balanced" } } },
+    ],
+    [
+      "A4 nodes, whose GPU has a name",
+      "gcp",
+      { nodes: { gpu: { machineType: "a4-highgpu-8g", diskType: "hyperdisk-balanced" } } },
+    ],
+    ["P5en nodes", "aws", { nodes: { gpu: { instanceTypes: ["p5en.48xlarge"] } } }],
+    ["G7e nodes", "aws", { nodes: { gpu: { instanceTypes: ["g7e.4xlarge"] } } }],
+    [
+      "GPUs attached to N1 machines",
+      "gcp",
+      { nodes: { gpu: { machineType: "n1-standard-16", accelerator: { type: "nvidia-tesla-t4", count: 1 } } } },
+    ],
+    [
+      "a schedule with names, ranges, lists and steps",
+      "aws",
+      { orphanCleanup: { schedule: "*/5,7 0-6/2 1,15 JAN-MAR mon" } },
+    ],
+    [
+      "a certificate of its own account and region",
+      "aws",
+      {
+        tableService: {
+          exposure: {
+            mode: "public",
+            host: "tables.lakehead.dev",
+            certificateArn: "arn:aws:acm:eu-central-1:111122223333:certificate/1",
+          },
+        },
+      },
+    ],
+    ["a public address with access", "aws", { endpoint: { publicCidrs: ["8.8.8.8/32"] } }],
+  ])("%s", (_name, cloud, overrides) => {
+    expect(findingsFor(cloud, overrides)).toEqual([]);
   });
 });

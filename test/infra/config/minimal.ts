@@ -40,7 +40,7 @@ type Tree = Readonly<Record<string, unknown>>;
 /** A day on which every pinned version is supported. */
 export const someDay = new Date("2026-09-01T00:00:00Z");
 
-/** A minimal configuration with overrides, objects merged key by key. */
+/** A minimal configuration with overrides, objects merged key by key; undefined or null removes a key. */
 export function raw(cloud: keyof Clouds, overrides: Tree = {}): Tree {
   return merge(minimal[cloud], overrides);
 }
@@ -74,7 +74,7 @@ function merge(base: Tree, over: Tree): Tree {
   const merged: Record<string, unknown> = { ...base };
   for (const [key, value] of Object.entries(over)) {
     const old = merged[key];
-    if (value === undefined) delete merged[key];
+    if (value === undefined || value === null) delete merged[key];
     else merged[key] = isTree(old) && isTree(value) && !("mode" in value) ? merge(old, value) : value;
   }
   return merged;
