@@ -115,22 +115,19 @@ function checkStacks({ cloud, stacks: names, github: repository }: BootstrapConf
   return environments.flatMap(({ name, stack, subject: own }) => [
     ...errorIf(
       seen.size === seen.add(name).size,
-      "stacks",
-      stack,
+      ["stacks", stack],
       `the GitHub environment ${name} would belong to two stacks`,
       "list each stack once, and none that ends in -preview or -drift",
     ),
     ...errorIf(
       identityName(name).length > identity,
-      "stacks",
-      stack,
+      ["stacks", stack],
       `its identity ${identityName(name)} is longer than ${identity} characters`,
       "write a shorter name of the stack",
     ),
     ...errorIf(
       own.length > subject,
-      "stacks",
-      stack,
+      ["stacks", stack],
       `the subject of its tokens, ${own}, is longer than ${subject} characters`,
       "write a shorter name of the stack",
     ),
@@ -142,7 +139,6 @@ function checkNumbers({ github: { ownerId, repositoryId } }: BootstrapConfig): F
   return errorIf(
     (ownerId === undefined) !== (repositoryId === undefined),
     missing,
-    undefined,
     "an immutable subject has the numbers of owner and repository",
     "write both, or neither for a subject of names alone",
   );
@@ -154,8 +150,7 @@ function checkDeployers(config: BootstrapConfig): Finding[] {
   return config.deployers.flatMap((arn) =>
     errorIf(
       arn.split(":")[1] !== partition,
-      "deployers",
-      arn,
+      ["deployers", arn],
       `${config.region} is in the partition ${partition}`,
       `write an ARN that begins with arn:${partition}:`,
     ),

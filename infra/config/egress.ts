@@ -61,14 +61,12 @@ export function checkEgress(
     ...errorIf(
       proxy === undefined && noProxy.length > 0,
       "egress.noProxy",
-      noProxy,
       "there is no proxy",
       "write egress.proxy as well, or leave it out",
     ),
     ...errorIf(
       proxy !== undefined && ![...ownNetworks, ...noProxy].some((entry) => parseCidr(entry) !== undefined),
       "egress.noProxy",
-      noProxy,
       "the networks of pods and Services are not known, and the proxy would get the connections between them",
       "list them, such as 10.244.0.0/16 and 10.96.0.0/12",
     ),

@@ -18,8 +18,8 @@ export function findForeignKeys(all: Readonly<Record<string, string>>, project: 
     if (namespace === project || namespace === "pulumi") return [];
     const provider = providers[namespace];
     return provider === undefined
-      ? errorIf(true, key, value, `no program reads the namespace ${namespace}`, `write ${project}:${rest.join(":")}`)
-      : errorIf(true, key, value, `the stack's ${namespace} provider does not read this key`, provider(project));
+      ? errorIf(true, [key, value], `no program reads the namespace ${namespace}`, `write ${project}:${rest.join(":")}`)
+      : errorIf(true, [key, value], `the stack's ${namespace} provider does not read this key`, provider(project));
   });
 }
 

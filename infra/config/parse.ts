@@ -82,7 +82,7 @@ export function parseConfig<Config, SecretKey extends string>(
   const context = { secrets, today };
   const parsed = definition.schema.safeParse(raw, { error: expectation });
   if (parsed.success) {
-    const findings = [...found, ...definition.check(parsed.data, context)];
+    const findings = [...found, ...checked(definition, parsed.data, context)];
     if (findings.some(({ level }) => level === "error")) throw new ConfigError(findings, definition.namespace);
     return { config: parsed.data, warnings: findings };
   }
@@ -91,6 +91,15 @@ export function parseConfig<Config, SecretKey extends string>(
     [...found, ...invalid, ...checkValidKeys(definition, raw, invalid, context)],
     definition.namespace,
   );
+}
+
+/** What the checks find, each with the value of its key. */
+function checked<Config, SecretKey extends string>(
+  { check }: StackDefinition<Config, SecretKey>,
+  config: Config,
+  context: CheckContext,
+): Finding[] {
+  return check(config, context).map((finding) => ({ value: at(config, finding.key.split(".")), ...finding }));
 }
 
 /** The project's own keys, decoded: the engine passes every value as text, objects and numbers as JSON. */
@@ -126,7 +135,7 @@ function decode(text: string): unknown {
 
 /** Checks between keys without the invalid ones, so that a typing error does not hide a sizing error. */
 function checkValidKeys<Config, SecretKey extends string>(
-  { schema, placeholders, check }: StackDefinition<Config, SecretKey>,
+  definition: StackDefinition<Config, SecretKey>,
   raw: unknown,
   invalid: readonly Finding[],
   context: CheckContext,
@@ -139,9 +148,9 @@ function checkValidKeys<Config, SecretKey extends string>(
     const parent = path.slice(0, -1);
     removeKey(rest, Array.isArray(at(rest, parent)) ? parent : path);
   }
-  const parsed = schema.safeParse(withPlaceholders(rest, placeholders(rest.cloud)));
+  const parsed = definition.schema.safeParse(withPlaceholders(rest, definition.placeholders(rest.cloud)));
   if (!parsed.success) return [];
-  return check(parsed.data, context).filter(
+  return checked(definition, parsed.data, context).filter(
     ({ key, problem }) =>
       !problem.includes("placeholder") &&
       !bad.some((other) => key === other || key.startsWith(`${other}.`) || other.startsWith(`${key}.`)),

@@ -27,7 +27,7 @@ function findIn(key: string, value: unknown): Finding[] {
     return placeholders
       .filter(([pattern]) => pattern.test(value))
       .slice(0, 1)
-      .flatMap(([, problem, remedy]) => errorIf(true, key, value, problem, remedy));
+      .flatMap(([, problem, remedy]) => errorIf(true, [key, value], problem, remedy));
   if (Array.isArray(value)) return value.flatMap((item) => findIn(key, item));
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([name, item]) => findIn(`${key}.${name}`, item));

@@ -6,25 +6,27 @@ export interface Finding {
   readonly level: "error" | "warning";
   /** The key in `Pulumi.<stack>.yaml` below the project's namespace, such as `nodes.head.min`, or with another namespace. */
   readonly key: string;
-  /** The configured value, or undefined when the key is missing. */
-  readonly value: unknown;
+  /** The configured value, or undefined when the key is missing; a check leaves it out where the configuration has it. */
+  readonly value?: unknown;
   /** What is wrong. */
   readonly problem: string;
   /** What to write instead. */
   readonly remedy: string;
 }
 
-type Text = [key: string, value: unknown, problem: string, remedy: string];
+/** A key, or a key with a value that the configuration does not have there, such as one item of a list. */
+type Place = string | readonly [key: string, value: unknown];
 
-/** One error when the condition holds, otherwise nothing. */
-export function errorIf(condition: boolean, ...[key, value, problem, remedy]: Text): Finding[] {
-  return condition ? [{ level: "error", key, value, problem, remedy }] : [];
-}
+const findingIf =
+  (level: Finding["level"]) =>
+  /** One finding when the condition holds, otherwise nothing. */
+  (condition: boolean, place: Place, problem: string, remedy: string): Finding[] => {
+    const at = typeof place === "string" ? { key: place } : { key: place[0], value: place[1] };
+    return condition ? [{ level, ...at, problem, remedy }] : [];
+  };
 
-/** One warning when the condition holds, otherwise nothing. */
-export function warningIf(condition: boolean, ...[key, value, problem, remedy]: Text): Finding[] {
-  return condition ? [{ level: "warning", key, value, problem, remedy }] : [];
-}
+export const errorIf = findingIf("error");
+export const warningIf = findingIf("warning");
 
 /** Every error of a configuration at once. The user reads its message. */
 export class ConfigError extends Error {

@@ -42,21 +42,18 @@ export function check(config: AwsConfig, { today, secrets }: CheckContext): Find
     ...errorIf(
       config.labelPrefix.length > longestTaggedPrefix,
       "labelPrefix",
-      config.labelPrefix,
       "the tags that let node groups grow from zero would be longer than AWS's 128 characters",
       `write at most ${longestTaggedPrefix} characters`,
     ),
     ...errorIf(
       config.bucket.kmsKeyArn !== undefined && config.bucket.encryption !== "aws:kms",
       "bucket.kmsKeyArn",
-      config.bucket.kmsKeyArn,
       `bucket.encryption ${config.bucket.encryption} does not use a key`,
       'write bucket.encryption: "aws:kms", or leave the key out',
     ),
     ...warningIf(
       config.nodes.gpu.enabled && config.devicePlugin.mode === "existing",
       "devicePlugin.mode",
-      config.devicePlugin.mode,
       "a new cluster has no device plugin, and without one its GPUs cannot be requested",
       "write install, or install a plugin before GPU jobs run",
     ),
@@ -69,8 +66,7 @@ function checkAdopted({ nodes, tableService }: AwsConfig, { publicSubnetIds }: N
     ...Object.entries(nodes).flatMap(([key, { zones }]) =>
       errorIf(
         zones !== undefined,
-        `nodes.${key}.zones`,
-        zones,
+        [`nodes.${key}.zones`, zones],
         "the subnets of an adopted network decide the zones",
         "leave it out",
       ),
@@ -78,7 +74,6 @@ function checkAdopted({ nodes, tableService }: AwsConfig, { publicSubnetIds }: N
     ...errorIf(
       enabled && exposure.mode === "public" && publicSubnetIds.length < 2,
       "network.publicSubnetIds",
-      publicSubnetIds,
       "a public load balancer needs subnets in two zones",
       "list public subnets of two zones",
     ),
@@ -87,18 +82,11 @@ function checkAdopted({ nodes, tableService }: AwsConfig, { publicSubnetIds }: N
 
 function checkCreated({ nodes, endpoint, region }: AwsConfig, { cidr, zones, nat }: Network<"create">): Finding[] {
   return [
-    ...errorIf(
-      new Set(zones).size < zones.length,
-      "network.zones",
-      zones,
-      "a zone is listed twice",
-      "list each zone once",
-    ),
+    ...errorIf(new Set(zones).size < zones.length, "network.zones", "a zone is listed twice", "list each zone once"),
     ...checkLayout(cidr, zones, nodes),
     ...warningIf(
       endpoint.publicCidrs.length === 0 && endpoint.privateCidrs === undefined,
       "endpoint.publicCidrs",
-      [],
       "the Kubernetes API is reachable only from the VPC that this stack creates, so the first `up` cannot reach it",
       "list the address that you deploy from; once a runner is in the VPC, write its network in endpoint.privateCidrs",
     ),
@@ -106,8 +94,7 @@ function checkCreated({ nodes, endpoint, region }: AwsConfig, { cidr, zones, nat
       const unknown = (pool.zones ?? []).filter((zone) => !zones.includes(zone));
       return errorIf(
         unknown.length > 0,
-        `nodes.${key}.zones`,
-        pool.zones,
+        [`nodes.${key}.zones`, pool.zones],
         `network.zones does not list ${unknown.join(", ")}`,
         "add it to network.zones",
       );
@@ -115,14 +102,12 @@ function checkCreated({ nodes, endpoint, region }: AwsConfig, { cidr, zones, nat
     ...errorIf(
       nat === "none" && partitionOf(region) === "aws-cn",
       "network.nat",
-      nat,
       "AWS in China has other names for its interface endpoints, which this stack does not know",
       'write "single" or "zone"',
     ),
     ...warningIf(
       nat === "none",
       "network.nat",
-      nat,
       "nodes reach AWS but no public registry and no package index",
       "set every chart and image to a mirror inside AWS, and build the packages of jobs into their images",
     ),
@@ -136,7 +121,7 @@ const reservedAddresses = 5;
 
 function checkLayout(cidr: string, zones: readonly string[], nodes: AwsConfig["nodes"]): Finding[] {
   if ((parseCidr(cidr)?.length ?? 32) < 16) {
-    return errorIf(true, "network.cidr", cidr, "a VPC's network is at most a /16", "write a /16 to /20");
+    return errorIf(true, "network.cidr", "a VPC's network is at most a /16", "write a /16 to /20");
   }
   try {
     const subnets = layOutSubnets(cidr, zones).map((subnet) => parseCidr(subnet.private)?.length ?? 32);
@@ -145,13 +130,12 @@ function checkLayout(cidr: string, zones: readonly string[], nodes: AwsConfig["n
     return errorIf(
       addresses < most * addressesPerNode,
       "network.cidr",
-      cidr,
       `its private subnets have ${addresses} addresses, and ${most} nodes with their pods need at least ${most * addressesPerNode}`,
       "write a larger network, or lower the maxima under nodes",
     );
   } catch (cause) {
     const problem = cause instanceof Error ? cause.message : String(cause);
-    return errorIf(true, "network.cidr", cidr, problem, "");
+    return errorIf(true, "network.cidr", problem, "");
   }
 }
 
@@ -180,8 +164,7 @@ function checkPartitions(config: AwsConfig) {
   return [...ownArns(config), ...named("client.principals", client.principals)].flatMap(([key, arn]) =>
     errorIf(
       arn.split(":")[1] !== partition,
-      key,
-      arn,
+      [key, arn],
       `${region} is in the partition ${partition}`,
       `write an ARN that begins with arn:${partition}:`,
     ),
@@ -195,15 +178,13 @@ function checkOwners(config: AwsConfig) {
     return [
       ...errorIf(
         inAccount !== account && account !== anyAccount,
-        key,
-        arn,
+        [key, arn],
         `it belongs to the account ${inAccount}, and the stack to ${account}`,
         "write an ARN of the stack's account, or correct lakehead:account",
       ),
       ...errorIf(
         service !== "iam" && inRegion !== region,
-        key,
-        arn,
+        [key, arn],
         `it is in the region ${inRegion}, and the stack in ${region}`,
         `write an ARN of ${region}`,
       ),
@@ -217,7 +198,6 @@ function checkCache({ clusterName, network }: AwsConfig): Finding[] {
     ...errorIf(
       prefix.length > longestPrefix,
       "clusterName",
-      clusterName,
       `the prefix of the cache of Docker Hub would be ${prefix}, and ECR accepts ${longestPrefix} characters`,
       `write at most ${longestPrefix - dockerHubPrefix("").length} characters, or dockerHub.cache: false`,
     ),
@@ -225,7 +205,6 @@ function checkCache({ clusterName, network }: AwsConfig): Finding[] {
     ...errorIf(
       network.mode === "create" && network.nat === "none",
       "dockerHub.cache",
-      true,
       "through interface endpoints, ECR fills its cache only where the subnet has a route to the internet",
       "write network.nat: single, or copy the images to a repository and name it in ray.image.repository",
     ),
@@ -246,8 +225,7 @@ function checkAccelerators({ nodes }: AwsConfig): Finding[] {
       .flatMap((type) =>
         errorIf(
           true,
-          `${path}.instanceTypes`,
-          type,
+          [`${path}.instanceTypes`, type],
           "its accelerators are not NVIDIA's, and Ray's GPU images and the device plugin need NVIDIA's",
           "write a type such as g6.4xlarge",
         ),
@@ -263,8 +241,7 @@ function checkAccessEntries({ deployerArn, viewerArns, auditorArns }: AwsConfig)
   return entries.flatMap(({ key, arn }) =>
     errorIf(
       seen.size === seen.add(arn).size,
-      key,
-      arn,
+      [key, arn],
       "the principal already has an access entry, and EKS accepts one for each",
       "leave it out",
     ),

@@ -59,7 +59,6 @@ function check(config: ExistingConfig, { secrets }: CheckContext): Finding[] {
     ...errorIf(
       buildsServiceImage({ tableService }),
       "tableService.image",
-      undefined,
       "the table service has no image, and the stack builds one only where it makes the registry",
       "build the Dockerfile, push it or load it into the nodes, and write its tag or digest, or write tableService.enabled: false",
     ),
@@ -68,8 +67,7 @@ function check(config: ExistingConfig, { secrets }: CheckContext): Finding[] {
       .flatMap((option) =>
         errorIf(
           true,
-          `database.storageOptions.${option}`,
-          "…",
+          [`database.storageOptions.${option}`, "…"],
           "a credential would stand in the stack's file and in every plan",
           `npx pulumi config set --secret storageOptions '{"${option}": "…"}', and leave it out here`,
         ),
@@ -77,14 +75,12 @@ function check(config: ExistingConfig, { secrets }: CheckContext): Finding[] {
     ...errorIf(
       tableService.functions.enabled && database.uri.startsWith("/"),
       "tableService.functions.enabled",
-      true,
       "Functions run in Ray's pods, which do not see the volume of a database that is a path",
       "write an s3:// or gs:// address as database.uri, or tableService.functions.enabled: false",
     ),
     ...errorIf(
       ownsFunctionsCluster(config) && secrets.has("storageOptions") && !secrets.has("functionsStorageOptions"),
       "tableService.functions.cluster",
-      "own",
       "the workers of Functions have no keys of the tables, and the service's would reach all that it reaches",
       "set keys of their own: pulumi config set --secret functionsStorageOptions '{…}', or write cluster: shared",
     ),
@@ -94,8 +90,7 @@ function check(config: ExistingConfig, { secrets }: CheckContext): Finding[] {
       .flatMap(([option, value]) =>
         errorIf(
           true,
-          `database.storageOptions.${option}`,
-          value,
+          [`database.storageOptions.${option}`, value],
           "the address has no scheme",
           "write https://<host>[:<port>], or http:// with allow_http",
         ),
@@ -103,7 +98,6 @@ function check(config: ExistingConfig, { secrets }: CheckContext): Finding[] {
     ...warningIf(
       enabled && database.uri.startsWith("/") && replicas.max > 1,
       "tableService.replicas.max",
-      replicas.max,
       "database.uri is a path on one volume, which usually only one node can mount",
       "write 1, or an object store under database.uri",
     ),
@@ -111,7 +105,6 @@ function check(config: ExistingConfig, { secrets }: CheckContext): Finding[] {
       ? errorIf(
           exposure.allowedCidrs.join() !== "0.0.0.0/0",
           "tableService.exposure.allowedCidrs",
-          exposure.allowedCidrs,
           "no annotation restricts the networks for every IngressClass",
           "leave it out, and restrict the ingress controller itself",
         )

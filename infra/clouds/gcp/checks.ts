@@ -34,7 +34,6 @@ export function check(config: GcpConfig, { today, secrets }: CheckContext): Find
     ...errorIf(
       config.network.mode === "create" && !config.endpoint.dns && config.endpoint.publicCidrs.length === 0,
       "endpoint",
-      config.endpoint,
       "the Kubernetes API is reachable only from the network that this stack creates, so the first `up` cannot reach it",
       "write endpoint.dns: true, which IAM protects, or the networks that you deploy from in endpoint.publicCidrs",
     ),
@@ -50,8 +49,7 @@ export function check(config: GcpConfig, { today, secrets }: CheckContext): Find
     ...Object.entries(tags).flatMap(([key, value]) =>
       errorIf(
         !/^[a-z0-9_-]{0,63}$/.test(value) || !/^[a-z][a-z0-9_-]{0,62}$/.test(key),
-        `tags.${key}`,
-        value,
+        [`tags.${key}`, value],
         "Google Cloud does not accept this key or value in a label",
         "use at most 63 lower-case letters, digits, - and _, and a letter at the start of the key",
       ),
@@ -59,7 +57,6 @@ export function check(config: GcpConfig, { today, secrets }: CheckContext): Find
     ...errorIf(
       new Set(accountIds).size < accountIds.length,
       "runtimeAccountId",
-      config.runtimeAccountId,
       "two of the runtime, the table service, the maintenance, Functions and the client would share an identity",
       "write different ids in runtimeAccountId, tableServiceAccountId, maintenanceAccountId, functionsAccountId, functionsRunnerAccountId and client.accountId",
     ),
@@ -73,14 +70,12 @@ function checkKey({ bucket: { kmsKeyName, dualRegion }, region }: GcpConfig): Fi
     return errorIf(
       location !== undefined && gcpRegions.includes(location),
       "bucket.kmsKeyName",
-      kmsKeyName,
       `the key is in ${location} alone, and the bucket in two regions`,
       `write a key of the multi-region of ${dualRegion.location}`,
     );
   return errorIf(
     location !== undefined && location !== region,
     "bucket.kmsKeyName",
-    kmsKeyName,
     `the key is in ${location}, and the bucket in ${region}`,
     `write a key of ${region}`,
   );
@@ -92,14 +87,12 @@ function checkDualRegion({ bucket: { create, dualRegion }, region }: GcpConfig):
     ...errorIf(
       !create,
       "bucket.dualRegion",
-      dualRegion,
       "the stack does not change an existing bucket",
       "leave it out: the place of a bucket is decided when it is made",
     ),
     ...errorIf(
       dualRegion.secondRegion === region,
       "bucket.dualRegion.secondRegion",
-      dualRegion.secondRegion,
       "the bucket is in this region anyway",
       "write another region of the same area",
     ),
@@ -115,14 +108,12 @@ function checkAddon({ kubernetesVersion, operator: { version } }: GcpConfig): Fi
     ...errorIf(
       paired === undefined && version === undefined,
       "operator.version",
-      undefined,
       `the operator version of GKE ${kubernetesVersion}'s add-on is not published (only ${pairs.join(", ")})`,
       "write operator.mode: helm, or the version that the add-on of your clusters installs",
     ),
     ...errorIf(
       paired !== undefined && minor !== undefined && compareVersions(minor, paired) !== 0,
       "operator.version",
-      version,
       `GKE ${kubernetesVersion}'s add-on installs ${paired}`,
       `leave it out, or write "${paired}"`,
     ),
@@ -143,13 +134,12 @@ function checkNetwork({ network, nodes }: GcpConfig): Finding[] {
     ...errorIf(
       parseCidr(network.controlPlaneCidr)?.length !== 28,
       "network.controlPlaneCidr",
-      network.controlPlaneCidr,
       "GKE accepts only a /28",
       "write a /28",
     ),
     ...(network.mode === "create" ? checkCapacity(network, nodes) : []),
     ...overlappingPairs(ranges).flatMap(([a, b]) =>
-      errorIf(true, b, ranges[b], `it overlaps ${a}`, "write networks that do not overlap"),
+      errorIf(true, b, `it overlaps ${a}`, "write networks that do not overlap"),
     ),
   ];
 }
@@ -174,28 +164,24 @@ function checkInternalTls({ network, tableService: { enabled, exposure } }: GcpC
     ...errorIf(
       missing.length > 0 && (missing.length < names.length || connect !== undefined),
       `${key}.${missing[0]}`,
-      undefined,
       `TLS inside the network needs host, certificateName and proxyCidr${connect === undefined ? "" : ", and Private Service Connect needs TLS"}`,
       "write all three, or none for a load balancer without TLS",
     ),
     ...errorIf(
       missing.length === 0 && String(allowedCidrs) !== String(internalNetworks),
       `${key}.allowedCidrs`,
-      allowedCidrs,
       "an internal Application Load Balancer of GKE does not limit callers by their address",
       "leave it out: every caller in the network reaches the load balancer, and needs a token",
     ),
     ...errorIf(
       exposure.proxyCidr !== undefined && (parseCidr(exposure.proxyCidr)?.length ?? 0) > proxyRangeLength,
       `${key}.proxyCidr`,
-      exposure.proxyCidr,
       `Google accepts a /${proxyRangeLength} or larger`,
       "write a /23, which Google recommends",
     ),
     ...errorIf(
       connect !== undefined && connect[created ? "natCidr" : "natSubnetwork"] === undefined,
       `${key}.privateServiceConnect.${created ? "natCidr" : "natSubnetwork"}`,
-      undefined,
       "callers from other networks get addresses of a subnetwork for Private Service Connect",
       created
         ? "write a free network such as a /24"
@@ -204,7 +190,6 @@ function checkInternalTls({ network, tableService: { enabled, exposure } }: GcpC
     ...errorIf(
       connect !== undefined && connect[created ? "natSubnetwork" : "natCidr"] !== undefined,
       `${key}.privateServiceConnect.${created ? "natSubnetwork" : "natCidr"}`,
-      connect?.[created ? "natSubnetwork" : "natCidr"],
       created
         ? "the stack creates the network, and the subnetwork"
         : "the stack makes no subnetwork in an adopted network",
@@ -212,7 +197,7 @@ function checkInternalTls({ network, tableService: { enabled, exposure } }: GcpC
     ),
     ...overlappingPairs(ranges)
       .filter(([, b]) => b.startsWith(key))
-      .flatMap(([a, b]) => errorIf(true, b, ranges[b], `it overlaps ${a}`, "write networks that do not overlap")),
+      .flatMap(([a, b]) => errorIf(true, b, `it overlaps ${a}`, "write networks that do not overlap")),
   ];
 }
 
@@ -224,14 +209,12 @@ function checkFirewall({ tableService: { enabled, exposure } }: GcpConfig): Find
     ...errorIf(
       !allowedCidrs.includes("0.0.0.0/0"),
       "tableService.exposure.allowedCidrs",
-      allowedCidrs,
       "a Cloud Armor policy of your own decides who can connect",
       "leave it out, or leave out waf.securityPolicy",
     ),
     ...errorIf(
       waf.requestsPerMinute !== undefined,
       "tableService.exposure.waf.requestsPerMinute",
-      waf.requestsPerMinute,
       "a Cloud Armor policy of your own has its own rules",
       "leave it out, or leave out waf.securityPolicy",
     ),
@@ -257,7 +240,6 @@ function checkCapacity(
     errorIf(
       capacity.nodes < most,
       `network.${key}`,
-      capacity.range,
       `it holds ${Math.max(capacity.nodes, 0)} nodes, and the pools have up to ${most}`,
       "write a larger network, or lower the maxima under nodes",
     ),
@@ -282,29 +264,25 @@ function checkMachines({ nodes, region }: GcpConfig): Finding[] {
         // Source: cloud.google.com/kubernetes-engine/docs/concepts/arm-on-gke
         ...errorIf(
           arm,
-          `${path}.machineType`,
-          machineType,
+          [`${path}.machineType`, machineType],
           "GKE taints Arm nodes with kubernetes.io/arch=arm64:NoSchedule, which no pod of the stack and of the client tolerates",
           "write an x86 type such as n2-standard-8",
         ),
         ...errorIf(
           !arm && hyperdiskOnly.test(machineType) && !diskType.startsWith("hyperdisk-"),
-          `${path}.diskType`,
-          diskType,
+          [`${path}.diskType`, diskType],
           `${machineType} has no persistent disks`,
           'write "hyperdisk-balanced"',
         ),
         ...errorIf(
           flexStart !== undefined && (pool.spot || pool.min > 0),
           `${path}.flexStart`,
-          flexStart,
           "nodes of flex-start are no spot nodes, and come when a pod waits for one",
           `write ${path}.${pool.spot ? "spot: false" : "min: 0"}`,
         ),
         ...errorIf(
           foreign.length > 0,
-          `${path}.zones`,
-          zones,
+          [`${path}.zones`, zones],
           `${foreign.join(", ")} is not in ${region}`,
           `write zones of the region, such as ${region}-b`,
         ),
@@ -322,7 +300,6 @@ function checkAccelerator(path: string, { machineType, size, accelerator }: Pool
     return errorIf(
       (known ?? size ?? { gpus: 0 }).gpus > 0 && own === undefined,
       key,
-      undefined,
       `the GPU of ${machineType} is unknown, and GKE requires its name`,
       "write its type and count",
     );
@@ -330,7 +307,6 @@ function checkAccelerator(path: string, { machineType, size, accelerator }: Pool
     return errorIf(
       accelerator.type !== own.type || accelerator.count !== own.count,
       key,
-      accelerator,
       `${machineType} has ${own.count} ${own.type}`,
       "leave the key out",
     );
@@ -338,7 +314,6 @@ function checkAccelerator(path: string, { machineType, size, accelerator }: Pool
     return errorIf(
       !attachableGpus[accelerator.type]?.includes(accelerator.count),
       key,
-      accelerator,
       `${machineType} cannot have ${accelerator.count} ${accelerator.type}`,
       `write one of ${Object.entries(attachableGpus)
         .map(([type, counts]) => `${type} (${counts.join(", ")})`)
@@ -347,7 +322,6 @@ function checkAccelerator(path: string, { machineType, size, accelerator }: Pool
   return errorIf(
     known !== undefined,
     key,
-    accelerator,
     `no GPU attaches to ${machineType}`,
     "write a type with GPUs such as g2-standard-12 and leave the key out, or an N1 type",
   );

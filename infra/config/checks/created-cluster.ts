@@ -28,8 +28,7 @@ export function checkPublicCidrs(key: string, cidrs: readonly string[], remedy: 
     });
     return errorIf(
       reserved !== undefined,
-      key,
-      cidr,
+      [key, cidr],
       `no client on the internet has an address in ${reserved}`,
       `write the public address from which you connect${remedy}`,
     );
@@ -47,7 +46,6 @@ export function checkProtection(config: {
     ...warningIf(
       publicCidrs.includes("0.0.0.0/0"),
       "endpoint.publicCidrs",
-      publicCidrs,
       "the Kubernetes API is reachable from the whole internet",
       "list the networks that you deploy and work from",
     ),
@@ -55,7 +53,6 @@ export function checkProtection(config: {
     ...errorIf(
       config.bucket.forceDestroy && config.protect,
       "bucket.forceDestroy",
-      true,
       "it lets a destroy delete the tables, which protect: true forbids",
       "write false, or protect: false as well",
     ),

@@ -12,14 +12,12 @@ export function checkDockerHub(
     ...errorIf(
       wanted && username === undefined,
       "dockerHub.username",
-      undefined,
       "the cache pulls from Docker Hub only with an account and its token",
       "write the name of an account on Docker Hub",
     ),
     ...errorIf(
       wanted && !hasToken,
       "dockerHubToken",
-      undefined,
       "the cache pulls from Docker Hub only with an account and its token",
       "pulumi config set --secret dockerHubToken <access token, read-only>",
     ),

@@ -116,7 +116,6 @@ function checkHeads(config: SharedConfig, cluster: ClusterModel): Finding[] {
   return errorIf(
     needed !== undefined && pool.max < needed,
     `nodes.${pool.key}.max`,
-    pool.max,
     "the stack's own RayClusters take the only places for a head, and a client's RayCluster cannot start",
     `write ${needed} or more${create ? ", or ray.create: false" : ""}`,
   );
@@ -132,8 +131,10 @@ function checkDefaultJob(worker: RayGroup): Finding[] {
   const fits = podsPerNode(defaultFunction, worker) > 0 && podsPerNode(defaultJob, group) > 0;
   return warningIf(
     !fits,
-    groupKey(worker, "ray"),
-    { cpus: worker.cpus, memory: describeAmount(worker).split(", ")[1], maxReplicas: worker.maxReplicas },
+    [
+      groupKey(worker, "ray"),
+      { cpus: worker.cpus, memory: describeAmount(worker).split(", ")[1], maxReplicas: worker.maxReplicas },
+    ],
     `a job of the client with default sizes requests ${describeAmount(defaultJob)}, of which one worker must have ${describeAmount(defaultFunction)}`,
     "write cpus: 2 and memory: 6Gi, or give num_cpus and memory to every UDF",
   );
@@ -150,7 +151,7 @@ function checkFit(cluster: ClusterModel, role: NodeRole, key: string, pod: Amoun
     if (podsPerNode({ ...pod, diskBytes: 0 }, node) > 0) return noDisk(cluster, role, key, pod, node, what);
     const problem = `${what} requests ${describeAmount(pod)}, and a node of ${path} has ${describeAmount(node)}`;
     const value = { cpus: pod.cpus, memory: describeAmount(pod).split(", ")[1] };
-    return errorIf(true, key, value, problem, `request less, or ${largerNode(cluster, role, path, pod)}`);
+    return errorIf(true, [key, value], problem, `request less, or ${largerNode(cluster, role, path, pod)}`);
   });
 }
 
@@ -182,8 +183,7 @@ function noDisk(
   const enough = machines && sizes.find((diskGiB) => machines.allocatableDisk(diskGiB) >= needed);
   return errorIf(
     true,
-    `${key}.ephemeralStorage`,
-    describeMemory(needed),
+    [`${key}.ephemeralStorage`, describeMemory(needed)],
     `${what} requests ${describeMemory(needed)} of local disk, and a node of nodes.${roleFacts[role].key} has ${describeMemory(node.diskBytes ?? 0)}`,
     `request less, or ${enough === undefined ? "use nodes with a larger disk" : `write nodes.${roleFacts[role].key}.diskGiB: ${enough}`}`,
   );
@@ -205,7 +205,7 @@ function checkReplicas(
   [[minKey, min], [maxKey, max]]: readonly [readonly [string, number], readonly [string, number]],
 ): Finding[] {
   if (min > max)
-    return errorIf(true, minKey, min, `more than ${maxKey}, which is ${max}`, `lower it, or raise ${maxKey}`);
+    return errorIf(true, [minKey, min], `more than ${maxKey}, which is ${max}`, `lower it, or raise ${maxKey}`);
   const [pool, ...fallbacks] = poolsOf(cluster, role);
   if (pool?.capacity === undefined || podsPerNode(pod, pool.capacity) === 0) return [];
   const capacity = [pool, ...fallbacks].reduce(
@@ -214,6 +214,6 @@ function checkReplicas(
   );
   const problem = `nodes.${pool.key}.max allows nodes for only ${capacity} such pods`;
   const remedy = `raise nodes.${pool.key}.max, or write ${capacity} or less`;
-  if (min > capacity) return errorIf(true, minKey, min, problem, remedy);
-  return warningIf(max > capacity, maxKey, max, problem, remedy);
+  if (min > capacity) return errorIf(true, [minKey, min], problem, remedy);
+  return warningIf(max > capacity, [maxKey, max], problem, remedy);
 }

@@ -15,8 +15,7 @@ function checkPool({ machines: catalogue }: ClusterModel, pool: Pool): Finding[]
   return [
     ...errorIf(
       pool.min > pool.max,
-      `${key}.min`,
-      pool.min,
+      [`${key}.min`, pool.min],
       `more than ${key}.max, which is ${pool.max}`,
       "lower min or raise max",
     ),
@@ -25,16 +24,14 @@ function checkPool({ machines: catalogue }: ClusterModel, pool: Pool): Finding[]
       .flatMap((name) =>
         errorIf(
           true,
-          machineKey,
-          name,
+          [machineKey, name],
           "the size of this type is unknown",
           `write a known type${suggestion === undefined ? "" : ` such as ${suggestion.name}`}, or the size under ${key}.size`,
         ),
       ),
     ...errorIf(
       new Set(sizes).size > 1,
-      machineKey,
-      machineNames,
+      [machineKey, machineNames],
       "the types differ in size, and the autoscaler assumes that all nodes of a group are equal",
       "list types of equal CPUs, memory, GPUs and architecture",
     ),
@@ -44,23 +41,20 @@ function checkPool({ machines: catalogue }: ClusterModel, pool: Pool): Finding[]
         needsGpu
           ? errorIf(
               true,
-              machineKey,
-              name,
+              [machineKey, name],
               "the type has no GPU",
               `write a type with GPUs, such as ${suggestion?.name}`,
             )
           : errorIf(
               true,
-              machineKey,
-              name,
+              [machineKey, name],
               "nothing on these nodes uses its GPUs",
               `write a type without GPUs, such as ${suggestion?.name}`,
             ),
       ),
     ...errorIf(
       needsGpu && pool.diskGiB < 100,
-      `${key}.diskGiB`,
-      pool.diskGiB,
+      [`${key}.diskGiB`, pool.diskGiB],
       "Ray's GPU images and a job's packages need 100 GiB",
       "write 100 or more",
     ),
@@ -73,8 +67,7 @@ function checkArchitectures(cluster: ClusterModel): Finding[] {
   const architectures = new Set(pools.flatMap(({ machines }) => machines.map(({ architecture }) => architecture)));
   return errorIf(
     architectures.size > 1,
-    "nodes",
-    Object.fromEntries(pools.map(({ path, machineNames }) => [path.replace(/^nodes\./, ""), machineNames])),
+    ["nodes", Object.fromEntries(pools.map(({ path, machineNames }) => [path.replace(/^nodes\./, ""), machineNames]))],
     "Ray nodes of two architectures cannot share a job's packages",
     "write types of one architecture, x86_64 or arm64",
   );

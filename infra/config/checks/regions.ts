@@ -5,5 +5,5 @@ export function checkRegion(region: string, known: readonly string[], key = "reg
   const geography = `${region.split("-")[0]}-`;
   const near = known.filter((name) => name.startsWith(geography));
   const remedy = `write one of ${(near.length > 0 ? near : known).join(", ")}`;
-  return errorIf(!known.includes(region), key, region, "the cloud has no such region", remedy);
+  return errorIf(!known.includes(region), key, "the cloud has no such region", remedy);
 }

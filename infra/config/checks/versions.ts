@@ -15,7 +15,6 @@ export function checkVersions({ operator, ray }: SharedConfig, { operatorVersion
     ...errorIf(
       operator.mode === "existing" && operator.version === undefined,
       "operator.version",
-      undefined,
       "the key is required with operator.mode existing",
       "write the version of the operator that runs in the cluster",
     ),
@@ -26,7 +25,6 @@ export function checkVersions({ operator, ray }: SharedConfig, { operatorVersion
     ...errorIf(
       ray.auth === "token" && unsupported.length > 0,
       "ray.auth",
-      ray.auth,
       `token authentication needs ${unsupported.join(" and ")}`,
       'raise the version, or write "none"',
     ),
@@ -37,9 +35,9 @@ export function checkVersions({ operator, ray }: SharedConfig, { operatorVersion
 function checkNewest(key: string, version: string | undefined, newest: string): Finding[] {
   if (version === undefined || compareVersions(minorOf(version), minorOf(newest)) <= 0) return [];
   if (version.split(".")[0] !== newest.split(".")[0])
-    return errorIf(true, key, version, `no such version is known, the newest is ${newest}`, `write "${newest}"`);
+    return errorIf(true, [key, version], `no such version is known, the newest is ${newest}`, `write "${newest}"`);
   const problem = `newer than ${newest}, the version that this release is tested with`;
-  return warningIf(true, key, version, problem, `write "${newest}", or try it in a development stack first`);
+  return warningIf(true, [key, version], problem, `write "${newest}", or try it in a development stack first`);
 }
 
 const minorOf = (version: string): string => version.split(".").slice(0, 2).join(".");
@@ -63,15 +61,10 @@ export function checkKubernetes(version: string, range: KubernetesRange, today: 
   const end = range.supported[version]?.standardSupportEnds;
   if (end === undefined) {
     const find = accepted ? warningIf : errorIf;
-    return find(
-      true,
-      key,
-      version,
-      "the provider's standard support does not include it",
-      `write one of ${supported.join(", ")}`,
-    );
+    const problem = "the provider's standard support does not include it";
+    return find(true, key, problem, `write one of ${supported.join(", ")}`);
   }
   const days = Math.floor((Date.parse(end) - today.getTime()) / 86_400_000);
   const problem = `its standard support ${days < 0 ? "ended" : "ends"} on ${end}`;
-  return warningIf(days < 60, key, version, problem, `upgrade to ${supported.at(-1)}`);
+  return warningIf(days < 60, key, problem, `upgrade to ${supported.at(-1)}`);
 }

@@ -26,28 +26,24 @@ export function checkTableService({ tableService }: SharedConfig, secrets: Reado
     ...errorIf(
       auth.issuer === undefined && !secrets.has("staticTokens"),
       "tableService.auth.issuer",
-      undefined,
       "no caller could authenticate",
       "write the issuer of your tokens, or set static tokens: pulumi config set --secret staticTokens …",
     ),
     ...errorIf(
       auth.issuer !== undefined && auth.audience === undefined,
       "tableService.auth.audience",
-      undefined,
       "the table service would accept tokens that the issuer made for other services",
       "write the audience of the tokens for this service",
     ),
     ...errorIf(
       auth.consoleClientId !== undefined && (auth.issuer === undefined || !tableService.console),
       "tableService.auth.consoleClientId",
-      auth.consoleClientId,
       "the client id would have no effect",
       "write tableService.console: true and the issuer, or remove the client id",
     ),
     ...warningIf(
       tableService.writes && parseMemory(tableService.memory) < writesMemory,
       "tableService.memory",
-      tableService.memory,
       `two processes that write and one that reads need at least ${describeMemory(writesMemory)} with tableService.writes`,
       `write ${describeMemory(writesMemory)} or more`,
     ),
@@ -58,7 +54,6 @@ export function checkOrphanCleanup({ orphanCleanup, tableService }: SharedConfig
   return errorIf(
     orphanCleanup.enabled && orphanCleanup.image === undefined && !tableService.enabled,
     "orphanCleanup.image",
-    undefined,
     "the cleanup runs in the table service's image, and the table service is disabled",
     "write an image with Node 24.2 or later, or orphanCleanup.enabled: false",
   );
@@ -68,8 +63,7 @@ export function checkMaintenance(config: SharedConfig): Finding[] {
   const { maintenance, tableService } = config;
   return errorIf(
     maintenance.enabled === true && !tableService.enabled,
-    "maintenance.enabled",
-    true,
+    ["maintenance.enabled", true],
     "the maintenance runs in the table service's image, and the table service is disabled",
     "write tableService.enabled: true, or maintenance.enabled: false",
   );
@@ -87,50 +81,43 @@ export function checkFunctions(config: SharedConfig, secrets: ReadonlySet<string
   return [
     ...errorIf(
       !tableService.enabled || !tableService.writes,
-      key,
-      true,
+      [key, true],
       "Functions write columns, and the table service does not serve writes",
       "write tableService.enabled: true and tableService.writes: true, or tableService.functions.enabled: false",
     ),
     ...errorIf(
       !own && !ray.create,
       cluster,
-      functions.cluster,
       "Functions run on the stack's RayCluster, and ray.create is false",
       "write ray.create: true, or cluster: own",
     ),
     ...errorIf(
       !own && functions.prefixes.length > 0,
       "tableService.functions.prefixes",
-      functions.prefixes,
       "on the stack's RayCluster Functions have the identity of its pods, which reaches all tables",
       "write cluster: own, or leave it out",
     ),
     ...errorIf(
       !own && named,
       "tableService.functions.secrets",
-      functions.secrets,
       "the pods of the stack's RayCluster do not have them",
       "write cluster: own, or leave it out",
     ),
     ...errorIf(
       own && named && !secrets.has("functionSecrets"),
       "tableService.functions.secrets",
-      functions.secrets,
       "they have no values",
       `pulumi config set --secret functionSecrets '{"${functions.secrets[0]}": "…"}'`,
     ),
     ...warningIf(
       own && !networkPolicies,
       "networkPolicies",
-      false,
       "nothing keeps Functions from the metadata server, the API server, other pods, and Ray's ports of the stack's own cluster",
       "write true, or policies of your own",
     ),
     ...warningIf(
       own && networkPolicies && egress.proxy !== undefined && functions.egressCidrs.length === 0,
       "tableService.functions.egressCidrs",
-      functions.egressCidrs,
       `Functions' pods reach public addresses alone, and the proxy ${egress.proxy} has a private one in most networks`,
       "write its network, such as 10.1.2.0/28",
     ),
@@ -144,15 +131,13 @@ export function checkCatalog({ tableService }: SharedConfig): Finding[] {
   return [
     ...errorIf(
       !tableService.enabled || tableService.vending !== true || !tableService.writes,
-      key,
-      true,
+      [key, true],
       "Ray's pods and the client would have no way to the tables: the table service lends no credentials that write",
       "write tableService.enabled, tableService.vending and tableService.writes: true, or tableService.catalog: false",
     ),
     ...errorIf(
       tableService.functions.enabled && tableService.functions.cluster === "shared",
       "tableService.functions.cluster",
-      "shared",
       "Functions open tables with the identity of the RayCluster's pods, which has no rights on the bucket with tableService.catalog",
       "write cluster: own, or tableService.catalog: false",
     ),
@@ -226,7 +211,6 @@ export function checkQuota(config: SharedConfig, cluster: ClusterModel): Finding
   const room = errorIf(
     quota.rayClusters < clusters,
     "quota.rayClusters",
-    quota.rayClusters,
     "the quota admits no more RayClusters than the stack's own, and a client cannot create another",
     `write ${clusters} or more${ray.create ? ", or ray.create: false" : ""}`,
   );
@@ -234,10 +218,10 @@ export function checkQuota(config: SharedConfig, cluster: ClusterModel): Finding
     const [min, max] = [sum("minReplicas", field), sum("maxReplicas", field)];
     const withClient = client.reduce((total, group) => total + group[field] * group.minReplicas, min);
     const remedy = `write ${text(Math.max(max, withClient))} or more`;
-    if (min > limit) return errorIf(true, key, value, `the stack's own pods request at least ${text(min)}`, remedy);
+    if (min > limit) return errorIf(true, [key, value], `the stack's own pods request at least ${text(min)}`, remedy);
     const beside = `a client's RayCluster with one CPU worker and the stack's own pods request at least ${text(withClient)}`;
-    if (withClient > limit) return warningIf(true, key, value, beside, remedy);
-    return warningIf(max > limit, key, value, `the stack's own pods request up to ${text(max)}`, remedy);
+    if (withClient > limit) return warningIf(true, [key, value], beside, remedy);
+    return warningIf(max > limit, [key, value], `the stack's own pods request up to ${text(max)}`, remedy);
   });
   return [...room, ...sums];
 }
@@ -270,35 +254,30 @@ export function checkNames(config: SharedConfig, cluster: ClusterModel): Finding
       : errorIf(
           reservedNamespace.test(monitoring.namespace) || taken.includes(monitoring.namespace),
           "monitoring.namespace",
-          monitoring.namespace,
           "the namespace belongs to another part, and the stack creates and deletes its own",
           "write a namespace of its own, such as monitoring",
         )),
     ...errorIf(
       config.ray.name === functionsCluster,
       "ray.name",
-      config.ray.name,
       "the RayCluster of Functions has this name",
       "write another name, such as geneva",
     ),
     ...errorIf(
       reservedNamespace.test(namespace),
       "namespace",
-      namespace,
       "the namespace belongs to Kubernetes or the cloud, and the stack creates and deletes its own",
       "write a namespace of its own, such as lancedb",
     ),
     ...errorIf(
       operator.mode === "helm" && reservedNamespace.test(operator.namespace),
       "operator.namespace",
-      operator.namespace,
       "the namespace belongs to Kubernetes or the cloud, and the stack creates and deletes its own",
       "write a namespace of its own, such as kuberay-system",
     ),
     ...errorIf(
       reservedAccounts.includes(serviceAccount),
       "serviceAccount",
-      serviceAccount,
       "the namespace has another service account of this name",
       "write another name, such as geneva-service-account",
     ),
@@ -307,7 +286,6 @@ export function checkNames(config: SharedConfig, cluster: ClusterModel): Finding
       return errorIf(
         new Set(names).size < names.length,
         `${key}.gpuWorkers.name`,
-        names.at(-1),
         "both worker groups have this name",
         "write another name",
       );
@@ -315,7 +293,6 @@ export function checkNames(config: SharedConfig, cluster: ClusterModel): Finding
     ...errorIf(
       operator.mode === "helm" && operator.namespace === namespace,
       "operator.namespace",
-      operator.namespace,
       "a destroy would delete the operator with the runtime's namespace, before the RayClusters in it",
       "write a namespace of its own, such as kuberay-system",
     ),

@@ -24,8 +24,7 @@ function checkLogs({ bucket: { name, auditAccess }, tableService: { enabled, exp
   const longest = (key: string, used: boolean, nameOf: (tables: string) => string) =>
     errorIf(
       used && nameOf(name).length > longestBucketName,
-      key,
-      true,
+      [key, true],
       `the bucket ${nameOf(name)} would have a name of ${nameOf(name).length} characters, and S3 allows ${longestBucketName}`,
       `write a bucket.name of at most ${longestBucketName - nameOf("").length} characters, or ${key.split(".").at(-1)}: false`,
     );
@@ -45,28 +44,24 @@ function checkReplica({ region, bucket: { create, name, replica, versioning } }:
     ...errorIf(
       !create,
       "bucket.replica",
-      replica,
       "the stack does not change an existing bucket",
       "leave it out, and replicate the bucket where it is created",
     ),
     ...errorIf(
       !versioning,
       "bucket.versioning",
-      versioning,
       "S3 copies objects of versioned buckets only",
       "write bucket.versioning: true, or leave out bucket.replica",
     ),
     ...errorIf(
       replica.region === region || replica.name === name,
       "bucket.replica",
-      replica,
       "the copy is another bucket in another region",
       `write another name, and a region other than ${region}`,
     ),
     ...errorIf(
       partitionOf(replica.region) !== partitionOf(region),
       "bucket.replica.region",
-      replica.region,
       `it is not in the partition ${partitionOf(region)}`,
       "write a region of the same partition",
     ),
