@@ -1,12 +1,13 @@
 /**
  * Which inputs force a replacement, from documents that others wrote: the Pulumi SDKs' comments, AWS's own SDK, the
- * schemas of the two providers. The stand-ins for the clouds use this. The project's table, infra/offline-plan/replacements.ts, must
- * not: a test compares the two.
+ * schemas of the two providers, which the offline plan reads too. The stand-ins for the clouds use this; a test compares it with the
+ * rest of the plan's table.
  */
 
 import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { marked } from "../../../infra/offline-plan/replacements.ts";
 
 const require = createRequire(import.meta.url);
 const folderOf = (packageName: string): string => dirname(require.resolve(`${packageName}/package.json`));
@@ -103,19 +104,7 @@ function notUpdatable(type: string): string[] {
   return fieldsOf(inputsOf(type)).filter((name) => !updatable.has(name.toLowerCase()));
 }
 
-/**
- * Rule 4: the provider marks the input. Nested inputs by their path, without indexes; a block that is marked is represented by
- * the marked inputs in it.
- */
-const providers = ["aws", "google"].map(
-  (name) =>
-    JSON.parse(readFileSync(new URL(`${name}-force-new.json`, import.meta.url), "utf8")) as {
-      readonly types: Readonly<Record<string, readonly string[]>>;
-    },
-);
-const marked: Readonly<Record<string, readonly string[]>> = Object.assign({}, ...providers.map(({ types }) => types));
-
-/** Rule 5: what no document on this machine says. `<source>: <inputs>`; files are those of the providers' repositories. */
+/** Rule 4: what no document on this machine says. `<source>: <inputs>`; files are those of the providers' repositories. */
 export const elsewhere: Readonly<Record<string, readonly [source: string, ...paths: string[]]>> = {
   "aws:ecr/pullThroughCacheRule:PullThroughCacheRule": [
     "internal/service/ecr/pull_through_cache_rule.go of hashicorp/terraform-provider-aws",
@@ -158,7 +147,7 @@ export const elsewhere: Readonly<Record<string, readonly [source: string, ...pat
 
 const isUnder = (path: string, property: string): boolean => path === property || path.startsWith(`${property}.`);
 
-/** Paths of a type that rules 1 to 4 find, sorted. */
+/** Paths of a type that rules 1 to 3 find, and those that the providers mark, sorted. */
 export const documentedPaths = (type: string): string[] =>
   [...new Set([...documented(type), ...identifying(type), ...notUpdatable(type), ...(marked[type] ?? [])])].sort();
 
