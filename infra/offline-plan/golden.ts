@@ -1,6 +1,6 @@
 /** A plan as YAML, the format of the golden files: it changes only when the infrastructure does. Pure. */
 
-import { stringify } from "yaml";
+import { Document, visit } from "yaml";
 import type { Plan, PlanEntry } from "./plan.ts";
 
 function document(entry: PlanEntry): Record<string, unknown> {
@@ -16,11 +16,23 @@ function document(entry: PlanEntry): Record<string, unknown> {
   };
 }
 
+/** Maps and lists of at most so many letters in JSON are written on one line. */
+const shortLetters = 100;
+
 export function renderGolden(plan: Plan): string {
   const value = {
     resources: Object.fromEntries(plan.entries.map((entry) => [entry.id, document(entry)])),
     outputs: plan.outputs,
     ...(plan.madeUp.length > 0 ? { answeredWithMadeUpData: plan.madeUp } : {}),
   };
-  return stringify(value, { aliasDuplicateObjects: false, lineWidth: 0 });
+  const golden = new Document(value, { aliasDuplicateObjects: false });
+  visit(golden, {
+    Collection(_, node) {
+      const json = JSON.stringify(node.toJS(golden));
+      if (json.length > shortLetters || json.includes("\\n")) return undefined;
+      node.flow = true;
+      return visit.SKIP;
+    },
+  });
+  return golden.toString({ lineWidth: 0, flowCollectionPadding: false });
 }
