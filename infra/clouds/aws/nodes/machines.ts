@@ -33,38 +33,34 @@ const sizes: Readonly<Record<string, number>> = {
   "16xlarge": 64,
 };
 
+/** By size: CPUs, then GPUs. */
+const gpuSizes: Readonly<Record<string, readonly [number, number]>> = {
+  xlarge: [4, 1],
+  "2xlarge": [8, 1],
+  "4xlarge": [16, 1],
+  "8xlarge": [32, 1],
+  "12xlarge": [48, 4],
+  "16xlarge": [64, 1],
+  "24xlarge": [96, 4],
+  "48xlarge": [192, 8],
+};
+
+type GpuTypes = Readonly<Record<string, readonly [number, number, number]>>;
+
+/** The sizes of a family with the same memory for each CPU, up to the `count` smallest. */
+const gpuFamily = (family: string, giBPerCpu: number, count = Object.keys(gpuSizes).length): GpuTypes =>
+  Object.fromEntries(
+    Object.entries(gpuSizes)
+      .slice(0, count)
+      .map(([size, [cpus, gpus]]) => [`${family}.${size}`, [cpus, cpus * giBPerCpu, gpus]]),
+  );
+
 /** CPUs, GiB, GPUs of the GPU instances that AL2023's NVIDIA image supports. */
-const gpuTypes: Readonly<Record<string, readonly [number, number, number]>> = {
-  "g4dn.xlarge": [4, 16, 1],
-  "g4dn.2xlarge": [8, 32, 1],
-  "g4dn.4xlarge": [16, 64, 1],
-  "g4dn.8xlarge": [32, 128, 1],
-  "g4dn.12xlarge": [48, 192, 4],
-  "g4dn.16xlarge": [64, 256, 1],
-  "g5.xlarge": [4, 16, 1],
-  "g5.2xlarge": [8, 32, 1],
-  "g5.4xlarge": [16, 64, 1],
-  "g5.8xlarge": [32, 128, 1],
-  "g5.12xlarge": [48, 192, 4],
-  "g5.16xlarge": [64, 256, 1],
-  "g5.24xlarge": [96, 384, 4],
-  "g5.48xlarge": [192, 768, 8],
-  "g6.xlarge": [4, 16, 1],
-  "g6.2xlarge": [8, 32, 1],
-  "g6.4xlarge": [16, 64, 1],
-  "g6.8xlarge": [32, 128, 1],
-  "g6.12xlarge": [48, 192, 4],
-  "g6.16xlarge": [64, 256, 1],
-  "g6.24xlarge": [96, 384, 4],
-  "g6.48xlarge": [192, 768, 8],
-  "g6e.xlarge": [4, 32, 1],
-  "g6e.2xlarge": [8, 64, 1],
-  "g6e.4xlarge": [16, 128, 1],
-  "g6e.8xlarge": [32, 256, 1],
-  "g6e.12xlarge": [48, 384, 4],
-  "g6e.16xlarge": [64, 512, 1],
-  "g6e.24xlarge": [96, 768, 4],
-  "g6e.48xlarge": [192, 1536, 8],
+const gpuTypes: GpuTypes = {
+  ...gpuFamily("g4dn", 4, 6),
+  ...gpuFamily("g5", 4),
+  ...gpuFamily("g6", 4),
+  ...gpuFamily("g6e", 8),
   "g7e.2xlarge": [8, 64, 1],
   "g7e.4xlarge": [16, 128, 1],
   "g7e.8xlarge": [32, 256, 1],
