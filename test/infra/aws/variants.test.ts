@@ -9,6 +9,7 @@ import { DependencyGraph } from "../../support/infra/graph.ts";
 import { root, runStack } from "../../support/infra/stacks.ts";
 import { configOf } from "../config/minimal.ts";
 import { revealed } from "../kubernetes/manifests.ts";
+import { textFaults } from "../program/checks/texts.ts";
 
 /** Two stacks that differ from the examples in every choice of the AWS half; a golden plan holds the examples. */
 let adopted: Capture;
@@ -75,6 +76,10 @@ const one = (capture: Capture, type: string, name: string): PlannedResource => {
   return found;
 };
 const inputs = (capture: Capture, type: string) => of(capture, type).map((resource) => resource.inputs);
+
+test("the texts are those that the cloud accepts", () => {
+  for (const capture of [adopted, closed]) expect(textFaults(capture).findings).toEqual([]);
+});
 
 describe("what an organization demands", () => {
   test("every role has the path and the boundary, and none without the key", () => {

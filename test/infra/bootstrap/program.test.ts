@@ -9,6 +9,7 @@ import type { Capture } from "../../../infra/offline-plan/capture.ts";
 import { readProject, stackNames } from "../../../infra/offline-plan/project.ts";
 import { mask } from "../../../infra/offline-plan/values.ts";
 import { root, runBootstrap } from "../../support/infra/stacks.ts";
+import { textFaults } from "../program/checks/texts.ts";
 
 const workflows = [".github/workflows", ".github/actions/stack"]
   .flatMap((folder) => readdirSync(join(root, folder)).map((file) => readFileSync(join(root, folder, file), "utf8")))
@@ -62,6 +63,8 @@ describe.each(["aws", "gcp"] as const)("on %s", (cloud) => {
     );
     expect(defaulted).toEqual([]);
   });
+
+  test("has texts that the cloud accepts", () => expect(textFaults(update).findings).toEqual([]));
 
   test("protects the state and the keys that decrypt it", () => {
     const kept = update.resources.filter(({ type }) => /:(Bucket|Key|CryptoKey)$/.test(type));

@@ -6,6 +6,7 @@ import { plaintext } from "../../../infra/offline-plan/values.ts";
 import { DependencyGraph, ofType } from "../../support/infra/graph.ts";
 import { runStack } from "../../support/infra/stacks.ts";
 import { revealed } from "../kubernetes/manifests.ts";
+import { textFaults } from "../program/checks/texts.ts";
 import { configured } from "../program/suite.ts";
 
 /** A stack that differs from the examples in every choice of the Google Cloud half; a golden plan holds the examples. */
@@ -57,6 +58,8 @@ function only(type: string): PlannedResource {
 }
 const inputs = (type: string): Record<string, unknown> => revealed(only(type));
 const clusterType = "gcp:container/cluster:Cluster";
+
+test("the texts are those that the cloud accepts", () => expect(textFaults(adopted).findings).toEqual([]));
 
 test("lent tokens are the table service's own, without another account", () => {
   const configMap = adopted.resources.find(({ type, name }) => type.endsWith(":ConfigMap") && name === "table-service");

@@ -23,6 +23,7 @@ import { cloudProtection, notRetained, strayMarks, unprotected } from "./checks/
 import { schemaErrors } from "./checks/schemas.ts";
 import { kubeconfigTokens, leaks, openSecrets } from "./checks/secrets.ts";
 import { components, kubernetesProviders, names, parents, parity, providers } from "./checks/structure.ts";
+import { textFaults } from "./checks/texts.ts";
 import { unknownValues } from "./checks/values.ts";
 import { unsharedWaits, waitsOf } from "./checks/waits.ts";
 
@@ -139,6 +140,11 @@ export function describeStack(stack: ExampleStack): () => StackCaptures {
   describe("values", () => {
     test("are in the enumerations of the clouds' SDKs", () => {
       const { findings, compared } = unknownValues(captures.update);
+      expect(findings).toEqual([]);
+      if (cloud !== "local") expect(compared).toBeGreaterThan(10);
+    });
+    test("that are texts are accepted by the cloud: names, descriptions, tags and labels", () => {
+      const { findings, compared } = textFaults(captures.update);
       expect(findings).toEqual([]);
       if (cloud !== "local") expect(compared).toBeGreaterThan(10);
     });
