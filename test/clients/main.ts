@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { type Run, runClient } from "./drive.ts";
 import { runPythonFixes } from "./fixes.ts";
-import { differences, gaps, type Matrix, makeMatrix, matrixRows } from "./matrix.ts";
+import { differences, gaps, type Matrix, makeMatrix, matrixRows, renderMatrix } from "./matrix.ts";
 import { runOAuth } from "./oauth.ts";
 import { findPrograms } from "./programs.ts";
 import { facts, makeDatabase } from "./world.ts";
@@ -128,7 +128,7 @@ const main = async (): Promise<boolean> => {
   if (failures.length > 0) log(`\nFailures:\n${failures.map((text) => `- ${text}`).join("\n")}`);
   if (options.write === true) {
     if (failures.length > 0 || !complete) log("the matrix was not stored: it takes every client, and no failure");
-    else await writeFile(goldenFile, `${JSON.stringify(matrix, null, 2)}\n`);
+    else await writeFile(goldenFile, renderMatrix(matrix));
   }
   const more = { passed: fixes.passed + oauth.passed, skipped: fixes.skipped + oauth.skipped };
   log(`\n${passed.length + more.passed} passed, ${failures.length} failed, ${skipped + more.skipped} skipped`);

@@ -9,6 +9,14 @@ export interface Matrix {
   readonly cases: Readonly<Record<string, Readonly<Record<string, number>>>>;
 }
 
+/** The matrix as JSON, one line for each client and operation. */
+export const renderMatrix = ({ clients, cases }: Matrix): string => {
+  const lines = (values: readonly string[]): string => values.map((value) => `    ${value}`).join(",\n");
+  const rows = Object.entries(cases).map(([operation, row]) => `${JSON.stringify(operation)}: ${JSON.stringify(row)}`);
+  const names = clients.map((client) => JSON.stringify(client));
+  return `{\n  "clients": [\n${lines(names)}\n  ],\n  "cases": {\n${lines(rows)}\n  }\n}\n`;
+};
+
 const prefix = {
   table: "",
   namespace: "namespace/",
