@@ -11,7 +11,9 @@ import uuid
 import lance
 import pyarrow as pa
 
-TYPE = "refresh_function"
+# What a runner does.
+REFRESH = "refresh_function"
+COMMIT = "commit_upload"
 EVENTS = 10_000
 ATTEMPTS = 8
 
@@ -63,14 +65,14 @@ def repeated(action):
 
 class Jobs:
     def __init__(self, home, storage_options, lease_seconds):
-        self._home = home
+        self.home = home
         self._storage = storage_options
         self._lease = int(lease_seconds * 1000)
         self._left = {}
         self.runner = f"{socket.gethostname()}/{os.getpid()}/{uuid.uuid4().hex[:8]}"
 
     def _table(self, name):
-        return lance.dataset(f"{self._home}/{name}.lance", storage_options=self._storage)
+        return lance.dataset(f"{self.home}/{name}.lance", storage_options=self._storage)
 
     def _change(self, where, values):
         """Whether a job was changed: a condition and its change are one commit."""
@@ -87,7 +89,7 @@ class Jobs:
         except ValueError:
             return None
         waiting = (
-            f"type = {quoted(TYPE)} AND state = 'IN_PROGRESS' AND wish = 'run'"
+            f"type IN ({quoted(REFRESH)}, {quoted(COMMIT)}) AND state = 'IN_PROGRESS' AND wish = 'run'"
             f" AND (runner = '' OR heartbeat < {now() - self._lease})"
         )
         rows = table.to_table(filter=waiting).to_pylist()
@@ -128,7 +130,7 @@ class Jobs:
             try:
                 record = self._table("maintenance")
             except ValueError:
-                uri = f"{self._home}/maintenance.lance"
+                uri = f"{self.home}/maintenance.lance"
                 lance.write_dataset(data, uri, mode="create", storage_options=self._storage)
             else:
                 if record.count_rows(f'`table` = {table}') == 0:
@@ -174,7 +176,7 @@ class Jobs:
         }
         try:
             data = pa.Table.from_pylist([values], schema=EVENT_SCHEMA)
-            uri = f"{self._home}/job_events.lance"
+            uri = f"{self.home}/job_events.lance"
             repeated(lambda: lance.write_dataset(data, uri, mode="append", storage_options=self._storage))
         except (OSError, RuntimeError, ValueError):
             pass
@@ -192,7 +194,7 @@ class Jobs:
         }
         keys = ("fragment_id", "row_offset", "error_type", "error_message")
         rows = [{**known, **dict(zip(keys, error))} for error in errors]
-        uri = f"{self._home}/function_errors.lance"
+        uri = f"{self.home}/function_errors.lance"
 
         def keep():
             try:

@@ -18,7 +18,8 @@ os.environ.setdefault("RAY_CLIENT_RECONNECT_GRACE_PERIOD", "5")
 import answers
 import ray
 from column import Column, Failed
-from jobs import Jobs, Stopped
+from jobs import COMMIT, Jobs, Stopped
+from upload import Upload
 
 DATABASE = os.environ["LAKEHEAD_DATABASE"].rstrip("/")
 STORAGE = json.loads(os.environ.get("LAKEHEAD_STORAGE_OPTIONS") or "{}")
@@ -45,6 +46,16 @@ def wait_for_lease(jobs, job, stop):
         told = True
         if stop.wait(2):
             raise Stopped
+
+
+def source_of(jobs, function):
+    wanted = function["runtime"]["python_version"]
+    if wanted != PYTHON:
+        raise Failed("prepare", f"the Function needs Python {wanted}, and the cluster has {PYTHON}", False)
+    source = jobs.source(function["artifact"]["digest"])
+    if source is None:
+        raise Failed("prepare", "the source of the Function is no longer kept: register it again", False)
+    return source
 
 
 def perform(jobs, job, stopping):
@@ -82,18 +93,19 @@ def perform(jobs, job, stopping):
     thread.start()
     say("a job was taken", job=job["id"], table=job["table"])
     try:
-        wanted = job["spec"]["function"]["runtime"]["python_version"]
-        if wanted != PYTHON:
-            raise Failed("prepare", f"the Function needs Python {wanted}, and the cluster has {PYTHON}", False)
-        source = jobs.source(job["spec"]["function"]["artifact"]["digest"])
-        if source is None:
-            raise Failed("prepare", "the source of the Function is no longer kept: register it again", False)
+        if job["type"] != COMMIT:
+            source = source_of(jobs, job["spec"]["function"])
         wait_for_lease(jobs, job, stop)
         leased.set()
-        branch = job["spec"].get("branch")
-        uri = f"{DATABASE}/{job['spec']['directory']}" + (f"/tree/{branch}" if branch else "")
-        column = Column(uri, STORAGE, WORKER_STORAGE, job["spec"], source, WORKERS, PACKAGES)
-        result = column.fill(stop, partial(jobs.event, job), partial(jobs.row_errors, job), progress.update)
+        event = partial(jobs.event, job)
+        if job["type"] == COMMIT:
+            upload = Upload(jobs.home, DATABASE, STORAGE, job["spec"])
+            result = upload.commit(stop, event, progress.update)
+        else:
+            branch = job["spec"].get("branch")
+            uri = f"{DATABASE}/{job['spec']['directory']}" + (f"/tree/{branch}" if branch else "")
+            column = Column(uri, STORAGE, WORKER_STORAGE, job["spec"], source, WORKERS, PACKAGES)
+            result = column.fill(stop, event, partial(jobs.row_errors, job), progress.update)
         outcome = ("DONE", {"result": result})
     except Stopped:
         outcome = None
@@ -102,7 +114,7 @@ def perform(jobs, job, stopping):
     except Exception as error:
         # Its text may be native, and is for the log alone.
         say("a job failed", job=job["id"], reason=f"{type(error).__name__}: {str(error)[:2000]}")
-        message = "the refresh failed; the runner's log has the cause"
+        message = "the job failed; the runner's log has the cause"
         outcome = ("FAILED", {"failure": {"phase": "run", "message": message, "retryable": True}})
     finally:
         stop.set()

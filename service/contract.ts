@@ -69,6 +69,7 @@ export const environment = {
   consoleClientId: "LAKEHEAD_CONSOLE_CLIENT_ID",
   writes: "LAKEHEAD_WRITES",
   functions: "LAKEHEAD_FUNCTIONS",
+  maxLargeUploadBytes: "LAKEHEAD_MAX_LARGE_UPLOAD_BYTES",
   vending: "LAKEHEAD_VENDING",
   vendingRole: "LAKEHEAD_VENDING_ROLE",
   vendingKmsKey: "LAKEHEAD_VENDING_KMS_KEY",

@@ -16,6 +16,7 @@ import { MaintenanceRecord } from "./lance/maintenance/maintenance-record.ts";
 import { underLease } from "./lance/maintenance/table-lease.ts";
 import { LanceFunctionStore } from "./lance/records/function-store.ts";
 import { LanceJobStore } from "./lance/records/job-store.ts";
+import { commitUpload, LargeCommits } from "./lance/uploads/large-commits.ts";
 import { MultipartUploads } from "./lance/uploads/multipart.ts";
 import { MaintenanceOnRequest } from "./maintenance/on-request.ts";
 import { refreshFunction } from "./operations/functions/function-columns.ts";
@@ -91,8 +92,6 @@ export const startService = async (config: Config, log: Log, version: string): P
   const uploads = config.writes === "on" ? new Uploads(config.uploads) : undefined;
   const due = config.writes === "on" ? new DueTables(config.database, config.database.caches) : undefined;
   const maintenance = new MaintenanceOnRequest(config.maintenance, config.database, log);
-  const multipart = new MultipartUploads(config.database, database, config.multipart);
-  if (config.writes === "on") multipart.watch();
   const jobStore = new LanceJobStore(config.database, config.maintenance.database.caches);
   const jobs = new Jobs(jobStore, config.jobs, log, ({ type, state, createdAt, endedAt, result }) =>
     metrics.jobEnd(type, state, (endedAt - createdAt) / 1000, {
@@ -100,6 +99,9 @@ export const startService = async (config: Config, log: Log, version: string): P
       failed: Number(result?.rows_failed ?? 0),
     }),
   );
+  jobs.register(commitUpload, "elsewhere");
+  const multipart = new MultipartUploads(config.database, database, new LargeCommits(jobs), config.multipart);
+  if (config.writes === "on") multipart.watch();
   const leases = new MaintenanceRecord(config.database, config.maintenance.database.caches);
   const refreshTools = { database, underLease: underLease(leases, config.jobs.leaseMs) };
   jobs.register("refresh_column", refreshColumnHandler(refreshTools));

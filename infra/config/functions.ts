@@ -47,6 +47,11 @@ export const functionsSchema = group("Columns that Python code of callers fills"
       "Names of secrets that Functions of an `own` cluster can name, such as team$openai; their values are in the secret `functionSecrets`. Every Function can read every one",
     ),
   runners: count(1, 16).default(1).describe("Refreshes at a time, each by a pod that hands the work to Ray"),
+  uploadGigabytes: count(0, 10_000)
+    .default(0)
+    .describe(
+      "Largest upload in parts that a runner commits where it is too large for one write of the service, in GB; 0: none. See docs/writes.md",
+    ),
   workers: count(1, 1000).default(4).describe("Maximum number of Ray's workers for one refresh, with one CPU each"),
   cpus: cpus.default(0.5).describe("CPUs of a pod that hands the work to Ray, as request"),
   memory: memory.default("2Gi").describe("Memory of such a pod, as request and limit"),

@@ -38,7 +38,7 @@ const variables = {
   workerOptions: "LAKEHEAD_FUNCTIONS_STORAGE_OPTIONS",
 } as const;
 
-const files = ["main.py", "answers.py", "jobs.py", "column.py", "worker.py"] as const;
+const files = ["main.py", "answers.py", "jobs.py", "column.py", "worker.py", "upload.py"] as const;
 const source = (): Record<string, string> =>
   Object.fromEntries(
     files.map((name) => [name, readFileSync(new URL(`../../runner/${name}`, import.meta.url), "utf8")]),

@@ -286,9 +286,15 @@ export const readConfig = (environment: Environment): Config => {
     writes: writes.mode,
     vending,
     // A caller may hold as many bytes as it leaves free: one can send two of the largest bodies, and then another one more.
-    uploads: { maxWriteBytes, maxUploadBytes: Math.max(4 * maxWriteBytes, writes.maxUploadBytes), stallMs },
+    uploads: {
+      maxWriteBytes,
+      maxPartsBytes: Math.max(maxWriteBytes, writes.multipart.maxLargeBytes),
+      maxUploadBytes: Math.max(4 * maxWriteBytes, writes.maxUploadBytes),
+      stallMs,
+    },
     multipart: {
       maxWriteBytes,
+      maxLargeBytes: writes.multipart.maxLargeBytes,
       maxUploads: writes.multipart.maxUploads,
       keptMs: writes.multipart.keptHours * 3_600_000,
       leaseMs: commitLeaseMs,

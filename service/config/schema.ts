@@ -360,8 +360,13 @@ const writes = z.object({
   multipart: z.object({
     maxUploads: variable(
       "LAKEHEAD_MAX_UPLOADS",
-      "Maximum number of uploads in parts at once, each of at most LAKEHEAD_MAX_WRITE_BYTES, whose parts are in the storage; one principal may have as many as it leaves free",
+      "Maximum number of uploads in parts at once, whose parts are in the storage; one principal may have as many as it leaves free",
       integer(1, 10_000).default(32),
+    ),
+    maxLargeBytes: variable(
+      "LAKEHEAD_MAX_LARGE_UPLOAD_BYTES",
+      "Maximum bytes of an upload in parts that is larger than LAKEHEAD_MAX_WRITE_BYTES, each of whose parts is not: the runner of Functions commits it, as a job; 0: there is none",
+      integer(0, Number.MAX_SAFE_INTEGER).default(0),
     ),
     keptHours: variable(
       "LAKEHEAD_UPLOAD_HOURS",

@@ -15,6 +15,8 @@ import { makeUploadDirectory } from "./upload-directory.ts";
 export interface UploadLimits {
   /** Maximum bytes of one body. */
   readonly maxWriteBytes: number;
+  /** Bytes of all parts of an upload. */
+  readonly maxPartsBytes: number;
   /** Maximum bytes of all bodies that are received or written at a time; a caller may hold as many as it leaves free. */
   readonly maxUploadBytes: number;
   /** Milliseconds in which a part of a body must arrive. */
@@ -102,9 +104,10 @@ export class Uploads {
 
   async #receive(request: Sent, caller: string, room: number | undefined): Promise<Upload> {
     const { headers } = request;
-    const { maxWriteBytes } = this.#limits;
+    const { maxWriteBytes, maxPartsBytes } = this.#limits;
     const mostBytes = Math.min(maxWriteBytes, room ?? maxWriteBytes);
-    const refusal = (): ServiceError => tooLarge(maxWriteBytes, room !== undefined);
+    const refusal = (): ServiceError =>
+      room !== undefined && room < maxWriteBytes ? partsTooLarge(maxPartsBytes) : tooLarge(maxWriteBytes);
     const encoding = headers.get("content-encoding");
     if (typeof encoding === "string" && encoding.toLowerCase() !== "identity")
       throw unsupported("a content-encoding is not supported: compress the buffers of the Arrow stream instead");
@@ -162,15 +165,18 @@ export class Uploads {
   }
 }
 
-/** An upload is one commit in the end, for which its rows must be in memory like those of one request. */
-const tooLarge = (maxWriteBytes: number, isPart: boolean): ServiceError =>
-  new ServiceError(13, {
-    transport: "bodyTooLarge",
-    message: isPart
-      ? `the parts of the upload have more than ${maxWriteBytes} bytes together, which are committed at once: send the rows in several writes, or ask the operator to raise LAKEHEAD_MAX_WRITE_BYTES`
-      : `the body is larger than ${maxWriteBytes} bytes: send the rows in several requests, or ask the operator to raise LAKEHEAD_MAX_WRITE_BYTES`,
-    headers: { connection: "close" },
-  });
+const tooMany = (message: string): ServiceError =>
+  new ServiceError(13, { transport: "bodyTooLarge", message, headers: { connection: "close" } });
+
+const tooLarge = (bytes: number): ServiceError =>
+  tooMany(
+    `the body is larger than ${bytes} bytes: send the rows in several requests (LanceDB's clients: LANCE_CLIENT_MAX_BYTES_PER_REQUEST), or ask the operator to raise LAKEHEAD_MAX_WRITE_BYTES`,
+  );
+
+const partsTooLarge = (bytes: number): ServiceError =>
+  tooMany(
+    `the parts of the upload have more than ${bytes} bytes together, which are committed at once: send the rows in several writes, or ask the operator to raise LAKEHEAD_MAX_WRITE_BYTES, or LAKEHEAD_MAX_LARGE_UPLOAD_BYTES where Functions are on`,
+  );
 
 const full = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 

@@ -7,10 +7,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { type Connection, connect, type Table } from "@lancedb/lancedb";
-import { tableFromIPC } from "apache-arrow";
+import { Field, Schema, tableFromIPC, Utf8 } from "apache-arrow";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { functionsRunnerPolicy, functionsWorkerPolicy } from "../../infra/clouds/aws/identity/cluster-policies.ts";
 import { pythonWith } from "../../tools/parts/python.ts";
+import { asRows, plainStream, streamOf } from "../service/writes/support.ts";
 import { sessionOptions, startMinio } from "../stores/minio.ts";
 import { bucketName } from "../support/object-store.ts";
 import type { Running } from "../support/process.ts";
@@ -51,6 +52,8 @@ describe.skipIf(skipped !== undefined)("Functions on Ray", () => {
           LAKEHEAD_FUNCTIONS: "on",
           LAKEHEAD_CONSISTENCY_SECONDS: "0",
           LAKEHEAD_JOBS_LEASE_SECONDS: String(leaseSeconds),
+          LAKEHEAD_MAX_WRITE_BYTES: String(2 ** 20),
+          LAKEHEAD_MAX_LARGE_UPLOAD_BYTES: String(64 * 2 ** 20),
         },
       }),
       startHead(python),
@@ -299,6 +302,72 @@ describe.skipIf(skipped !== undefined)("Functions on Ray", () => {
     const values = await valuesOf(table, "y");
     expect(Object.entries(values).filter(([of, value]) => value !== 7 * Number(of))).toEqual([]);
     expect(Object.keys(values)).toHaveLength(200);
+  });
+
+  test("LanceDB's own client adds more than one write takes, in one commit", async () => {
+    const environment = { ...process.env, LANCE_CLIENT_MAX_BYTES_PER_REQUEST: "200000" };
+    const program = here("large_upload.py");
+    const { stdout } = await run(client.python ?? "", [program, service.base, testToken], { env: environment });
+    expect(stdout.trim()).toBe("2 200001 200001");
+    const { body } = await service.ask("/v1/jobs/list", {});
+    expect(body.jobs).toContainEqual(expect.objectContaining({ job_type: "commit_upload", state: "DONE" }));
+  });
+
+  describe("an upload that is larger than one write", () => {
+    const ids = Array.from({ length: 20_000 }, (_, id) => id);
+    const upload = async (name: string, ...parts: readonly Uint8Array<ArrayBuffer>[]): Promise<string> => {
+      const begun = await service.call("multipart_write/create", name, undefined, { rawBody: "" });
+      for (const [at, part] of parts.entries()) {
+        const query = `?upload_id=${begun.body.upload_id}&upload_part_id=part-${at}`;
+        expect(await service.call("insert", name, undefined, asRows(part, { query }))).toMatchObject({ status: 202 });
+      }
+      return begun.body.upload_id;
+    };
+    const complete = (name: string, id: string) =>
+      service.call("multipart_write/complete", name, undefined, { rawBody: "", query: `?upload_id=${id}` });
+    const makeTable = async (name: string): Promise<Table> => {
+      expect(await service.call("create", name, undefined, asRows(plainStream([-1])))).toMatchObject({ status: 200 });
+      return db.openTable(name);
+    };
+    const jobsOf = async (id: string) => {
+      const rows = await (await (await connect(join(home, "_lakehead"))).openTable("jobs")).query().toArray();
+      return rows.filter(({ type, spec }) => type === "commit_upload" && JSON.parse(spec).upload === id);
+    };
+
+    test("is refused where its rows do not fit the table, and can be aborted", async () => {
+      await makeTable("misfit");
+      const schema = new Schema([new Field("other", new Utf8())]);
+      const misfit = streamOf([{ other: "x".repeat(700_000) }], schema);
+      const id = await upload("misfit", misfit, misfit);
+      const { status, body } = await complete("misfit", id);
+      expect([status, body.error]).toEqual([400, expect.stringContaining("the rows do not fit the table")]);
+      const aborted = await service.call("multipart_write/abort", "misfit", undefined, {
+        rawBody: "",
+        query: `?upload_id=${id}`,
+      });
+      expect(aborted.status).toBe(200);
+    });
+
+    test("is committed once by a runner that is killed and the next one, and by a job that nobody ended", async () => {
+      const table = await makeTable("once");
+      const id = await upload("once", ...Array.from({ length: 8 }, () => plainStream(ids)));
+      const completed = complete("once", id);
+      await expect.poll(async () => (await jobsOf(id)).length, { timeout: 20_000 }).toBe(1);
+      await sleep(1500);
+      await end(runner, "SIGKILL");
+      runner = await newRunner();
+      const { status, body } = await completed;
+      expect([status, body]).toEqual([200, { version: 2 }]);
+      expect(await table.countRows()).toBe(8 * ids.length + 1);
+      expect((await complete("once", id)).body).toEqual({ version: 2 });
+      // As if the runner had ended after the commit.
+      const jobs = await (await connect(join(home, "_lakehead"))).openTable("jobs");
+      const where = `id = '${(await jobsOf(id))[0]?.id}'`;
+      await jobs.update({ where, values: { state: "IN_PROGRESS", runner: "", result: "null", attempts: 1 } });
+      await expect.poll(async () => (await jobsOf(id))[0]?.state, { timeout: 20_000 }).toBe("DONE");
+      expect(JSON.parse((await jobsOf(id))[0]?.result)).toEqual({ published_version: 2, rows_written: 160_000 });
+      expect(await table.countRows()).toBe(8 * ids.length + 1);
+    });
   });
 
   test("fills columns of tables in a bucket with the rights that a stack gives, which reach nothing else", async (context) => {

@@ -8,7 +8,7 @@ export interface ServiceSettings {
   readonly logLevel: string;
   readonly console: boolean;
   readonly writes: boolean;
-  readonly functions: { readonly enabled: boolean };
+  readonly functions: { readonly enabled: boolean; readonly uploadGigabytes: number };
   /** Rules of the maintenance of tables, which its callers may ask for where it takes writes. */
   readonly maintenanceRules: readonly object[];
   readonly auth: {
@@ -60,6 +60,10 @@ export function configMapData(
     [environment.console]: settings.console ? "on" : undefined,
     [environment.writes]: settings.writes ? "on" : undefined,
     [environment.functions]: settings.functions.enabled ? "on" : undefined,
+    [environment.maxLargeUploadBytes]:
+      settings.functions.enabled && settings.functions.uploadGigabytes > 0
+        ? String(settings.functions.uploadGigabytes * 1e9)
+        : undefined,
     [environment.vending]: vending?.mode,
     [environment.vendingRole]: vending?.roleArn,
     [environment.vendingKmsKey]: vending?.kmsKeyArn,

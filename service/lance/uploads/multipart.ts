@@ -2,13 +2,17 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ServiceError } from "../../errors.ts";
 import { type DatabaseAddress, LazyConnection } from "../connection/connection.ts";
+import { describeLocation } from "../connection/location.ts";
 import { outcomeUnknown } from "../errors/classify-write.ts";
+import { refuseView } from "../writes/bound-columns.ts";
 import { type Commits, openCommits } from "../writes/commits.ts";
 import type { InsertMode, RowData, WriteCalls, WriteTarget } from "../writes/write-calls.ts";
+import type { LargeCommits } from "./large-commits.ts";
 import {
   isUploadOf,
   newUploadId,
   noUpload,
+  type StagedPart,
   Staging,
   stagingCaches,
   type UploadName,
@@ -18,8 +22,10 @@ import {
 } from "./staging.ts";
 
 export interface MultipartLimits {
-  /** Bytes of one upload, which is one insert in the end. */
+  /** Bytes of one insert: what an upload is in the end. */
   readonly maxWriteBytes: number;
+  /** Bytes of an upload that a runner commits; 0: there is none. */
+  readonly maxLargeBytes: number;
   /** Uploads of all callers at once; one may have as many as it leaves free. */
   readonly maxUploads: number;
   /** Milliseconds after which an upload is removed. */
@@ -39,6 +45,8 @@ const refuseUnlessOpen = ({ state }: UploadState): void => {
   if (state !== "open") throw inProgress;
 };
 
+const bytesOf = (parts: readonly StagedPart[]): number => parts.reduce((sum, { bytes }) => sum + bytes, 0);
+
 const targetOf = ({ table, branch }: WriteTarget): string => JSON.stringify([table.key, branch ?? null]);
 
 /**
@@ -50,6 +58,7 @@ export class MultipartUploads {
   readonly #connection: LazyConnection;
   readonly #commits: Commits;
   readonly #writes: Pick<WriteCalls, "insertStaged" | "stagePart">;
+  readonly #large: LargeCommits;
   readonly #limits: MultipartLimits;
   readonly #now: () => number;
   #sweeping: NodeJS.Timeout | undefined;
@@ -58,6 +67,7 @@ export class MultipartUploads {
   constructor(
     address: DatabaseAddress,
     writes: Pick<WriteCalls, "insertStaged" | "stagePart">,
+    large: LargeCommits,
     limits: MultipartLimits,
     now: () => number = Date.now,
   ) {
@@ -66,6 +76,7 @@ export class MultipartUploads {
     this.#connection = new LazyConnection(address, stagingCaches, undefined);
     this.#commits = openCommits(this.#connection, async () => undefined);
     this.#writes = writes;
+    this.#large = large;
     this.#limits = limits;
     this.#now = now;
   }
@@ -104,7 +115,7 @@ export class MultipartUploads {
     verifyPart(part);
     refuseUnlessOpen(await this.#staging.state(id));
     const others = (await this.#staging.parts(id)).filter((staged) => staged.part !== part);
-    return this.#limits.maxWriteBytes - others.reduce((sum, { bytes }) => sum + bytes, 0);
+    return this.#maxBytes - bytesOf(others);
   }
 
   async add(
@@ -116,7 +127,8 @@ export class MultipartUploads {
     caller: string,
   ): Promise<void> {
     await this.#open(target, upload, caller);
-    await this.#writes.stagePart(target, { upload, part, mode }, data);
+    const maxBytes = target.branch === undefined ? this.#maxBytes : this.#limits.maxWriteBytes;
+    await this.#writes.stagePart(target, { upload, part, mode, maxBytes }, data);
     // A part that arrives too late may be in the commit or not.
     await this.#open(target, upload, caller);
   }
@@ -146,13 +158,14 @@ export class MultipartUploads {
         case "aborted":
           throw noUpload();
         case "open":
-          if (await this.#take(target, id, state, owner)) return this.#commit(target, id, owner);
+          if (await this.#take(target, id, state, owner)) return this.#commit(target, id, owner, caller);
           break;
         case "committing":
           if (state.leaseUntil < this.#now()) {
             // The process that began has ended: a later version of the table may be its commit.
-            if ((await this.#version(target)) !== state.before) throw outcomeUnknown();
-            if (await this.#take(target, id, state, owner)) return this.#commit(target, id, owner);
+            if ((await this.#version(target)) !== state.before && !(await this.#large.knows(id)))
+              throw outcomeUnknown();
+            if (await this.#take(target, id, state, owner)) return this.#commit(target, id, owner, caller);
           }
       }
       await sleep(pollMs);
@@ -169,6 +182,7 @@ export class MultipartUploads {
     target: WriteTarget,
     id: string,
     owner: string,
+    caller: string,
   ): Promise<{ version: number; inserted?: number; before?: number }> {
     const held = { state: "committing", owner } as const;
     const { leaseMs } = this.#limits;
@@ -177,7 +191,7 @@ export class MultipartUploads {
       void this.#staging.change(id, held, { leaseUntil }).catch(() => undefined);
     }, leaseMs / 4);
     try {
-      const committed = await this.#insert(target, id);
+      const committed = await this.#insert(target, id, caller);
       await this.#keep(id, held, committed.version);
       return committed;
     } catch (error) {
@@ -200,19 +214,46 @@ export class MultipartUploads {
     }
   }
 
-  async #insert(target: WriteTarget, upload: string): Promise<{ version: number; inserted?: number; before?: number }> {
+  async #insert(
+    target: WriteTarget,
+    upload: string,
+    caller: string,
+  ): Promise<{ version: number; inserted?: number; before?: number }> {
     const parts = await this.#staging.parts(upload);
     const [first] = parts;
     if (first === undefined) return { version: await this.#version(target) };
     if (parts.some(({ mode }) => mode !== first.mode))
       throw new ServiceError(13, { message: "mode: the parts of an upload must all append, or all overwrite" });
-    const size = parts.reduce((sum, { bytes }) => sum + bytes, 0);
+    const size = bytesOf(parts);
+    const decodedBytes = parts.reduce((sum, part) => sum + part.decodedBytes, 0);
+    if (target.branch === undefined && Math.max(size, decodedBytes) > this.#limits.maxWriteBytes)
+      return this.#commitLarge(target, upload, first.mode, caller);
     const { before, version, rows } = await this.#writes.insertStaged(
       target,
       { kind: "staged", upload, size },
       first.mode,
     );
     return { version, inserted: rows.inserted, ...(before === undefined ? {} : { before }) };
+  }
+
+  async #commitLarge(
+    target: WriteTarget,
+    upload: string,
+    mode: InsertMode,
+    caller: string,
+  ): Promise<{ version: number; inserted: number; before: number }> {
+    const table = await this.#commits.open(target);
+    let directory: string;
+    let before: number;
+    try {
+      await refuseView(table);
+      before = await table.version();
+      directory = describeLocation(table).address.split("/").at(-1) ?? "";
+    } finally {
+      table.close();
+    }
+    const large = { upload, mode, table: target.table.key, directory, before };
+    return { before, ...(await this.#large.commit(large, caller)) };
   }
 
   /** The newest version. @throws ServiceError if there is no such table or branch. */
@@ -223,6 +264,10 @@ export class MultipartUploads {
     } finally {
       table.close();
     }
+  }
+
+  get #maxBytes(): number {
+    return Math.max(this.#limits.maxWriteBytes, this.#limits.maxLargeBytes);
   }
 
   #verify(id: string, caller: string): void {

@@ -254,8 +254,10 @@ export const openRowWrites = (
         const restored = await restore({ table }, version - 1);
         return keep({ before: version, version: restored.version, rows: noRows }, mode);
       }),
-    stagePart: (_, { upload, part, mode }, data) =>
-      withStreams([data], limits, async ([{ outline }]) => {
+    stagePart: (_, { upload, part, mode, maxBytes }, data) =>
+      withStreams([data], limits, async ([stream]) => {
+        const { outline } = stream;
+        if (mode === "overwrite") verifySchema(stream, limits);
         if (outline.dictionaries.length > 0)
           throw invalid(
             "the rows have dictionaries, of which each part would have its own: decode them, or send the rows in one insert (write_parallelism=1)",
@@ -263,7 +265,7 @@ export const openRowWrites = (
         const { decodedBytes } = outline;
         const others = (await staging.parts(upload)).filter((staged) => staged.part !== part);
         const total = others.reduce((sum, staged) => sum + staged.decodedBytes, decodedBytes);
-        if (total > limits.maxWriteBytes) throw tooLarge(limits.maxWriteBytes);
+        if (total > maxBytes) throw tooLarge(maxBytes);
         await staging.add(upload, { part, mode, decodedBytes }, data);
       }),
     insertRows,

@@ -26,6 +26,8 @@ export interface PartOfUpload {
   readonly upload: string;
   readonly part: string;
   readonly mode: InsertMode;
+  /** Of the whole upload when decompressed. */
+  readonly maxBytes: number;
 }
 
 /** A committed write. */

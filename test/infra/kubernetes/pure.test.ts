@@ -115,7 +115,7 @@ describe("the table service's environment", () => {
     logLevel: "info",
     console: false,
     writes: false,
-    functions: { enabled: false },
+    functions: { enabled: false, uploadGigabytes: 0 },
     maintenanceRules: [{}],
     auth: { apiKey: true },
   };
@@ -156,7 +156,7 @@ describe("the table service's environment", () => {
   test("turns Functions on only where the stack says so", () => {
     const database = { uri: "s3://lake", storageOptions: undefined };
     expect(configMapData(settings, database)).not.toHaveProperty(environment.functions);
-    const data = configMapData({ ...settings, functions: { enabled: true } }, database);
+    const data = configMapData({ ...settings, functions: { enabled: true, uploadGigabytes: 0 } }, database);
     expect(data[environment.functions]).toBe("on");
   });
 

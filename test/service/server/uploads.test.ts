@@ -14,7 +14,8 @@ afterEach(() => {
 });
 
 const open = (limits: Partial<UploadLimits> = {}, sharedMemory?: string): Uploads => {
-  const all = { maxWriteBytes: 1024 * kibibyte, maxUploadBytes: 8192 * kibibyte, stallMs: 60_000, ...limits };
+  const most = { maxWriteBytes: 1024 * kibibyte, maxPartsBytes: 1024 * kibibyte, maxUploadBytes: 8192 * kibibyte };
+  const all = { ...most, stallMs: 60_000, ...limits };
   const uploads = new Uploads(all, sharedMemory);
   opened.push(uploads);
   return uploads;

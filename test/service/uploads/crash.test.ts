@@ -5,13 +5,19 @@ import { connect } from "@lancedb/lancedb";
 import { afterEach, beforeEach, expect, inject, test } from "vitest";
 import { ServiceError } from "../../../service/errors.ts";
 import { readTableId } from "../../../service/guard/table-id.ts";
+import { Jobs } from "../../../service/jobs/index.ts";
 import type { Database } from "../../../service/lance/database.ts";
 import { openInProcess } from "../../../service/lance/in-process-database.ts";
+import { LanceJobStore } from "../../../service/lance/records/job-store.ts";
+import { LargeCommits } from "../../../service/lance/uploads/large-commits.ts";
 import { MultipartUploads } from "../../../service/lance/uploads/multipart.ts";
+import { createLog } from "../../../service/telemetry/log.ts";
 import { makeDirectory } from "../../support/directory.ts";
 import { plainStream } from "../writes/support.ts";
 
-const limits = { maxWriteBytes: 2 ** 20, maxUploads: 8, keptMs: 3_600_000, leaseMs: 2000 };
+const limits = { maxWriteBytes: 2 ** 20, maxLargeBytes: 0, maxUploads: 8, keptMs: 3_600_000, leaseMs: 2000 };
+const jobLimits = { maxJobs: 8, concurrency: 2, maxMs: 60_000, leaseMs: 1500, keptMs: 3_600_000 };
+const log = createLog("silent", { write: () => undefined });
 const caches = { indexBytes: 2 ** 24, metadataBytes: 2 ** 24 };
 const target = {
   table: readTableId({ rawPath: "plain", delimiter: undefined, body: undefined }, { maxParts: 16, maxPartLength: 128 }),
@@ -19,11 +25,13 @@ const target = {
 
 let home: string;
 let database: Database;
+let jobs: Jobs;
 const opened: MultipartUploads[] = [];
 
 beforeEach(async () => {
   home = await makeDirectory();
   await cp(inject("tables"), home, { recursive: true });
+  jobs = new Jobs(new LanceJobStore({ uri: home, storageOptions: {} }, caches), jobLimits, log);
   database = openInProcess({
     uri: home,
     storageOptions: {},
@@ -41,6 +49,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   for (const uploads of opened.splice(0)) await uploads.stop();
+  await jobs.stop();
   await database.close();
 });
 
@@ -54,6 +63,7 @@ const open = (
   const uploads = new MultipartUploads(
     { uri: home, storageOptions: {} },
     { ...database, ...writes },
+    new LargeCommits(jobs),
     { ...limits, ...more },
     now,
   );

@@ -1,0 +1,149 @@
+"""Commits an upload in parts that is too large for one write of the service: piece after piece, in one commit."""
+
+import io
+import json
+
+import lance
+import pyarrow as pa
+from column import KEY, Failed
+from jobs import Stopped
+from lance import LanceOperation
+
+# As the service keeps parts: `service/lance/uploads/staging.ts`.
+COMPLETE = -1
+# Of a transaction: whether a version is the commit of an upload.
+PROPERTY = "lakehead.upload"
+
+
+class Pieces(io.RawIOBase):
+    """The bytes of a part, of which one piece is in memory."""
+
+    def __init__(self, parts, rows):
+        self._parts = parts
+        self._rows = iter(rows)
+        self._data = memoryview(b"")
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        if not self._data:
+            row = next(self._rows, None)
+            if row is None:
+                return 0
+            self._data = memoryview(self._parts.take([row], columns=["data"])["data"][0].as_buffer()).cast("B")
+        count = min(len(buffer), len(self._data))
+        buffer[:count] = self._data[:count]
+        self._data = self._data[count:]
+        return count
+
+
+def parts_of(parts):
+    """Of the newest attempt of each part that has arrived completely: its bytes, and the rows of its pieces in their order."""
+    rows = parts.to_table(columns=["part", "attempt", "piece", "bytes", "at"]).to_pylist()
+    ended = sorted((row for row in rows if row["piece"] == COMPLETE), key=lambda each: each["at"])
+    newest = {row["part"]: row for row in ended}
+    pieces = {row["attempt"]: [] for row in newest.values()}
+    for number, row in enumerate(rows):
+        if row["piece"] != COMPLETE and row["attempt"] in pieces:
+            pieces[row["attempt"]].append((row["piece"], number))
+    return [(row["bytes"], [number for _, number in sorted(pieces[row["attempt"]])]) for row in newest.values()]
+
+
+class Upload:
+    def __init__(self, home, database, storage_options, spec):
+        self._uri = f"{database}/{spec['directory']}"
+        self._parts = f"{home}/parts-{spec['upload']}.lance"
+        self._storage = storage_options
+        self._spec = spec
+
+    def _open(self):
+        return lance.dataset(self._uri, storage_options=self._storage)
+
+    def _committed(self, table):
+        """The version that is the commit of this upload, if an attempt before this one got so far."""
+        for version in range(table.version, int(self._spec["before"]), -1):
+            try:
+                transaction = table.read_transaction(version)
+            except (OSError, RuntimeError, ValueError):
+                transaction = None
+            if transaction is None:
+                unknown = "a version since the upload began is removed, so nobody knows whether it was the commit"
+                raise Failed("outcome", unknown, False)
+            if transaction.transaction_properties.get(PROPERTY) == self._spec["upload"]:
+                return version
+        return None
+
+    def _refuse_filled(self, table, schema):
+        for field in table.schema:
+            if field.name in schema.names and KEY in (field.metadata or {}):
+                raise Failed("rows", f"the column {json.dumps(field.name)} is filled by a Function: leave it out", False)
+
+    def commit(self, stop, event, progress):
+        table = self._open()
+        version = self._committed(table)
+        if version is not None:
+            return {"published_version": version, "rows_written": self._rows(version)}
+        parts = lance.dataset(self._parts, storage_options=self._storage)
+        waiting = parts_of(parts)
+        whole = sum(size for size, _ in waiting)
+        done = {"bytes": 0, "rows": 0}
+
+        def opened(part):
+            return pa.ipc.open_stream(io.BufferedReader(Pieces(parts, part[1]), 2**20))
+
+        first = opened(waiting[0])
+        schema = first.schema
+        append = self._spec["mode"] == "append"
+        if append:
+            self._refuse_filled(table, schema)
+
+        def batches():
+            for part in waiting:
+                reader = first if part is waiting[0] else opened(part)
+                if not reader.schema.equals(schema):
+                    raise pa.ArrowInvalid("the parts have different schemas")
+                for batch in reader:
+                    if stop.is_set():
+                        raise Stopped
+                    batch.validate(full=True)
+                    done["rows"] += batch.num_rows
+                    progress({"rows_done": done["rows"], "bytes_done": done["bytes"], "bytes_total": whole})
+                    yield batch
+                done["bytes"] += part[0]
+
+        event(state="claim", entity=self._spec["upload"], message=f"{len(waiting)} parts, {whole / 1e6:.0f} MB")
+        reader = pa.RecordBatchReader.from_batches(schema, batches())
+        try:
+            fragments = lance.fragment.write_fragments(
+                reader, table, mode=self._spec["mode"], storage_options=self._storage
+            )
+        except Exception as error:
+            if stop.is_set():
+                raise Stopped from error
+            # Its text may be native. What the store failed at is tried again.
+            if any(word in str(error) for word in ("schema", "Arrow", "Schema", "Invalid")):
+                raise Failed("rows", "the rows do not fit the table, or are no valid Arrow data", False) from error
+            raise
+        if stop.is_set():
+            raise Stopped
+        version = self._publish(table, schema, fragments)
+        event(state="claim_complete", entity=self._spec["upload"], rows=done["rows"])
+        return {"published_version": version, "rows_written": done["rows"]}
+
+    def _publish(self, table, schema, fragments):
+        """Appends of others do not conflict."""
+        append = self._spec["mode"] == "append"
+        operation = LanceOperation.Append(fragments) if append else LanceOperation.Overwrite(schema, fragments)
+        transaction = lance.Transaction(
+            read_version=table.version,
+            operation=operation,
+            transaction_properties={PROPERTY: self._spec["upload"]},
+        )
+        return lance.LanceDataset.commit(self._uri, transaction, storage_options=self._storage).version
+
+    def _rows(self, version):
+        now = lance.dataset(self._uri, version=version, storage_options=self._storage).count_rows()
+        if self._spec["mode"] == "overwrite":
+            return now
+        return now - lance.dataset(self._uri, version=version - 1, storage_options=self._storage).count_rows()
