@@ -97,12 +97,7 @@ export const grants: readonly Grant[] = [
       "UpdateSecurityGroupRuleDescriptionsIngress",
     ],
   },
-  {
-    sid: "PrivateLink",
-    service: "ec2",
-    resources: all,
-    read: ["DescribeVpcEndpointServiceConfigurations"],
-  },
+  { sid: "PrivateLink", service: "ec2", resources: all, read: ["DescribeVpcEndpointServiceConfigurations"] },
   {
     sid: "ChangePrivateLink",
     service: "ec2",
@@ -140,12 +135,7 @@ export const grants: readonly Grant[] = [
     resources: ({ region }) => [`${region}:*:parameter/aws/service/eks/optimized-ami/*`],
     read: ["GetParameter"],
   },
-  {
-    sid: "Autoscaling",
-    service: "autoscaling",
-    resources: all,
-    read: ["DescribeAutoScalingGroups", "DescribeTags"],
-  },
+  { sid: "Autoscaling", service: "autoscaling", resources: all, read: ["DescribeAutoScalingGroups", "DescribeTags"] },
   {
     sid: "TagGroups",
     service: "autoscaling",
@@ -335,12 +325,7 @@ export const grants: readonly Grant[] = [
     write: ["ChangeResourceRecordSets"],
   },
   { sid: "RecordChanges", service: "route53", resources: () => ["::change/*"], write: ["GetChange"] },
-  {
-    sid: "ListLogGroups",
-    service: "logs",
-    resources: all,
-    read: ["DescribeLogGroups"],
-  },
+  { sid: "ListLogGroups", service: "logs", resources: all, read: ["DescribeLogGroups"] },
   {
     sid: "LogGroups",
     service: "logs",
