@@ -55,11 +55,7 @@ export class Parser extends Cursor {
   }
 
   #disjunction(): Part {
-    return this.#chain(disjunction, () => this.#conjunction());
-  }
-
-  #conjunction(): Part {
-    return this.#chain(conjunction, () => this.#negation());
+    return this.#chain(disjunction, () => this.#chain(conjunction, () => this.#negation()));
   }
 
   #negation(): Part {
@@ -137,11 +133,7 @@ export class Parser extends Cursor {
   }
 
   #sum(): Part {
-    return this.#chain(sum, () => this.#product());
-  }
-
-  #product(): Part {
-    return this.#chain(product, () => this.#signed());
+    return this.#chain(sum, () => this.#chain(product, () => this.#signed()));
   }
 
   #signed(): Part {

@@ -129,9 +129,11 @@ export const cancelJob = defineOperation({
   },
 });
 
-const refuseUnlessPausable = ({ jobs }: Tools, { type }: JobRecord): void => {
-  if (!jobs.canPause(type))
-    throw new ServiceError(0, { message: `jobs of the type ${type} cannot be paused: cancel the job instead` });
+/** @throws ServiceError code 0 for a job that cannot be paused, and as {@link find} does. */
+const findPausable: typeof find = async (tools, id, call) => {
+  const job = await find(tools, id, call);
+  if (tools.jobs.canPause(job.type)) return job;
+  throw new ServiceError(0, { message: `jobs of the type ${job.type} cannot be paused: cancel the job instead` });
 };
 
 export const pauseJob = defineOperation({
@@ -144,8 +146,7 @@ export const pauseJob = defineOperation({
   example,
   answer: z.object({ paused: z.boolean().describe("False for a job that has ended"), committing: z.boolean() }),
   handle: async (tools, _, { job_id: id }, call) => {
-    const job = await find(tools, id, call);
-    refuseUnlessPausable(tools, job);
+    const job = await findPausable(tools, id, call);
     return { paused: isOpen(job) && (await tools.jobs.ask(id, "pause")), committing: false };
   },
 });
@@ -160,8 +161,7 @@ export const resumeJob = defineOperation({
   example,
   answer: z.object({ resumed: z.boolean().describe("False for a job that has ended"), still_pausing: z.boolean() }),
   handle: async (tools, _, { job_id: id }, call) => {
-    const job = await find(tools, id, call);
-    refuseUnlessPausable(tools, job);
+    const job = await findPausable(tools, id, call);
     return { resumed: isOpen(job) && (await tools.jobs.resume(id)), still_pausing: false };
   },
 });
