@@ -39,46 +39,34 @@ export interface ApiRequest {
   readonly body?: unknown;
 }
 
+const get = (url: string): ApiRequest => ({ method: "GET", url });
+const post = (url: string, body: unknown): ApiRequest => ({ method: "POST", url, body });
+
+const compute = (project: string): string => `https://compute.googleapis.com/compute/v1/projects/${project}`;
+
 /** The requests, each by its method in Google's discovery documents. */
-export const requests = ({ project, region }: Pick<GcpConfig, "project" | "region">) =>
-  ({
-    "cloudresourcemanager.v1 projects.testIamPermissions": {
-      method: "POST",
-      url: `https://cloudresourcemanager.googleapis.com/v1/projects/${project}:testIamPermissions`,
-      body: { permissions: requiredPermissions },
-    },
-    "serviceusage.v1 services.batchGet": {
-      method: "GET",
-      url: `https://serviceusage.googleapis.com/v1/projects/${project}/services:batchGet?${new URLSearchParams(
-        requiredServices.map((service) => ["names", `projects/${project}/services/${service}`]),
-      )}`,
-    },
-    "compute.v1 regions.get": {
-      method: "GET",
-      url: `https://compute.googleapis.com/compute/v1/projects/${project}/regions/${region}`,
-    },
-    "compute.v1 projects.get": {
-      method: "GET",
-      url: `https://compute.googleapis.com/compute/v1/projects/${project}`,
-    },
-  }) as const satisfies Readonly<Record<string, ApiRequest>>;
+export const requests = ({ project, region }: Pick<GcpConfig, "project" | "region">) => ({
+  "cloudresourcemanager.v1 projects.testIamPermissions": post(
+    `https://cloudresourcemanager.googleapis.com/v1/projects/${project}:testIamPermissions`,
+    { permissions: requiredPermissions },
+  ),
+  "serviceusage.v1 services.batchGet": get(
+    `https://serviceusage.googleapis.com/v1/projects/${project}/services:batchGet?${new URLSearchParams(
+      requiredServices.map((service) => ["names", `projects/${project}/services/${service}`]),
+    )}`,
+  ),
+  "compute.v1 regions.get": get(`${compute(project)}/regions/${region}`),
+  "compute.v1 projects.get": get(compute(project)),
+});
 
-export const accountRequest = (email: string) =>
-  ({
-    "iam.v1 projects.serviceAccounts.get": {
-      method: "GET",
-      // Google finds the account's project by its address.
-      url: `https://iam.googleapis.com/v1/projects/-/serviceAccounts/${email}`,
-    },
-  }) as const satisfies Readonly<Record<string, ApiRequest>>;
+export const accountRequest = (email: string) => ({
+  // Google finds the account's project by its address.
+  "iam.v1 projects.serviceAccounts.get": get(`https://iam.googleapis.com/v1/projects/-/serviceAccounts/${email}`),
+});
 
-export const zoneRequest = ({ project, name }: ManagedZone) =>
-  ({
-    "dns.v1 managedZones.get": {
-      method: "GET",
-      url: `https://dns.googleapis.com/dns/v1/projects/${project}/managedZones/${name}`,
-    },
-  }) as const satisfies Readonly<Record<string, ApiRequest>>;
+export const zoneRequest = ({ project, name }: ManagedZone) => ({
+  "dns.v1 managedZones.get": get(`https://dns.googleapis.com/dns/v1/projects/${project}/managedZones/${name}`),
+});
 
 /** The names that the stack gives. */
 export const nameRequests = ({
@@ -89,26 +77,23 @@ export const nameRequests = ({
 }: Pick<GcpConfig, "project" | "region" | "clusterName"> & { readonly bucket: { readonly name: string } }) => {
   const location = `v1/projects/${project}/locations/${region}`;
   return {
-    "container.v1 projects.locations.clusters.get": {
-      method: "GET",
-      url: `https://container.googleapis.com/${location}/clusters/${clusterName}`,
-    },
-    "storage.v1 buckets.get": { method: "GET", url: `https://storage.googleapis.com/storage/v1/b/${bucket.name}` },
-    "artifactregistry.v1 projects.locations.repositories.get": {
-      method: "GET",
-      url: `https://artifactregistry.googleapis.com/${location}/repositories/${clusterName}`,
-    },
-  } as const satisfies Readonly<Record<string, ApiRequest>>;
+    "container.v1 projects.locations.clusters.get": get(
+      `https://container.googleapis.com/${location}/clusters/${clusterName}`,
+    ),
+    "storage.v1 buckets.get": get(`https://storage.googleapis.com/storage/v1/b/${bucket.name}`),
+    "artifactregistry.v1 projects.locations.repositories.get": get(
+      `https://artifactregistry.googleapis.com/${location}/repositories/${clusterName}`,
+    ),
+  };
 };
 
 /** @param subnetwork name or self link, which has a project of its own */
 export const networkRequests = ({ project, region }: Pick<GcpConfig, "project" | "region">, subnetwork: string) => {
-  const owner = /projects\/([^/]+)\//.exec(subnetwork)?.[1] ?? project;
-  const base = `https://compute.googleapis.com/compute/v1/projects/${owner}/regions/${region}`;
+  const base = `${compute(/projects\/([^/]+)\//.exec(subnetwork)?.[1] ?? project)}/regions/${region}`;
   return {
-    "compute.v1 subnetworks.get": { method: "GET", url: `${base}/subnetworks/${nameOf(subnetwork)}` },
-    "compute.v1 routers.list": { method: "GET", url: `${base}/routers` },
-  } as const satisfies Readonly<Record<string, ApiRequest>>;
+    "compute.v1 subnetworks.get": get(`${base}/subnetworks/${nameOf(subnetwork)}`),
+    "compute.v1 routers.list": get(`${base}/routers`),
+  };
 };
 
 export const readToken = (): Promise<Outcome<string>> =>
