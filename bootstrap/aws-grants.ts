@@ -245,7 +245,8 @@ export const grants: readonly Grant[] = [
     // A destroy empties the buckets of logs, and no other.
     sid: "AccessLogs",
     service: "s3",
-    resources: () => ["::*-access-logs", "::*-access-logs/*", "::*-audit-logs", "::*-audit-logs/*"],
+    resources: () =>
+      ["access-logs", "audit-logs", "ray-history"].flatMap((suffix) => [`::*-${suffix}`, `::*-${suffix}/*`]),
     write: ["DeleteObject", "DeleteObjectVersion", "ListBucketVersions"],
   },
   { sid: "ListTrails", service: "cloudtrail", resources: all, read: ["DescribeTrails"] },

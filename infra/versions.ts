@@ -63,6 +63,14 @@ export const ray = {
     "github.com/ray-project/ray/releases; 2.56.0 is what github.com/lancedb/geneva-examples locks, and its image is published for Python 3.12",
 } as const;
 
+/** KubeRay's history server, beta: images of KubeRay 1.7.1, and the Ray that its guide requires. */
+export const rayHistory = {
+  minimumRay: "2.58.0",
+  collector: "quay.io/kuberay/collector:v1.7.1",
+  server: "quay.io/kuberay/historyserver:v1.7.1",
+  source: "docs.ray.io, Ray History Server with KubeRay; github.com/ray-project/kuberay/releases, 1.7.0 of 2026-08-20",
+} as const;
+
 /**
  * What a user installs to run jobs on the cluster, beside `ray.version`. The three agree: geneva 0.17 needs Ray 2.54,
  * lancedb 0.37.1 and pylance 10 or later and warns with lancedb 0.40; lancedb 0.39.0 contains Lance 12.0.0, as the table
@@ -108,6 +116,13 @@ export const kubeStateMetrics = {
 export const openCost = {
   version: "2.5.17",
   chart: { repository: "https://opencost.github.io/opencost-helm-chart", name: "opencost" },
+} as const;
+
+/** github.com/kubernetes-sigs/kueue/releases, v0.19.2 of 2026-08; the chart has the controller's version. */
+export const kueue = {
+  version: "0.19.2",
+  chart: { repository: "oci://registry.k8s.io/kueue/charts", name: "kueue" },
+  image: "registry.k8s.io/kueue/kueue",
 } as const;
 
 /** github.com/aws/eks-charts, as of 2026-08; the chart pins the image's tag. */

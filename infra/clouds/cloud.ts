@@ -4,6 +4,7 @@ import type { CheckContext } from "../config/parse.ts";
 import type { Finding } from "../config/report.ts";
 import type { ClientIdentity } from "../model/client-parameters.ts";
 import type { ClusterModel } from "../model/cluster.ts";
+import type { HistoryStore } from "../model/history.ts";
 import type { NodeRole } from "../model/roles.ts";
 
 /**
@@ -63,6 +64,8 @@ export interface Cloud {
   readonly maintenanceAccountAnnotations: Annotations;
   readonly functions: FunctionsPlace;
   readonly database: Database;
+  /** With `ray.history.enabled`. */
+  readonly history?: HistoryPlace | undefined;
   /** With `monitoring.mode: managed`: where metrics go. */
   readonly managedMetrics?: ManagedMetrics | undefined;
   readonly client: ClientIdentity;
@@ -97,6 +100,13 @@ export interface FunctionsPlace {
   readonly metadataServer: boolean;
   /** Networks in which the cloud's own services have private addresses. */
   readonly privateServices: readonly string[];
+}
+
+/** Where the history of RayClusters is kept. Ray's pods write with the identity of the runtime's account. */
+export interface HistoryPlace {
+  readonly store: HistoryStore;
+  /** Of the account of the server, whose identity reads it. */
+  readonly serverAnnotations: Annotations;
 }
 
 export interface VendingIdentity {

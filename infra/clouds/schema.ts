@@ -4,6 +4,7 @@ import type { SecretValues } from "../config/load.ts";
 import type { StackDefinition } from "../config/parse.ts";
 import type { SharedConfig } from "../config/shared.ts";
 import type { ClusterModel } from "../model/cluster.ts";
+import { workersWait } from "../model/queue.ts";
 import { awsDecisions } from "./aws/decisions.ts";
 import { type AwsConfig, awsSchema } from "./aws/schema.ts";
 import type { CloudDecisions, VerificationFacts } from "./cloud.ts";
@@ -35,13 +36,15 @@ const withoutFallback = (nodes: OneCloud["nodes"]): string[] =>
   );
 
 /** What costs, or what not every cluster needs, and is therefore off until its key turns it on. */
-const whatIsOff = ({ monitoring, ray, podLogs, cloud, budget, nodes }: SharedConfig & OneCloud): string[] => [
+const whatIsOff = ({ monitoring, ray, quota, podLogs, cloud, budget, nodes }: SharedConfig & OneCloud): string[] => [
   ...(monitoring.mode === "none" ? ["metrics, alerts and dashboards (monitoring.mode)"] : []),
   ...("openCost" in monitoring && !monitoring.openCost.enabled ? ["costs of pods (monitoring.openCost)"] : []),
   ...(podLogs?.enabled === false ? ["logs that outlive their pods (podLogs.enabled)"] : []),
   ...(cloud !== "kubeconfig" && budget === undefined ? ["a budget with alerts (budget)"] : []),
   ...(withoutFallback(nodes).length > 0 ? [`machines to fall back to (${withoutFallback(nodes).join(", ")})`] : []),
-  ...(ray.logsToStderr ? [] : ["Ray's own logs among those of its pods (ray.logsToStderr)"]),
+  ...(workersWait({ quota }) ? [] : ["a queue of workers beyond the quota (quota.queue.mode)"]),
+  ...(ray.history.enabled || cloud === "kubeconfig" ? [] : ["Ray's history when a RayCluster is gone (ray.history)"]),
+  ...(ray.logsToStderr || ray.history.enabled ? [] : ["Ray's own logs among those of its pods (ray.logsToStderr)"]),
 ];
 
 /** A stack's whole configuration, every key under the project's namespace (`lakehead:<key>`). */

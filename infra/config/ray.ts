@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { kuberay, nvidiaDevicePlugin, ray as rayVersions } from "../versions.ts";
-import { count, cpus, flag, form, group, memory, serviceName, version } from "./fields.ts";
+import { kuberay, nvidiaDevicePlugin, rayHistory, ray as rayVersions } from "../versions.ts";
+import { count, cpus, flag, form, group, image, memory, serviceName, version } from "./fields.ts";
 
 /** The location of a Helm chart. The repository is https://, oci:// or empty when `name` is a local path. */
 export const chart = (defaults: { repository: string; name: string }) =>
@@ -92,6 +92,16 @@ export const raySchema = group("The Ray cluster", {
     false,
     "Ray's processes write to the output of their pods, which outlives them where the cluster collects it, and not to `/tmp/ray`: the dashboard then shows no logs",
   ),
+  history: group("Ray's events and logs, kept when a RayCluster is gone", {
+    enabled: flag(
+      false,
+      "KubeRay's history server, and its collector in the pods of this RayCluster and of clients' ones, with a bucket of their own; needs Ray 2.58; see docs/monitoring.md (cloud: aws, gcp)",
+    ),
+    days: count(1, 3650).default(30).describe("Days that they are kept"),
+    memory: memory.default("2Gi").describe("Memory of the server"),
+    collectorImage: image.default(rayHistory.collector).describe("Image of the collector, for mirrors"),
+    serverImage: image.default(rayHistory.server).describe("Image of the server, for mirrors"),
+  }),
   ...rayPods({ cpus: 4, memory: "8Gi", ephemeralStorage: "20Gi" }),
 });
 

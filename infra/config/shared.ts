@@ -1,10 +1,11 @@
 import { z } from "zod";
 import { defaultRoleOptions } from "../model/roles.ts";
+import { kueue } from "../versions.ts";
 import { egressSchema } from "./egress.ts";
 import { count, cpus, flag, form, group, image, kubernetesName, labelPrefix, memory } from "./fields.ts";
 import { maintenanceSchema, schedule } from "./maintenance.ts";
 import type { MonitoringSettings } from "./monitoring.ts";
-import { type operatorSchema, raySchema } from "./ray.ts";
+import { chart, type operatorSchema, raySchema } from "./ray.ts";
 import type { exposureSchema, lendingShape, tableServiceSchema } from "./table-service.ts";
 
 const maximumTags = 40;
@@ -69,6 +70,17 @@ export const sharedShape = {
     memory: memory.default("1Ti").describe("Sum of memory requests"),
     gpus: count(0, 1024).default(8).describe("Sum of GPUs"),
     rayClusters: count(1, 1000).default(20).describe("Number of RayClusters, including the stack's own"),
+    queue: group("Workers that wait where the quota would refuse them", {
+      mode: z
+        .enum(["none", "existing", "install"])
+        .default("none")
+        .describe(
+          "The sums bound the workers of every RayCluster, and one that finds no room waits in a queue of Kueue: of the cluster's own (`existing`), or of one that the stack installs; see docs/geneva.md",
+        ),
+      namespace: kubernetesName().default("kueue-system").describe("Namespace of Kueue with `install`"),
+      chart: chart(kueue.chart).describe("Chart location, for mirrors"),
+      image: z.string().default(kueue.image).describe("Image repository without tag, for mirrors"),
+    }),
   }),
   orphanCleanup: group("Cleanup of orphaned RayClusters", {
     enabled: flag(true, "Delete RayClusters of crashed clients"),

@@ -1,7 +1,10 @@
 import { z } from "zod";
 import type { CatalogPod } from "./catalog.ts";
 import type { ClusterModel } from "./cluster.ts";
+import { collector, type HistoryStore, historyVolume } from "./history.ts";
 import { jobLabels } from "./names.ts";
+import { type QueueSettings, queueLabels } from "./queue.ts";
+import type { PodExtras } from "./ray-cluster.ts";
 import { type RayGroup, type RaySettings, rayEnvironment, rayGroups } from "./ray-groups.ts";
 import { nodeSelector, tolerations } from "./roles.ts";
 
@@ -63,6 +66,7 @@ const groupShape = {
   volumes: z.record(z.string(), z.looseObject({})).optional(),
   mounts: z.array(z.tuple([z.string(), z.string()])).optional(),
   env_vars: z.record(z.string(), z.string()).optional(),
+  k8s_spec_override: z.looseObject({}).optional(),
 };
 
 /** The client's cluster creation parameters, names exact. `memory` is in bytes. */
@@ -87,7 +91,7 @@ export const clientParametersSchema = z.strictObject({
 });
 export type ClientParameters = z.output<typeof clientParametersSchema>;
 
-export interface ClientConfig {
+export interface ClientConfig extends QueueSettings {
   readonly clusterName: string;
   readonly namespace: string;
   readonly serviceAccount: string;
@@ -106,14 +110,13 @@ export function clientClusterName({ ray }: Pick<ClientConfig, "ray">): string {
 /**
  * The client's parameters for clusters on this stack's nodes, under its identities.
  * @param stack its name, which the pods carry as a label
- * @param catalogPod what its pods have where the table service opens the tables
  */
 export function clientParameters(
   config: ClientConfig,
   cluster: ClusterModel,
   identity: ClientIdentity,
   stack: string,
-  catalogPod?: CatalogPod,
+  { catalogPod, history }: PodExtras = {},
 ): ClientParameters {
   const { head, workers } = rayGroups(config, cluster);
   const { roles } = cluster;
@@ -129,9 +132,19 @@ export function clientParameters(
     ...(role === "ray-head" && roles.headTaint === "NoSchedule"
       ? { tolerations: tolerations(role, roles).map((entry) => ({ ...entry })) }
       : {}),
-    labels: { [jobLabels.stack]: stack },
+    labels: { [jobLabels.stack]: stack, ...(role === "ray-head" ? {} : queueLabels(config)) },
     ...(Object.keys(environment).length === 0 ? {} : { env_vars: environment }),
-    ...(catalogPod === undefined ? {} : podFields(catalogPod)),
+    ...podFields(catalogPod, history),
+    // Beside Ray's container: the client appends to lists.
+    ...(history === undefined
+      ? {}
+      : {
+          k8s_spec_override: {
+            template: {
+              spec: { containers: [collector(config.ray.history, history, { isHead: role === "ray-head" })] },
+            },
+          },
+        }),
   });
   return clientParametersSchema.parse({
     name: clientClusterName(config),
@@ -154,6 +167,16 @@ export function clientParameters(
 }
 
 /** The client mounts volumes for writing; a projected one is read-only in any case. */
-function podFields({ volume: { name, projected }, mount }: CatalogPod) {
-  return { volumes: { [name]: { projected } }, mounts: [[name, mount.mountPath]] };
+function podFields(catalogPod: CatalogPod | undefined, history: HistoryStore | undefined) {
+  const volumes: (readonly [name: string, source: object, path: string])[] = [
+    ...(catalogPod === undefined
+      ? []
+      : [[catalogPod.volume.name, { projected: catalogPod.volume.projected }, catalogPod.mount.mountPath] as const]),
+    ...(history === undefined ? [] : [[historyVolume.name, { emptyDir: {} }, historyVolume.mountPath] as const]),
+  ];
+  if (volumes.length === 0) return {};
+  return {
+    volumes: Object.fromEntries(volumes.map(([name, source]) => [name, source])),
+    mounts: volumes.map(([name, , path]) => [name, path]),
+  };
 }

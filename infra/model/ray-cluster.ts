@@ -1,7 +1,9 @@
 import type { CatalogPod } from "./catalog.ts";
 import type { ClusterModel } from "./cluster.ts";
+import { type Collector, collector, type HistoryStore, historyVolume } from "./history.ts";
 import { operatorFeatures } from "./operator.ts";
 import { formatMemory } from "./quantity.ts";
+import { type QueueSettings, queueLabels } from "./queue.ts";
 import { autoscalerSidecar, type RayGroup, type RaySettings, rayEnvironment, rayGroups } from "./ray-groups.ts";
 import { gpuResource, nodeSelector, type RoleOptions, type Toleration, tolerations } from "./roles.ts";
 
@@ -51,7 +53,10 @@ interface ContainerSecurity extends PodSecurity {
 }
 
 export interface PodTemplate {
-  readonly metadata: { readonly annotations: Readonly<Record<string, string>> };
+  readonly metadata: {
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations: Readonly<Record<string, string>>;
+  };
   readonly spec: {
     readonly serviceAccountName: string;
     readonly automountServiceAccountToken: false;
@@ -60,17 +65,27 @@ export interface PodTemplate {
     readonly nodeSelector: Readonly<Record<string, string>>;
     readonly tolerations: readonly Toleration[];
     readonly terminationGracePeriodSeconds: number;
-    readonly containers: readonly {
-      readonly name: string;
-      readonly image: string;
-      readonly resources: Resources;
-      readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];
-      readonly env?: readonly { readonly name: string; readonly value: string }[];
-      readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string; readonly readOnly: true }[];
-      readonly securityContext: ContainerSecurity;
-      readonly lifecycle: { readonly preStop: { readonly exec: { readonly command: readonly string[] } } };
-    }[];
+    readonly containers: readonly (RayContainer | Collector)[];
   };
+}
+
+interface RayContainer {
+  readonly name: string;
+  readonly image: string;
+  readonly resources: Resources;
+  readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];
+  readonly env?: readonly { readonly name: string; readonly value: string }[];
+  readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string; readonly readOnly?: true }[];
+  readonly securityContext: ContainerSecurity;
+  readonly lifecycle: { readonly preStop: { readonly exec: { readonly command: readonly string[] } } };
+}
+
+/** What Ray's pods have beside Ray. */
+export interface PodExtras {
+  /** Where the table service opens the tables. */
+  readonly catalogPod?: CatalogPod | undefined;
+  /** Where the history of RayClusters is kept. */
+  readonly history?: HistoryStore | undefined;
 }
 
 /** The head's ports. None of them authenticates its callers unless `ray.auth` is `token`. */
@@ -89,11 +104,15 @@ const security: ContainerSecurity = {
   capabilities: { drop: ["ALL"] },
 };
 
-export interface RayClusterConfig {
+export interface RayClusterConfig extends QueueSettings {
   readonly serviceAccount: string;
   /** Of the head, where it is another than the workers'. */
   readonly headServiceAccount?: string;
-  readonly ray: RaySettings & { readonly idleTimeoutSeconds: number; readonly auth: "none" | "token" };
+  readonly ray: RaySettings & {
+    readonly name: string;
+    readonly idleTimeoutSeconds: number;
+    readonly auth: "none" | "token";
+  };
   /** Variables of the workers. */
   readonly workerEnvironment?: Readonly<Record<string, string>>;
   /** Files that workers have, of a Secret. */
@@ -110,16 +129,15 @@ interface WorkerFiles {
 /**
  * The RayCluster of a configuration, from the same groups as the client's parameters. `replicas` is absent because the
  * autoscaler owns it (see `mergeWorkerGroups`), and `restartPolicy` because autoscaler v2 refuses one.
- * @param catalogPod what its pods have where the table service opens the tables
  */
 export function rayClusterSpec(
   config: RayClusterConfig,
   cluster: ClusterModel,
-  catalogPod?: CatalogPod,
+  extras: PodExtras = {},
 ): RayClusterSpec {
   const { head, workers } = rayGroups(config, cluster);
   const features = operatorFeatures(cluster.operatorVersion);
-  const template = (group: RayGroup) => podTemplate(config, group, cluster.roles, catalogPod);
+  const template = (group: RayGroup) => podTemplate(config, group, cluster.roles, extras);
   const sidecar = {
     cpu: String(autoscalerSidecar.cpus),
     memory: formatMemory(autoscalerSidecar.memoryBytes),
@@ -182,7 +200,7 @@ function podTemplate(
   config: RayClusterConfig,
   group: RayGroup,
   roles: RoleOptions,
-  catalogPod: CatalogPod | undefined,
+  { catalogPod, history }: PodExtras,
 ): PodTemplate {
   const isHead = group.role === "ray-head";
   const { serviceAccount, headServiceAccount = serviceAccount } = config;
@@ -191,16 +209,19 @@ function podTemplate(
     ...(isHead ? [apiToken] : []),
     ...(workerFiles === undefined ? [] : [filesOf(workerFiles)]),
     ...(catalogPod === undefined ? [] : [catalogPod.volume]),
+    ...(history === undefined ? [] : [{ name: historyVolume.name, emptyDir: {} }]),
   ];
   const volumeMounts = [
     ...(workerFiles === undefined
       ? []
       : [{ name: filesVolume, mountPath: workerFiles.folder, readOnly: true as const }]),
     ...(catalogPod === undefined ? [] : [catalogPod.mount]),
+    ...(history === undefined ? [] : [historyVolume]),
   ];
   const env = Object.entries({ ...rayEnvironment(config.ray), ...workerEnvironment, ...catalogPod?.env }).map(
     ([name, value]) => ({ name, value }),
   );
+  const labels = isHead ? {} : queueLabels(config);
   const amounts: Amounts = {
     cpu: String(group.cpus),
     memory: formatMemory(group.memoryBytes),
@@ -209,7 +230,10 @@ function podTemplate(
   };
   return {
     // The loss of the head ends every job: there is no fault-tolerant control store.
-    metadata: { annotations: isHead ? { "cluster-autoscaler.kubernetes.io/safe-to-evict": "false" } : {} },
+    metadata: {
+      ...(Object.keys(labels).length > 0 ? { labels } : {}),
+      annotations: isHead ? { "cluster-autoscaler.kubernetes.io/safe-to-evict": "false" } : {},
+    },
     spec: {
       serviceAccountName: isHead ? headServiceAccount : serviceAccount,
       // Code of jobs runs in Ray's containers, and the account may patch and delete RayClusters: only the autoscaler, a
@@ -234,6 +258,15 @@ function podTemplate(
           securityContext: security,
           lifecycle: { preStop: { exec: { command: ["/bin/sh", "-c", "ray stop"] } } },
         },
+        ...(history === undefined
+          ? []
+          : [
+              collector(config.ray.history, history, {
+                isHead,
+                // KubeRay makes the secret, under the name of the RayCluster.
+                tokenSecret: config.ray.auth === "token" ? config.ray.name : undefined,
+              }),
+            ]),
       ],
     },
   };

@@ -1,4 +1,5 @@
 import { type ClusterModel, roleArchitecture } from "./cluster.ts";
+import { collectorAmount, type HistorySettings, historyEnvironment } from "./history.ts";
 import { throughCache } from "./image-name.ts";
 import { parseMemory } from "./quantity.ts";
 import { type NodeRole, type RayRole, roleFacts, systemRole } from "./roles.ts";
@@ -17,6 +18,7 @@ export interface RaySettings {
     readonly digest?: string | undefined;
     readonly gpuDigest?: string | undefined;
   };
+  readonly history: HistorySettings;
   readonly head: { readonly cpus: number; readonly memory: string; readonly ephemeralStorage: string };
   readonly cpuWorkers: WorkerSettings;
   readonly gpuWorkers: WorkerSettings;
@@ -43,6 +45,8 @@ export interface RayGroup {
   readonly minReplicas: number;
   readonly maxReplicas: number;
   readonly image: string;
+  /** Whether the pod has a collector of Ray's history. */
+  readonly collected: boolean;
 }
 
 export interface RayGroups {
@@ -51,8 +55,13 @@ export interface RayGroups {
 }
 
 /** The environment of every Ray container. */
-export const rayEnvironment = ({ logsToStderr }: Pick<RaySettings, "logsToStderr">): Record<string, string> =>
-  logsToStderr ? { RAY_LOG_TO_STDERR: "1" } : {};
+export const rayEnvironment = ({
+  logsToStderr,
+  history,
+}: Pick<RaySettings, "logsToStderr" | "history">): Record<string, string> => ({
+  ...(logsToStderr ? { RAY_LOG_TO_STDERR: "1" } : {}),
+  ...(history.enabled ? historyEnvironment : {}),
+});
 
 /** The groups of a configuration; the GPU group exists only with GPU nodes. */
 export function rayGroups({ ray }: { readonly ray: RaySettings }, cluster: ClusterModel): RayGroups {
@@ -66,6 +75,7 @@ export function rayGroups({ ray }: { readonly ray: RaySettings }, cluster: Clust
     minReplicas: settings.minReplicas,
     maxReplicas: settings.maxReplicas,
     image: rayImage(ray, cluster, role),
+    collected: ray.history.enabled,
   });
   return {
     head: group("ray-head", { ...ray.head, name: "head", gpus: 0, minReplicas: 1, maxReplicas: 1 }),
@@ -76,14 +86,15 @@ export function rayGroups({ ray }: { readonly ray: RaySettings }, cluster: Clust
   };
 }
 
-/** The head pod with its autoscaler sidecar, as the scheduler counts it. */
-export function withSidecar(head: RayGroup): RayGroup {
-  return {
-    ...head,
-    cpus: head.cpus + autoscalerSidecar.cpus,
-    memoryBytes: head.memoryBytes + autoscalerSidecar.memoryBytes,
-    diskBytes: head.diskBytes + autoscalerSidecar.diskBytes,
-  };
+/** The pod as the scheduler counts it: with the head's autoscaler, and the collector. */
+export function wholePod(group: RayGroup): RayGroup {
+  const sidecars = [
+    ...(group.role === "ray-head" ? [autoscalerSidecar] : []),
+    ...(group.collected ? [collectorAmount] : []),
+  ];
+  const sum = (field: "cpus" | "memoryBytes" | "diskBytes") =>
+    sidecars.reduce((total, sidecar) => total + sidecar[field], group[field]);
+  return { ...group, cpus: sum("cpus"), memoryBytes: sum("memoryBytes"), diskBytes: sum("diskBytes") };
 }
 
 /** Ray's image on the nodes of what is not Ray: a client has the version of Ray and of Python that the cluster has. */

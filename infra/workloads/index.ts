@@ -18,6 +18,7 @@ import { clientRequirements } from "../model/client-requirements.ts";
 import { clientSnippet } from "../model/client-snippet.ts";
 import { throughCache } from "../model/image-name.ts";
 import { functionsCluster, tableServiceAccount, tableServiceName } from "../model/names.ts";
+import { installsKueue, workersWait } from "../model/queue.ts";
 import { rayClusterSpec } from "../model/ray-cluster.ts";
 import { rayClientImage } from "../model/ray-groups.ts";
 import { ClientAccess } from "./client-access.ts";
@@ -25,6 +26,7 @@ import { CaBundle, throughEgress } from "./egress.ts";
 import { FunctionsCluster } from "./functions-cluster.ts";
 import { FunctionsRunner } from "./functions-runner.ts";
 import { GpuPlugin } from "./gpu-plugin.ts";
+import { HistoryServer } from "./history-server.ts";
 import { createOperator } from "./kuberay.ts";
 import { Maintenance, maintainsOnRay } from "./maintenance.ts";
 import { createMonitoring } from "./monitoring/monitoring.ts";
@@ -32,6 +34,7 @@ import { Namespace } from "./namespace.ts";
 import { NetworkPolicies, policyRequest, scraperOf } from "./network-policies.ts";
 import { networkPolicySpecs } from "./network-policy-specs.ts";
 import { OrphanCleanup } from "./orphan-cleanup/orphan-cleanup.ts";
+import { ClusterQueue, Kueue, WorkerQueue } from "./queue.ts";
 import { Quota, RayClusterQuota } from "./quota.ts";
 import { RayCluster } from "./ray-cluster.ts";
 import { RuntimeAccount } from "./runtime-account.ts";
@@ -78,12 +81,27 @@ export function createWorkloads(config: Config, secrets: Secrets, cloud: Cloud):
   });
   const within = (dependsOn: readonly pulumi.Resource[] = []) => ({ parent: root, dependsOn: [...dependsOn] });
 
+  const nodesReady = Object.values(cloud.ready).flat();
+  const { queue } = config.quota;
+  const kueue = installsKueue(config)
+    ? [
+        new Kueue(
+          "kueue",
+          { settings: queue, watched: config.namespace, policyVersion, nodeSelector },
+          within(nodesReady),
+        ),
+      ]
+    : [];
+  // Both outlive the namespace, whose pods hold parts of the quota.
+  const clusterQueue = workersWait(config)
+    ? [new ClusterQueue("cluster-queue", { namespace: config.namespace, config }, within(kueue))]
+    : [];
   // The Ray pods that the runtime's client creates meet only the baseline standard. They end with the namespace, so it
   // is deleted before the nodes; everything in it waits for the nodes by waiting for it.
   const home = new Namespace(
     "namespace",
     { name: config.namespace, enforce: "baseline", policyVersion },
-    within(Object.values(cloud.ready).flat()),
+    within([...nodesReady, ...clusterQueue]),
   );
   const namespace = home.namespaceName;
   const account = new RuntimeAccount(
@@ -111,7 +129,12 @@ export function createWorkloads(config: Config, secrets: Secrets, cloud: Cloud):
     ...(config.egress.caBundle === undefined
       ? []
       : [new CaBundle("ca-bundle", { namespace, pem: config.egress.caBundle }, within())]),
-    ...(config.quota.enabled ? [new Quota("quota", { namespace, ...config.quota }, within())] : []),
+    ...(config.quota.enabled
+      ? [new Quota("quota", { namespace, ...config.quota, sums: !workersWait(config) }, within())]
+      : []),
+    ...(workersWait(config)
+      ? [new WorkerQueue("worker-queue", { namespace, namespaceName: config.namespace }, within())]
+      : []),
   ];
 
   const plugin =
@@ -125,6 +148,7 @@ export function createWorkloads(config: Config, secrets: Secrets, cloud: Cloud):
     root,
   );
   const catalog = catalogOf(config, cloud);
+  const extras = { catalogPod: catalog?.pod, history: cloud.history?.store };
   const modules =
     catalog === undefined
       ? []
@@ -138,7 +162,7 @@ export function createWorkloads(config: Config, secrets: Secrets, cloud: Cloud):
   const rayCluster = config.ray.create
     ? new RayCluster(
         "ray-cluster",
-        { name: config.ray.name, namespace, spec: rayClusterSpec(config, cloud.cluster, catalog?.pod) },
+        { name: config.ray.name, namespace, spec: rayClusterSpec(config, cloud.cluster, extras) },
         within([...operator, ...guards, account, ...plugin, ...modules]),
       )
     : undefined;
@@ -234,9 +258,18 @@ export function createWorkloads(config: Config, secrets: Secrets, cloud: Cloud):
     );
   }
 
+  if (cloud.history !== undefined) {
+    const { memory, serverImage: image } = config.ray.history;
+    new HistoryServer(
+      "history-server",
+      { namespace, place: cloud.history, image, memory, nodeSelector },
+      within(guards),
+    );
+  }
+
   createMonitoring(config, cloud, { policyVersion, after: [home, ...operator] }, root);
 
-  const parameters = clientParameters(config, cloud.cluster, cloud.client, pulumi.getStack(), catalog?.pod);
+  const parameters = clientParameters(config, cloud.cluster, cloud.client, pulumi.getStack(), extras);
   return {
     namespace,
     clientParameters: parameters,

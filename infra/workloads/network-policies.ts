@@ -6,6 +6,7 @@ import type { Config } from "../clouds/schema.ts";
 import { ownsFunctionsCluster, runsFunctions } from "../config/functions.ts";
 import { runsMaintenance } from "../config/maintenance.ts";
 import { managedBy } from "../kubernetes/labels.ts";
+import { historyServer } from "../model/history.ts";
 import {
   functionsCluster,
   functionsRunner,
@@ -74,6 +75,7 @@ export function policyRequest(config: Config, cloud: Cloud): NetworkPolicyReques
             : undefined,
         }
       : undefined,
+    history: cloud.history === undefined ? undefined : historyServer,
     scraper: scraperOf(config.monitoring, cloud),
   };
 }

@@ -31,6 +31,8 @@ export interface NetworkPolicyRequest {
   readonly maintenance: { readonly name: string; readonly calls: readonly string[]; readonly ray: boolean } | undefined;
   /** The runners of Functions; undefined when the stack has none. */
   readonly functions: FunctionsRequest | undefined;
+  /** Label of the history server's pods; undefined without one. */
+  readonly history?: string | undefined;
   /** The pods that read metrics; undefined: those of each namespace with the label, and not of Ray. */
   readonly scraper?: Scraper | undefined;
 }
@@ -105,7 +107,7 @@ const metadataServers: EgressRule[] = [
  * and DNS.
  */
 export function networkPolicySpecs(request: NetworkPolicyRequest): PolicySpecs {
-  const { tableService, cleanup, maintenance, functions } = request;
+  const { tableService, cleanup, maintenance, functions, history } = request;
   return {
     "default-deny-ingress": { podSelector: {}, policyTypes: ["Ingress"] },
     ray: rayPolicy(request),
@@ -117,6 +119,16 @@ export function networkPolicySpecs(request: NetworkPolicyRequest): PolicySpecs {
             podSelector: { matchLabels: { "app.kubernetes.io/name": cleanup } },
             policyTypes: ["Egress"],
             egress: [toDns, toApiServer],
+          },
+        }),
+    ...(history === undefined
+      ? {}
+      : {
+          [history]: {
+            podSelector: { matchLabels: { "app.kubernetes.io/name": history } },
+            policyTypes: ["Egress"],
+            // The API server and the bucket.
+            egress: [toDns, toApiServer, ...metadataServers],
           },
         }),
     ...(maintenance === undefined

@@ -10,6 +10,8 @@ export interface QuotaArgs {
   /** Sum of memory requests, as a Kubernetes quantity. */
   readonly memory: string;
   readonly gpus: number;
+  /** Whether these sums bound the namespace. A pod that waits in a queue would count, so a queue bounds the workers instead. */
+  readonly sums: boolean;
 }
 
 const metadataIn = (namespace: pulumi.Input<string>, name: string) => ({ name, namespace, labels: managedBy });
@@ -19,20 +21,21 @@ export class Quota extends pulumi.ComponentResource {
   constructor(name: string, args: QuotaArgs, opts?: pulumi.ComponentResourceOptions) {
     super("lakehead:kubernetes:Quota", name, {}, opts);
     const metadata = metadataIn(args.namespace, "lakehead");
-    new kubernetes.core.v1.ResourceQuota(
-      name,
-      {
-        metadata,
-        spec: {
-          hard: {
-            "requests.cpu": String(args.cpus),
-            "requests.memory": args.memory,
-            [`requests.${gpuResource}`]: String(args.gpus),
+    if (args.sums)
+      new kubernetes.core.v1.ResourceQuota(
+        name,
+        {
+          metadata,
+          spec: {
+            hard: {
+              "requests.cpu": String(args.cpus),
+              "requests.memory": args.memory,
+              [`requests.${gpuResource}`]: String(args.gpus),
+            },
           },
         },
-      },
-      { parent: this },
-    );
+        { parent: this },
+      );
     // A quota rejects pods without requests, which sidecars and one-off pods often are. The client's pods name no disk.
     new kubernetes.core.v1.LimitRange(
       `${name}-defaults`,

@@ -18,6 +18,7 @@ import { awsDecisions } from "./decisions.ts";
 import { EndpointService, WebFirewall } from "./exposure/attachments.ts";
 import { HostCertificate, HostRecord } from "./exposure/dns.ts";
 import { exposureOf, LoadBalancer } from "./exposure/load-balancer.ts";
+import { History } from "./history.ts";
 import { Access } from "./identity/access.ts";
 import { partitionOf } from "./identity/arn.ts";
 import { clientCredentials } from "./identity/client-credentials.ts";
@@ -166,6 +167,9 @@ export function createAws(config: AwsConfig, secrets: SecretValues<"dockerHubTok
   const podLogs = config.podLogs.enabled
     ? new PodLogs("pod-logs", { place, config, oidcProviderArn }, onSystem)
     : undefined;
+  const history = config.ray.history.enabled
+    ? new History("ray-history", { place, config, oidcProviderArn }, inAws)
+    : undefined;
   const { dockerHub, tableService, monitoring } = config;
   const managed =
     monitoring.mode === "managed"
@@ -229,7 +233,7 @@ export function createAws(config: AwsConfig, secrets: SecretValues<"dockerHubTok
     ...system,
     ...base,
     identities,
-    ...(cache === undefined ? [] : [cache]),
+    ...[cache, history].filter((one) => one !== undefined),
     ...own,
   ];
   const roleArn = (arn: pulumi.Input<string>) => ({ "eks.amazonaws.com/role-arn": arn });
@@ -267,6 +271,7 @@ export function createAws(config: AwsConfig, secrets: SecretValues<"dockerHubTok
       uri: pulumi.interpolate`s3://${bucket.bucketName}${prefix === "" ? "" : `/${prefix}`}`,
       storageOptions: { region },
     },
+    history: history?.at,
     managedMetrics: managed?.metrics,
     client: {
       configMethod: "EKS_AUTH",

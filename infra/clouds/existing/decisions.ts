@@ -53,9 +53,15 @@ const credential =
   /secret|password|token$|_sas|credential|service_account(_key)?$|account_key$|(?<!kms_)encryption_key$/i;
 
 function check(config: ExistingConfig, { secrets }: CheckContext): Finding[] {
-  const { database, tableService } = config;
+  const { database, tableService, ray } = config;
   const { enabled, exposure, replicas } = tableService;
   return [
+    ...errorIf(
+      ray.history.enabled,
+      "ray.history.enabled",
+      "the stack has no bucket for it here, and Ray's pods have no identity that writes",
+      "write false, and install KubeRay's history server by its guide",
+    ),
     ...errorIf(
       buildsServiceImage({ tableService }),
       "tableService.image",

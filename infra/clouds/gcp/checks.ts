@@ -8,6 +8,7 @@ import { errorIf, type Finding } from "../../config/report.ts";
 import { internalNetworks } from "../../config/table-service.ts";
 import { overlappingPairs, parseCidr, size } from "../../model/cidr.ts";
 import { maximumNodes } from "../../model/cluster.ts";
+import { historyBucket } from "../../model/history.ts";
 import { compareVersions } from "../../model/semver.ts";
 import { gke, gkeRayAddon } from "../../versions.ts";
 import { acceleratorOf, attachableGpus, gcpMachines, hyperdiskOnly } from "./nodes/machines.ts";
@@ -24,6 +25,7 @@ export function check(config: GcpConfig, { today, secrets }: CheckContext): Find
     config.maintenanceAccountId,
     config.functionsAccountId,
     config.functionsRunnerAccountId,
+    config.historyAccountId,
     config.client.accountId,
   ];
   const paired = operator.mode === "addon" && kubernetesVersion in gkeRayAddon.pairings;
@@ -43,6 +45,12 @@ export function check(config: GcpConfig, { today, secrets }: CheckContext): Find
     ...checkMachines(config),
     ...checkRegion(config.region, gcpRegions),
     ...checkBucketName(config.bucket.name, reservedBucketNames),
+    ...errorIf(
+      config.ray.history.enabled && historyBucket(config.bucket.name).length > 63,
+      "ray.history.enabled",
+      `the bucket ${historyBucket(config.bucket.name)} would have a name of more than 63 characters`,
+      `write a bucket.name of at most ${63 - historyBucket("").length} characters, or enabled: false`,
+    ),
     ...checkKey(config),
     ...checkDualRegion(config),
     ...checkDockerHub(config.dockerHub, secrets, { required: false }),
@@ -57,8 +65,8 @@ export function check(config: GcpConfig, { today, secrets }: CheckContext): Find
     ...errorIf(
       new Set(accountIds).size < accountIds.length,
       "runtimeAccountId",
-      "two of the runtime, the table service, the maintenance, Functions and the client would share an identity",
-      "write different ids in runtimeAccountId, tableServiceAccountId, maintenanceAccountId, functionsAccountId, functionsRunnerAccountId and client.accountId",
+      "two of the runtime, the table service, the maintenance, Functions, the history server and the client would share an identity",
+      "write different ids in runtimeAccountId, tableServiceAccountId, maintenanceAccountId, functionsAccountId, functionsRunnerAccountId, historyAccountId and client.accountId",
     ),
   ];
 }

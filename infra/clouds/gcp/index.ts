@@ -19,6 +19,7 @@ import { SecretsKey } from "./cluster/secrets-key.ts";
 import { gcpDecisions } from "./decisions.ts";
 import { InternalEndpoint, ServiceConnect } from "./exposure/internal-endpoint.ts";
 import { googleProbeSources, PublicEndpoint } from "./exposure/public-endpoint.ts";
+import { History } from "./history.ts";
 import { clientCredentials } from "./identity/client-credentials.ts";
 import { ClientIdentity } from "./identity/client-identity.ts";
 import { WorkloadIdentity, type WorkloadIdentityArgs } from "./identity/workload-identity.ts";
@@ -114,6 +115,9 @@ export function createGcp(config: GcpConfig, secrets: SecretValues<"dockerHubTok
       )
     : undefined;
   const functions = ownsFunctionsCluster(config) ? functionsIdentities(config, identity, within()) : undefined;
+  const history = config.ray.history.enabled
+    ? new History("ray-history", { config, identity, writer: runtime.email }, within())
+    : undefined;
   const client = new ClientIdentity(
     "client-identity",
     { project, bucket, access: ownAccess, accountId: config.client.accountId, members: config.client.members },
@@ -140,7 +144,8 @@ export function createGcp(config: GcpConfig, secrets: SecretValues<"dockerHubTok
         within(),
       )
     : undefined;
-  if (cache !== undefined) for (const role of Object.values(ready)) role.push(cache);
+  for (const needed of [cache, history])
+    if (needed !== undefined) for (const role of Object.values(ready)) role.push(needed);
   const image = config.tableService.image;
   if (config.budget !== undefined)
     new Budget("budget", { project, clusterName, settings: config.budget, labels }, within());
@@ -181,6 +186,7 @@ export function createGcp(config: GcpConfig, secrets: SecretValues<"dockerHubTok
       privateServices: [],
     },
     database: { uri: bucket.uri, storageOptions: {} },
+    history: history?.at,
     managedMetrics: config.monitoring.mode === "managed" ? { kinds: "google" } : undefined,
     client: {
       configMethod: "LOCAL",

@@ -275,6 +275,9 @@ export const gcpSchema = z.strictObject({
   functionsRunnerAccountId: accountId
     .default("lakehead-functions-runner")
     .describe("Id of the Google service account of the pods that commit what Functions compute"),
+  historyAccountId: accountId
+    .default("lakehead-history")
+    .describe("Id of the Google service account of the history server of RayClusters"),
   operator: operatorSchema(["helm", "addon", "existing"]),
   dockerHub: dockerHubSchema,
   client: group("The runtime's client", {

@@ -12,7 +12,7 @@ import {
 } from "../../model/fit.ts";
 import { functionsRay } from "../../model/functions-cluster.ts";
 import { describeMemory, parseMemory } from "../../model/quantity.ts";
-import { type RayGroup, rayGroups, withSidecar } from "../../model/ray-groups.ts";
+import { type RayGroup, rayGroups, wholePod } from "../../model/ray-groups.ts";
 import { type NodeRole, roleFacts, systemRole } from "../../model/roles.ts";
 import { ownsFunctionsCluster, runsFunctions } from "../functions.ts";
 import { runsMaintenance } from "../maintenance.ts";
@@ -64,14 +64,15 @@ function checkRayPods(cluster: ClusterModel, settings: Parameters<typeof rayGrou
       cluster,
       "ray-head",
       `${key}.head`,
-      withSidecar(head),
+      wholePod(head),
       "the head (with the autoscaler sidecar's 1 CPU and 1Gi)",
     ),
     ...workers.flatMap((worker) => {
       const group = groupKey(worker, key);
+      const pod = wholePod(worker);
       return [
-        ...checkFit(cluster, worker.role, group, worker, `a pod of worker group ${worker.name}`),
-        ...checkReplicas(cluster, worker.role, worker, [
+        ...checkFit(cluster, worker.role, group, pod, `a pod of worker group ${worker.name}`),
+        ...checkReplicas(cluster, worker.role, pod, [
           [`${group}.minReplicas`, worker.minReplicas],
           [`${group}.maxReplicas`, worker.maxReplicas],
         ]),
@@ -106,11 +107,11 @@ function checkHeads(config: SharedConfig, cluster: ClusterModel): Finding[] {
   const node = cluster.capacity["ray-head"];
   if (pool === undefined || node === undefined) return [];
   const { create } = config.ray;
-  const clients = withSidecar(rayGroups(config, cluster).head);
+  const clients = wholePod(rayGroups(config, cluster).head);
   const heads = [
     clients,
     ...(create ? [clients] : []),
-    ...(ownsFunctionsCluster(config) ? [withSidecar(rayGroups(functionsRay(config), cluster).head)] : []),
+    ...(ownsFunctionsCluster(config) ? [wholePod(rayGroups(functionsRay(config), cluster).head)] : []),
   ];
   const needed = nodesFor(heads, node);
   return errorIf(

@@ -1,7 +1,7 @@
 import type { ClusterModel } from "../../model/cluster.ts";
 import { judgeOperator, judgeRay, type VersionFinding } from "../../model/operator.ts";
 import { compareVersions, isAtLeast } from "../../model/semver.ts";
-import { type KubernetesRange, kuberay, ray as rayVersions } from "../../versions.ts";
+import { type KubernetesRange, kuberay, rayHistory, ray as rayVersions } from "../../versions.ts";
 import { errorIf, type Finding, warningIf } from "../report.ts";
 import type { SharedConfig } from "../shared.ts";
 
@@ -22,6 +22,18 @@ export function checkVersions({ operator, ray }: SharedConfig, { operatorVersion
     ...judged("ray.version", ray.version, judgeRay),
     ...checkNewest("operator.version", operatorVersion, kuberay.default),
     ...checkNewest("ray.version", ray.version, rayVersions.default),
+    ...errorIf(
+      ray.history.enabled && !isAtLeast(ray.version, rayHistory.minimumRay),
+      "ray.history.enabled",
+      `the history server needs Ray ${rayHistory.minimumRay} or later, and ray.version is ${ray.version}`,
+      `write ray.version: "2.60.0", and the same in the client, or ray.history.enabled: false`,
+    ),
+    ...warningIf(
+      ray.history.enabled && ray.logsToStderr,
+      "ray.logsToStderr",
+      "Ray writes no log files, and its history has none",
+      "write false",
+    ),
     ...errorIf(
       ray.auth === "token" && unsupported.length > 0,
       "ray.auth",

@@ -9,7 +9,8 @@ import {
   tableServiceAccount,
 } from "../../model/names.ts";
 import { describeMemory, MiB, parseMemory } from "../../model/quantity.ts";
-import { rayGroups, withSidecar } from "../../model/ray-groups.ts";
+import { workersWait } from "../../model/queue.ts";
+import { rayGroups, wholePod } from "../../model/ray-groups.ts";
 import { ownsFunctionsCluster } from "../functions.ts";
 import { runsMaintenance } from "../maintenance.ts";
 import { errorIf, type Finding, warningIf } from "../report.ts";
@@ -147,13 +148,20 @@ export function checkCatalog({ tableService }: SharedConfig): Finding[] {
 /** The quota admits the stack's own pods, and beside their minimum a client's RayCluster with one CPU worker. */
 export function checkQuota(config: SharedConfig, cluster: ClusterModel): Finding[] {
   const { quota, tableService, ray } = config;
-  if (!quota.enabled) return [];
+  if (!quota.enabled) {
+    const { mode } = quota.queue;
+    return errorIf(
+      mode !== "none",
+      "quota.queue.mode",
+      "a queue has no bound without the quota's sums",
+      "write quota.enabled: true, or quota.queue.mode: none",
+    );
+  }
   const { head, workers } = rayGroups(config, cluster);
   const own = ownsFunctionsCluster(config);
   const functions = rayGroups(functionsRay(config), cluster);
-  const groups = [
-    ...(ray.create ? [withSidecar(head), ...workers] : []),
-    ...(own ? [withSidecar(functions.head), ...functions.workers] : []),
+  const pods = [
+    ...[...(ray.create ? [head] : []), ...(own ? [functions.head] : [])].map(wholePod),
     ...(tableService.enabled
       ? [
           {
@@ -188,13 +196,21 @@ export function checkQuota(config: SharedConfig, cluster: ClusterModel): Finding
         ]
       : []),
   ];
+  // What is no worker passes the queue by.
+  const waits = workersWait(config);
+  const groups = [
+    ...(waits ? [] : pods),
+    ...[...(ray.create ? workers : []), ...(own ? functions.workers : [])].map(wholePod),
+  ];
   const sum = (replicas: "minReplicas" | "maxReplicas", field: "cpus" | "memoryBytes" | "gpus") =>
     groups.reduce((total, group) => total + group[field] * group[replicas], 0);
   const client = [
-    withSidecar(head),
-    ...workers.map((worker) =>
-      worker.role === "ray-worker-cpu" ? { ...worker, minReplicas: Math.max(1, worker.minReplicas) } : worker,
-    ),
+    ...(waits ? [] : [wholePod(head)]),
+    ...workers
+      .map(wholePod)
+      .map((worker) =>
+        worker.role === "ray-worker-cpu" ? { ...worker, minReplicas: Math.max(1, worker.minReplicas) } : worker,
+      ),
   ];
   const bounds = [
     { key: "quota.cpus", value: quota.cpus, limit: quota.cpus, field: "cpus", text: String },
@@ -221,7 +237,7 @@ export function checkQuota(config: SharedConfig, cluster: ClusterModel): Finding
     if (min > limit) return errorIf(true, [key, value], `the stack's own pods request at least ${text(min)}`, remedy);
     const beside = `a client's RayCluster with one CPU worker and the stack's own pods request at least ${text(withClient)}`;
     if (withClient > limit) return warningIf(true, [key, value], beside, remedy);
-    return warningIf(max > limit, [key, value], `the stack's own pods request up to ${text(max)}`, remedy);
+    return warningIf(!waits && max > limit, [key, value], `the stack's own pods request up to ${text(max)}`, remedy);
   });
   return [...room, ...sums];
 }

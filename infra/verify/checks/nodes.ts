@@ -3,7 +3,7 @@ import type { PlannedStack } from "../../clouds/schema.ts";
 import type { ClusterModel } from "../../model/cluster.ts";
 import { type Amount, describeAmount, podsPerNode } from "../../model/fit.ts";
 import { describeMemory } from "../../model/quantity.ts";
-import { rayGroups, withSidecar } from "../../model/ray-groups.ts";
+import { rayGroups, wholePod } from "../../model/ray-groups.ts";
 import { gpuResource, type NodeRole, nodeLabels, nodeRoles, nodeTaints, systemRole } from "../../model/roles.ts";
 import { amountOf, isReady, type NodeFact } from "../facts.ts";
 
@@ -62,7 +62,7 @@ function noNodes(role: NodeRole, key: string, value: string, min: number): Line 
 /** What one pod of the role requests; the head includes the autoscaler's sidecar. */
 function podOf({ config, cluster }: PlannedStack, role: NodeRole): Amount | undefined {
   const { head, workers } = rayGroups(config, cluster);
-  return role === "ray-head" ? withSidecar(head) : workers.find((worker) => worker.role === role);
+  return [head, ...workers].map(wholePod).find((pod) => pod.role === role);
 }
 
 function size(stack: PlannedStack, role: NodeRole, nodes: readonly NodeFact[]): Line {

@@ -167,14 +167,15 @@ describe("proxy and certificates", () => {
   test("reach the pods that call outside, and not the cleanup, which asks the API server alone", () => {
     const pods = podsOf(inside);
     const through = (part: string) => pods.filter(([, spec]) => spec.includes(part)).map(([name]) => name);
-    const all = ["functions-cluster", "functions-runner", "maintenance", "ray-cluster", "table-service"];
+    const of = ["cluster", "runner"].map((part) => `functions-${part}`);
+    const all = [...of, "history-server", "maintenance", "ray-cluster", "table-service"];
     // The cleanup has `NODE_EXTRA_CA_CERTS` of its own: the certificate of the API server.
     for (const part of ['"https_proxy"', "ca-bundle-", '"SSL_CERT_FILE"', `"NODE_EXTRA_CA_CERTS","value":"${caFile}"`])
       expect(through(part).sort()).toEqual(all);
     expect(pods.map(([name]) => name)).toContain("orphan-cleanup");
     const [, ray = ""] = pods.find(([name]) => name === "ray-cluster") ?? [];
-    // The head and each group of workers.
-    expect(ray.split('"HTTPS_PROXY"').length - 1).toBe(ray.split('"groupName"').length);
+    // Ray and the collector of its history in the head and in each group of workers.
+    expect(ray.split('"HTTPS_PROXY"').length - 1).toBe(2 * ray.split('"groupName"').length);
   });
 
   test("leave the cluster's own networks, the metadata servers and the bucket to the direct way", () => {
@@ -237,5 +238,55 @@ describe("node groups to fall back to", () => {
       );
     const found = groups().map(({ nodeGroupNamePrefix }) => prioritiesOf(String(nodeGroupNamePrefix)));
     expect(found.toSorted()).toEqual([[100], [100], [100], [100], [98], [99], [99]].toSorted());
+  });
+});
+
+describe("the history of RayClusters", () => {
+  const bucket = "arn:aws:s3:::example-lakehead-dev-ray-history";
+  const policyOf = (name: string) => {
+    const [found] = ofType(inside.resources, "aws:iam/rolePolicy:RolePolicy").filter((one) => one.name === name);
+    return JSON.parse(String(found?.inputs.policy)).Statement as { Action: string[]; Resource: string[] }[];
+  };
+
+  test("is a bucket of its own, which Ray's pods write and the server reads, and neither empties", () => {
+    const actions = (name: string) =>
+      policyOf(name).map(({ Action, Resource }) => [Resource.join(), Action.toSorted().join()]);
+    const find = [bucket, "s3:GetBucketLocation,s3:ListBucket"];
+    expect(actions("identities-runtime-history")).toEqual([find, [`${bucket}/*`, "s3:GetObject,s3:PutObject"]]);
+    expect(actions("ray-history-server-history")).toEqual([find, [`${bucket}/*`, "s3:GetObject"]]);
+  });
+
+  test("is written by a collector beside Ray in each pod of the stack's RayCluster, and of no other", () => {
+    const collectors = (name: string) => {
+      const [found] = ofType(inside.resources, "kubernetes:ray.io/v1:RayCluster").filter((one) => one.name === name);
+      const { headGroupSpec, workerGroupSpecs } = (revealed(found as never) as never as { spec: Spec }).spec;
+      return [headGroupSpec, ...workerGroupSpecs].map(({ template }) =>
+        template.spec.containers.filter((container) => container.name === "collector"),
+      );
+    };
+    interface Spec {
+      headGroupSpec: Group;
+      workerGroupSpecs: Group[];
+    }
+    interface Group {
+      template: { spec: { containers: { name: string; env: { name: string; value?: string }[] }[] } };
+    }
+    const roles = collectors("ray-cluster").map(([one]) => one?.env.find(({ name }) => name === "RAY_ROLE")?.value);
+    expect(roles).toEqual(["Head", "Worker", "Worker"]);
+    expect(collectors("functions-cluster").flat()).toEqual([]);
+  });
+
+  test("is shown by a server that reaches the API server and the bucket, and that no pod reaches", () => {
+    const [policy] = ofType(inside.resources, "kubernetes:networking.k8s.io/v1:NetworkPolicy")
+      .map((one) => revealed(one) as never as { metadata: { name: string }; spec: object })
+      .filter(({ metadata }) => metadata.name === "history-server");
+    expect(policy?.spec).toMatchObject({ policyTypes: ["Egress"] });
+    const served = ofType(inside.resources, "kubernetes:core/v1:Service").filter(
+      ({ name }) => name === "history-server",
+    );
+    expect(served).toHaveLength(1);
+    expect(ofType(outside.resources, "kubernetes:apps/v1:Deployment").map(({ name }) => name)).not.toContain(
+      "history-server",
+    );
   });
 });

@@ -6,7 +6,7 @@ import type { ClusterModel } from "../../../infra/model/cluster.ts";
 import { podsPerNode } from "../../../infra/model/fit.ts";
 import { judgeOperator, judgeRay } from "../../../infra/model/operator.ts";
 import { rayClusterSpec } from "../../../infra/model/ray-cluster.ts";
-import { rayGroups, withSidecar } from "../../../infra/model/ray-groups.ts";
+import { rayGroups, wholePod } from "../../../infra/model/ray-groups.ts";
 import { nodeLabels, nodeRoles, type Toleration } from "../../../infra/model/roles.ts";
 import { judge, modelOf, raw } from "./minimal.ts";
 
@@ -67,7 +67,7 @@ function promises(config: AwsConfig, cluster: ClusterModel): void {
   const { head, workers } = rayGroups(config, cluster);
   const groups = nodeGroups(config.clusterName, cluster);
 
-  for (const pod of [withSidecar(head), ...workers]) {
+  for (const pod of [head, ...workers].map(wholePod)) {
     const node = cluster.capacity[pod.role];
     expect(node === undefined ? 0 : podsPerNode(pod, node)).toBeGreaterThan(0);
   }

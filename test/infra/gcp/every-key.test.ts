@@ -118,7 +118,7 @@ describe("Cloud Armor's rules against attacks", () => {
 
 describe("the bucket of the tables", () => {
   test("is in two regions with the key", () =>
-    expect(revealed(only(capture, "gcp:storage/bucket:Bucket"))).toMatchObject({
+    expect(revealed(only(capture, "gcp:storage/bucket:Bucket", "bucket"))).toMatchObject({
       location: "EU",
       customPlacementConfig: { dataLocations: ["EUROPE-WEST4", "EUROPE-WEST1"] },
       rpo: "ASYNC_TURBO",
@@ -179,4 +179,21 @@ describe("node pools to fall back to", () => {
     expect(cluster).toContain('"cloud.google.com/compute-class":"ray-worker-cpu"');
     expect(cluster).toContain('"key":"cloud.google.com/compute-class"');
   });
+});
+
+test("the history of RayClusters has a bucket of its own, which Ray's pods write and the server reads", () => {
+  const name = "example-lakehead-dev-ray-history";
+  const [bucket] = ofType(capture.resources, "gcp:storage/bucket:Bucket")
+    .map(revealed)
+    .filter((one) => one.name === name);
+  expect(bucket).toMatchObject({
+    publicAccessPrevention: "enforced",
+    lifecycleRules: [{ action: { type: "Delete" }, condition: { age: 30 } }],
+  });
+  const grants = ofType(capture.resources, "gcp:storage/bucketIAMMember:BucketIAMMember").map(revealed);
+  const own = grants.filter((grant) => grant.bucket === name).map(({ role, member }) => [role, member]);
+  expect(own).toEqual([
+    ["roles/storage.objectViewer", expect.stringContaining("serviceAccount:lakehead-history@")],
+    ["roles/storage.objectUser", expect.stringContaining("serviceAccount:geneva-runtime@")],
+  ]);
 });

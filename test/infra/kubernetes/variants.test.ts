@@ -19,11 +19,12 @@ const service = {
 
 let exposed: Capture;
 let bare: Capture;
+let queued: Capture;
 let internal: Manifest[];
 let open: Manifest[];
 
 beforeAll(async () => {
-  [exposed, bare] = await Promise.all([
+  [exposed, bare, queued] = await Promise.all([
     runStack(
       "local",
       "update",
@@ -70,8 +71,9 @@ beforeAll(async () => {
       "lakehead:maintenance": { enabled: false },
       "lakehead:quota": { enabled: false },
     }),
+    runStack("local", "update", { "lakehead:quota": { cpus: 12, memory: "24Gi", queue: { mode: "install" } } }),
   ]);
-  for (const capture of [exposed, bare]) if (capture.failure !== undefined) throw new Error(capture.failure);
+  for (const capture of [exposed, bare, queued]) if (capture.failure !== undefined) throw new Error(capture.failure);
   internal = manifests(bare);
   open = manifests(exposed);
 }, 60_000);
@@ -324,4 +326,32 @@ test("a secret of the configuration is secret in every input", () => {
     [...plaintext(inputs)].filter(([, text]) => text.includes("very-secret")).map(([path]) => `${urn} ${path}`),
   );
   expect(found).toEqual([]);
+});
+
+describe("workers that wait in a queue", () => {
+  const objects = (kind: string) => manifests(queued).filter((object) => object.kind === kind);
+
+  test("share the quota's sums, which bound no pod elsewhere, because one that waits would count", () => {
+    const quotas = objects("ResourceQuota").map(({ body }) => Object.keys(body.spec.hard));
+    expect(quotas).toEqual([["count/rayclusters.ray.io"]]);
+    const [{ flavors }] = one(objects("ClusterQueue"), "ClusterQueue").body.spec.resourceGroups;
+    const amounts = flavors[0].resources.map(({ name, nominalQuota }: Record<string, string>) => [name, nominalQuota]);
+    expect(Object.fromEntries(amounts)).toMatchObject({ cpu: "12", memory: "24Gi", "nvidia.com/gpu": "8" });
+  });
+
+  test("are those of the stack's own RayCluster, too, without its head", () => {
+    const { headGroupSpec, workerGroupSpecs } = one(objects("RayCluster"), "RayCluster").body.spec;
+    const label = { "kueue.x-k8s.io/queue-name": "lakehead" };
+    for (const { template } of workerGroupSpecs) expect(template.metadata.labels).toEqual(label);
+    expect(headGroupSpec.template.metadata.labels).toBeUndefined();
+  });
+
+  test("end before the queue and Kueue, whose finalizers their pods have", () => {
+    const { resources } = queued;
+    const named = (name: string) =>
+      resources.filter((resource) => resource.name === name && resource.kind === "custom");
+    const [later, earlier] = [named("namespace"), [...named("cluster-queue"), ...named("kueue")]];
+    expect([later, earlier].map(({ length }) => length)).toEqual([1, 2]);
+    expect(new DependencyGraph(resources).violations(later, earlier)).toEqual([]);
+  });
 });

@@ -113,6 +113,34 @@ describe("the client's parameters", () => {
     expect(parameters().head_group.env_vars).toBeUndefined();
   });
 
+  test("put workers into the queue, and never a head", () => {
+    const { head_group, worker_groups } = parameters({ quota: { queue: { mode: "existing" } } });
+    expect(head_group.labels).toEqual({ "lakehead/stack": "dev" });
+    for (const { labels } of worker_groups)
+      expect(labels).toEqual({ "lakehead/stack": "dev", "kueue.x-k8s.io/queue-name": "lakehead" });
+  });
+
+  test("have a collector in every pod where the history of RayClusters is kept", () => {
+    const { config, cluster } = modelOf("aws", { ray: { version: "2.60.0", history: { enabled: true } } });
+    const history = { STORAGE_BACKEND: "s3", S3_BUCKET: "tables-ray-history" };
+    const { head_group, worker_groups } = clientParameters(config, cluster, eks, "dev", { history });
+    for (const [role, groups] of [
+      ["Head", [head_group]],
+      ["Worker", worker_groups],
+    ] as const)
+      for (const { volumes, mounts, env_vars, k8s_spec_override } of groups) {
+        expect([volumes, mounts]).toEqual([{ "ray-logs": { emptyDir: {} } }, [["ray-logs", "/tmp/ray"]]]);
+        expect(env_vars).toMatchObject({ RAY_enable_ray_event: "true" });
+        expect(k8s_spec_override).toMatchObject({
+          template: { spec: { containers: [{ name: "collector", volumeMounts: [{ mountPath: "/tmp/ray" }] }] } },
+        });
+        const [{ env }] = (k8s_spec_override as never as { template: { spec: { containers: [{ env: object[] }] } } })
+          .template.spec.containers;
+        expect(env).toContainEqual({ name: "RAY_ROLE", value: role });
+        expect(env).toContainEqual({ name: "S3_BUCKET", value: "tables-ray-history" });
+      }
+  });
+
   test("reject unknown names", () => {
     expect(() => clientParametersSchema.parse({ ...parameters(), clusterName: "x" })).toThrow("clusterName");
   });

@@ -7,6 +7,13 @@ const service = {
   auth: { issuer: "https://login.example.com/", audience: "lakehead" },
 };
 
+/** As in the examples. */
+const smallRay = {
+  head: { cpus: 2, memory: "8Gi" },
+  cpuWorkers: { maxReplicas: 12 },
+  gpuWorkers: { maxReplicas: 1 },
+};
+
 interface Variant {
   readonly stack: "aws-dev" | "gcp-dev";
   readonly overrides: Readonly<Record<string, unknown>>;
@@ -16,6 +23,7 @@ export const everyKey: Readonly<Record<string, Variant>> = {
   "aws: internal, with all keys": {
     stack: "aws-dev",
     overrides: {
+      "lakehead:ray": { version: "2.60.0", history: { enabled: true }, ...smallRay },
       "lakehead:bucket": {
         name: "example-lakehead-dev",
         encryption: "aws:kms",
@@ -45,6 +53,7 @@ export const everyKey: Readonly<Record<string, Variant>> = {
   "aws: public, with all keys": {
     stack: "aws-dev",
     overrides: {
+      "lakehead:quota": { queue: { mode: "install" } },
       "lakehead:nodes": {
         cpu: { spot: true, fallback: [{ instanceTypes: ["m7i.4xlarge", "m6i.4xlarge"], max: 3 }] },
         gpu: {
@@ -69,6 +78,7 @@ export const everyKey: Readonly<Record<string, Variant>> = {
   "gcp: internal, with all keys": {
     stack: "gcp-dev",
     overrides: {
+      "lakehead:ray": { version: "2.60.0", history: { enabled: true }, ...smallRay },
       "lakehead:bucket": {
         name: "example-lakehead-dev",
         auditAccess: true,
@@ -89,6 +99,7 @@ export const everyKey: Readonly<Record<string, Variant>> = {
   "gcp: public, with all keys": {
     stack: "gcp-dev",
     overrides: {
+      "lakehead:quota": { queue: { mode: "install" } },
       "lakehead:computeClasses": true,
       "lakehead:nodes": {
         cpu: { fallback: [{ machineType: "n2d-standard-16", max: 3 }] },

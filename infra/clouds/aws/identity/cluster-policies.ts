@@ -1,3 +1,4 @@
+import { historyBucket } from "../../../model/history.ts";
 import type { AwsConfig } from "../schema.ts";
 import { allow, clusterArn, type Place, type PolicyDocument, policy, roleArn, type Statement } from "./policy.ts";
 import { type BucketScope, tableStorage } from "./storage-policies.ts";
@@ -45,6 +46,18 @@ export function flowLogsPolicy(place: Place, group: string): PolicyDocument {
 /** Permissions of the agent of Prometheus: write series to one workspace. */
 export const metricsPolicy = (workspaceArn: string): PolicyDocument =>
   policy(allow("WriteMetrics", ["aps:RemoteWrite"], [workspaceArn]));
+
+/**
+ * A bucket of its own: the collector and the server of KubeRay look for the bucket at their start, which needs the right to list
+ * all of it, and would else try to create it.
+ */
+export function historyPolicy({ partition }: Place, tables: string, access: "write" | "read"): PolicyDocument {
+  const arn = `arn:${partition}:s3:::${historyBucket(tables)}`;
+  return policy(
+    allow("FindHistory", ["s3:ListBucket", "s3:GetBucketLocation"], [arn]),
+    allow("UseHistory", ["s3:GetObject", ...(access === "write" ? ["s3:PutObject"] : [])], [`${arn}/*`]),
+  );
+}
 
 /** Permissions of the Ray pods: describe the cluster, and use the tables unless the table service opens them. */
 export function runtimePolicy(place: Place, scope?: BucketScope): PolicyDocument {

@@ -11,6 +11,7 @@ import {
   clientRoleArn,
   functionsRunnerPolicy,
   functionsWorkerPolicy,
+  historyPolicy,
   maintenancePolicy,
   runtimePolicy,
   tableServicePolicy,
@@ -56,7 +57,12 @@ export class Identities extends pulumi.ComponentResource {
       {
         description: `Ray pods of ${place.cluster}`,
         trust: trustServiceAccount(oidcProviderArn, config.namespace, config.serviceAccount),
-        policies: byCatalog ? { cluster: JSON.stringify(runtimePolicy(place)) } : { tables: document(runtimePolicy) },
+        policies: {
+          ...(byCatalog ? { cluster: JSON.stringify(runtimePolicy(place)) } : { tables: document(runtimePolicy) }),
+          ...(config.ray.history.enabled
+            ? { history: JSON.stringify(historyPolicy(place, config.bucket.name, "write")) }
+            : {}),
+        },
       },
       child,
     );

@@ -1,6 +1,7 @@
 import { checkBucketName } from "../../../config/checks/bucket-name.ts";
 import { checkRegion } from "../../../config/checks/regions.ts";
 import { errorIf, type Finding } from "../../../config/report.ts";
+import { historyBucket } from "../../../model/history.ts";
 import { accessLogsBucket } from "../exposure/exposure.ts";
 import { partitionOf } from "../identity/arn.ts";
 import { auditLogsBucket } from "../identity/storage-policies.ts";
@@ -20,7 +21,8 @@ export const checkBuckets = (config: AwsConfig): Finding[] => [
 /** S3's maximum. */
 const longestBucketName = 63;
 
-function checkLogs({ bucket: { name, auditAccess }, tableService: { enabled, exposure } }: AwsConfig): Finding[] {
+function checkLogs({ bucket, ray, tableService: { enabled, exposure } }: AwsConfig): Finding[] {
+  const { name, auditAccess } = bucket;
   const longest = (key: string, used: boolean, nameOf: (tables: string) => string) =>
     errorIf(
       used && nameOf(name).length > longestBucketName,
@@ -35,6 +37,7 @@ function checkLogs({ bucket: { name, auditAccess }, tableService: { enabled, exp
       accessLogsBucket,
     ),
     ...longest("bucket.auditAccess", auditAccess, auditLogsBucket),
+    ...longest("ray.history.enabled", ray.history.enabled, historyBucket),
   ];
 }
 

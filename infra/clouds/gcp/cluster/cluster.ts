@@ -1,6 +1,8 @@
 import * as gcp from "@pulumi/gcp";
 import * as pulumi from "@pulumi/pulumi";
+import { installsKueue, kueuePorts } from "../../../model/queue.ts";
 import type { Network } from "../network.ts";
+import { nodeTag } from "../nodes/node-pool.ts";
 import type { GcpConfig } from "../schema.ts";
 
 export interface ClusterArgs {
@@ -28,6 +30,20 @@ export class Cluster extends pulumi.ComponentResource {
       ignoreChanges: ["initialNodeCount", "nodeConfig"],
       customTimeouts: { create: "45m", update: "60m", delete: "45m" },
     });
+    if (installsKueue(config))
+      // GKE opens ports 443 and 10250 of its nodes alone to the control plane.
+      new gcp.compute.Firewall(
+        `${name}-kueue`,
+        {
+          project: config.project,
+          network: args.network.network,
+          direction: "INGRESS",
+          sourceRanges: [config.network.controlPlaneCidr],
+          targetTags: [nodeTag(config.clusterName)],
+          allows: [{ protocol: "tcp", ports: Object.values(kueuePorts).map(String) }],
+        },
+        { parent: this },
+      );
     this.clusterName = this.resource.name;
     this.endpoint = config.endpoint.dns
       ? this.resource.controlPlaneEndpointsConfig.apply((endpoints) => ({

@@ -2,6 +2,7 @@
 
 import { type Line, type Outcome, ok, unknown, wrong } from "../../../check-line.ts";
 import type { ClusterModel } from "../../../model/cluster.ts";
+import { installsKueue } from "../../../model/queue.ts";
 import { acceleratorOf } from "../nodes/machines.ts";
 import { settingsOf } from "../nodes/settings.ts";
 import type { GcpConfig } from "../schema.ts";
@@ -63,7 +64,8 @@ export interface QuotaDemand {
 }
 
 /** What a stack makes once, whatever its pools: networks, addresses, a load balancer. */
-export function countedDemands({ network, tableService, nodes }: GcpConfig, { pools }: ClusterModel): QuotaDemand[] {
+export function countedDemands(config: GcpConfig, { pools }: ClusterModel): QuotaDemand[] {
+  const { network, tableService, nodes } = config;
   const demand = (metric: string, amount: number, global: boolean, less: string): QuotaDemand => ({
     metric,
     amount,
@@ -90,6 +92,7 @@ export function countedDemands({ network, tableService, nodes }: GcpConfig, { po
           ...(exposure.allowedCidrs.includes("0.0.0.0/0") ? [] : [demand("SECURITY_POLICIES", 1, true, expose)]),
         ]
       : []),
+    ...(installsKueue(config) ? [demand("FIREWALLS", 1, true, "write lakehead:quota.queue.mode: none")] : []),
     {
       metric: "INSTANCES",
       amount: pools.reduce((sum, { max }) => sum + max, 0),

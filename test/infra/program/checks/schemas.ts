@@ -113,9 +113,10 @@ async function rayClusterErrors(body: any): Promise<string[]> {
   return (await Promise.all(templates)).flat();
 }
 
-// Kinds of Google's own controllers, for which no schema is published on npm, and those of a Prometheus operator, which npm run
-// test:monitoring judges.
-const withoutSchema = /^(networking\.gke\.io|cloud\.google\.com|monitoring\.(googleapis|coreos)\.com)\//;
+// Kinds of Google's own controllers, for which no schema is published on npm; those of a Prometheus operator, which npm run
+// test:monitoring judges; and Kueue's, which the API server of npm run test:e2e -- queue does.
+const withoutSchema =
+  /^(networking\.gke\.io|cloud\.google\.com|kueue\.x-k8s\.io|monitoring\.(googleapis|coreos)\.com)\//;
 
 export async function schemaErrors({ apiVersion, kind, metadata, body }: Manifest): Promise<string[]> {
   if (withoutSchema.test(apiVersion)) return [];
