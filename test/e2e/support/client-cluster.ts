@@ -28,7 +28,7 @@ const probe = (command: string) => ({
 });
 
 const template = (group: Group, container: Readonly<Record<string, unknown>>) => ({
-  metadata: { labels: { "azure.workload.identity/use": "true" } },
+  metadata: { labels: { "azure.workload.identity/use": "true", ...group.labels } },
   spec: {
     serviceAccountName: group.service_account,
     nodeSelector: group.node_selector,

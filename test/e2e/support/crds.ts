@@ -1,9 +1,11 @@
 import { existsSync } from "node:fs";
-import { cp, mkdir } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { parse } from "yaml";
 import { cachePath } from "../../../tools/parts/cache.ts";
 import { goModule } from "../../../tools/parts/control-plane/go.ts";
 import { kuberayCrds, kuberayVersion } from "../../../tools/parts/control-plane/table.ts";
+import type { KubernetesObject } from "./api.ts";
 
 /** The operator's version as the stack's configuration writes it: without a v. */
 export const operatorVersion = kuberayVersion.slice(1);
@@ -21,4 +23,11 @@ export async function kuberayCrdBase(): Promise<string> {
   // The module cache is read-only, and its files would stay so.
   await cp(join(module, kuberayCrds.folder), folder, { recursive: true, filter: (path) => !path.endsWith(".go") });
   return base;
+}
+
+/** The definitions as objects. */
+export async function kuberayDefinitions(): Promise<KubernetesObject[]> {
+  const folder = join(await kuberayCrdBase(), kuberayVersion, "ray-operator", kuberayCrds.folder);
+  const files = (await readdir(folder)).filter((name) => name.startsWith("ray.io_"));
+  return Promise.all(files.map(async (file) => parse(await readFile(join(folder, file), "utf8"))));
 }

@@ -38,6 +38,14 @@ const kubernetesSource = {
   },
 } as const;
 const kwok = { module: "sigs.k8s.io/kwok", version: "v0.8.0" } as const;
+/** Its module has the definitions, too. */
+export const prometheusOperator = {
+  module: "github.com/prometheus-operator/prometheus-operator",
+  version: "v0.93.1",
+  definitions: "example/prometheus-operator-crd",
+} as const;
+/** Its module has its chart, too. */
+export const kueue = { module: "sigs.k8s.io/kueue", version: "v0.19.2", chart: "charts/kueue" } as const;
 const kuberayModule = "github.com/ray-project/kuberay/ray-operator";
 
 const table = {
@@ -154,6 +162,28 @@ func main() {
   "metrics-server": {
     modules: { "sigs.k8s.io/metrics-server": "v0.9.0" },
     packages: ["sigs.k8s.io/metrics-server/cmd/metrics-server"],
+  },
+  "prometheus-operator": {
+    modules: { [prometheusOperator.module]: prometheusOperator.version },
+    packages: [`${prometheusOperator.module}/cmd/operator`],
+    replace: Object.fromEntries(
+      ["apis/monitoring", "client"].map((path) => {
+        const module = `${prometheusOperator.module}/pkg/${path}`;
+        return [module, `${module}@${prometheusOperator.version}`];
+      }),
+    ),
+  },
+  "kube-state-metrics": {
+    modules: { "k8s.io/kube-state-metrics/v2": "v2.15.0" },
+    packages: ["k8s.io/kube-state-metrics/v2"],
+  },
+  helm: {
+    modules: { "helm.sh/helm/v3": "v3.22.0" },
+    packages: ["helm.sh/helm/v3/cmd/helm"],
+  },
+  kueue: {
+    modules: { [kueue.module]: kueue.version },
+    packages: [`${kueue.module}/cmd/kueue`],
   },
   kwok: {
     modules: { [kwok.module]: kwok.version },
