@@ -9,11 +9,13 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { stringify } from "yaml";
 import { alertGroups, ruleGroups } from "../../infra/model/alerts.ts";
+import { unbuilt } from "../../tools/parts/control-plane/go.ts";
 import { pythonWith } from "../../tools/parts/python.ts";
 import { type AlertCase, alertCases } from "./cases.ts";
 import { costsOfRecordedPods } from "./costs.ts";
 import { askEveryQuery } from "./live.ts";
 import { monitoringObjects, schemaFault } from "./objects.ts";
+import { judgeScraperLabels, operatorParts } from "./prometheus-operator.ts";
 
 const namespace = "lancedb";
 
@@ -74,6 +76,14 @@ try {
   conclude("the schemas refuse a wrong one", wrong.flatMap(schemaFault).length > 0 ? "" : "they did not");
   const wrongCosts = await costsOfRecordedPods();
   conclude("verify --cost counts the pods that a real Prometheus recorded", wrongCosts.join("\n"));
+  const unbuiltParts = unbuilt(operatorParts);
+  if (unbuiltParts.length > 0) {
+    count.skipped++;
+    print(`skipped the pods of a real Prometheus operator: ${unbuiltParts.join(", ")} not built by npm run build:e2e`);
+  } else {
+    const what = "the policies admit the pods of a real Prometheus operator, as a server and as an agent";
+    conclude(what, (await judgeScraperLabels(print)).join("\n"));
+  }
   const { python, missing } = await pythonWith(
     fileURLToPath(new URL("../../runner/requirements.txt", import.meta.url)),
     print,
@@ -86,6 +96,13 @@ try {
     const asked = await askEveryQuery(python, namespace, monitors, print);
     const what = `${asked.answered} queries of alerts and dashboard have data in a real Prometheus`;
     conclude(what, asked.faults.join("\n"));
+    const missing = ["TASK_DEFINITION_EVENT", "DRIVER_JOB_LIFECYCLE_EVENT"].filter(
+      (kind) => !asked.rayEvents.has(kind),
+    );
+    conclude(
+      "Ray sends its events to the place of the collector of its history",
+      missing.length === 0 ? "" : `no ${missing.join(", ")}: only ${[...asked.rayEvents].join(", ")}`,
+    );
     for (const [reason, queries] of asked.without) print(`        ${queries} have none here: ${reason}`);
   }
 } finally {
