@@ -191,7 +191,7 @@ const sharedChildren = (levels: number): Uint8Array<ArrayBuffer> => {
 };
 
 /** Columns that all have the name of the first: gigabytes when read one by one. */
-const sharedName = (columns: number, letters: number): Uint8Array<ArrayBuffer> => {
+export const sharedName = (columns: number, letters: number): Uint8Array<ArrayBuffer> => {
   const others = wide(columns - 1).fields;
   const bytes = streamOf([], new Schema([new Field("a".repeat(letters), new Int32(), true), ...others]));
   const { flat, fields } = schemaOf(bytes);

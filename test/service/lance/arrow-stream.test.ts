@@ -4,6 +4,7 @@ import { tableFromIPC } from "apache-arrow";
 import { describe, expect, test } from "vitest";
 import { ServiceError } from "../../../service/errors.ts";
 import { outlineOf, readStreamFile, type Stream, toArrowFile } from "../../../service/lance/arrow/stream.ts";
+import { sharedName } from "../../hostile/support/arrow-bodies.ts";
 import { makeDirectory } from "../../support/directory.ts";
 import { dictionary, lz4, uncompressed, zstd } from "../writes/streams.ts";
 import { plainSchema, plainStream, streamOf } from "../writes/support.ts";
@@ -99,6 +100,10 @@ describe("a malformed stream", () => {
     for (let end = 0; end < lz4.byteLength; end++) if (refusal(lz4.subarray(0, end)) === undefined) accepted.push(end);
     // After the schema, after the batch.
     expect(accepted).toEqual([288, lz4.byteLength - 8]);
+  });
+
+  test("whose columns share one long name is refused before each gets a copy of it", () => {
+    expect(refusal(sharedName(5000, 2 ** 20))).toMatchObject({ message: /its schema are longer/ });
   });
 
   test("with any one byte changed is read or refused, and nothing else happens", () => {
