@@ -28,6 +28,8 @@ export class Cluster extends pulumi.ComponentResource {
       protect: config.protect,
       // Both describe GKE's default pool, which is removed at once.
       ignoreChanges: ["initialNodeCount", "nodeConfig"],
+      // Two clusters cannot have the same range of the control plane in one network.
+      deleteBeforeReplace: true,
       customTimeouts: { create: "45m", update: "60m", delete: "45m" },
     });
     if (installsKueue(config))
