@@ -36,7 +36,4 @@ class Provider extends StandIn {
 
 const settings = readSettings(process.env);
 const none = async () => undefined;
-const effects = { created: none, updated: none, deleted: none };
-await serve(
-  new Provider(awsCloud(settings.account), new Journal(journalPath(settings.folder, "aws")), settings, effects),
-);
+await serve(new Provider(awsCloud(settings.account), new Journal(journalPath(settings.folder, "aws")), settings, none));

@@ -7,8 +7,8 @@ import { namespace, stackName, tableService } from "../e2e/local/stack.ts";
 import { Api } from "../e2e/support/api.ts";
 import { contextName } from "../e2e/support/cluster.ts";
 import { type Engine, isPulumiInstalled, openEngine } from "../e2e/support/engine.ts";
+import { findProvider } from "../e2e/support/installed-provider.ts";
 import { readKubeconfig } from "../e2e/support/kubeconfig.ts";
-import { findKubernetesProvider } from "../e2e/support/kubernetes-provider.ts";
 import type { Report } from "../e2e/support/report.ts";
 import { type RealCluster, startRealCluster } from "./cluster/cluster.ts";
 
@@ -35,7 +35,7 @@ export const token = process.env.LAKEHEAD_TOKEN ?? randomBytes(24).toString("hex
 /** @throws MissingPart */
 export async function openSurroundings(log: (line: string) => void): Promise<Surroundings> {
   const installed = await isPulumiInstalled();
-  const kubernetesProvider = installed ? undefined : await findKubernetesProvider();
+  const kubernetesProvider = installed ? undefined : await findProvider("kubernetes");
   const charts = installed || kubernetesProvider !== undefined;
   const provider = charts
     ? `Pulumi's Kubernetes provider (${kubernetesProvider === undefined ? "as the CLI installs it" : "of PATH or the plugin folder"})`

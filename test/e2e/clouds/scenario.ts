@@ -6,7 +6,7 @@ import { diffPlans } from "../../../infra/offline-plan/diff.ts";
 import { longestPath, reversed } from "../../support/infra/critical-path.ts";
 import { runStack } from "../../support/infra/stacks.ts";
 import { type StateResource, shortMinutes, tasksOf, unavoidable } from "../../support/infra/tasks.ts";
-import type { Entry, Journal } from "../providers/journal.ts";
+import type { Entry } from "../providers/journal.ts";
 import { checkRights, clientRights } from "../support/access.ts";
 import type { Cluster } from "../support/cluster.ts";
 import type { Engine, Outcome, Stack } from "../support/engine.ts";
@@ -48,6 +48,16 @@ function timingOf(entries: readonly Entry[], after: ReadonlyMap<string, readonly
   };
 }
 
+/** The cloud behind the provider. */
+export interface CloudView {
+  /** What exists, a line each. */
+  readonly left: () => readonly string[];
+  /** Beginnings and ends of operations; none of a cloud that takes no time. */
+  readonly entries: () => readonly Entry[];
+  /** Lets an operation fail, such as `create` of a type and name; undefined: none. */
+  readonly fail: (operation: string | undefined) => void;
+}
+
 export interface Parts {
   readonly report: Report;
   readonly name: CloudStack;
@@ -55,7 +65,7 @@ export interface Parts {
   readonly engine: Engine;
   readonly cluster: Cluster;
   readonly stack: Stack;
-  readonly journal: Journal;
+  readonly cloud: CloudView;
   /** Configuration overrides of all steps. */
   readonly base: Readonly<Record<string, unknown>>;
   /** Simulated length of a minute, in milliseconds. */
@@ -218,10 +228,10 @@ export class Scenario {
   }
 
   async #protected(): Promise<string> {
-    const { stack, base, journal } = this.#parts;
+    const { stack, base, cloud } = this.#parts;
     await stack.configure({ ...base, "lakehead:protect": true });
     await stack.up();
-    const before = journal.items().length;
+    const before = cloud.left().length;
     // With its preview: without one the engine deletes unprotected resources before it stops.
     const output = await stack.run(["destroy", "--yes", "--non-interactive"]).then(
       () => "",
@@ -229,29 +239,29 @@ export class Scenario {
     );
     const refusals = output.match(/cannot be deleted/g)?.length ?? 0;
     holds(refusals > 0, output === "" ? "destroy succeeded" : `destroy failed for another reason:\n${output}`);
-    holds(journal.items().length === before, "destroy deleted resources");
+    holds(cloud.left().length === before, "destroy deleted resources");
     await stack.configure(base);
     await stack.up();
     return `${refusals} refusals`;
   }
 
   async #failing(operation: string, command: "up" | "destroy"): Promise<string> {
-    const { engine, stack, journal } = this.#parts;
-    engine.env.LAKEHEAD_E2E_FAIL = operation;
+    const { stack, cloud } = this.#parts;
+    cloud.fail(operation);
     try {
       const outcome = await stack[command]("failure");
       const isExpected = outcome.diagnostics.some(({ message }) => message.includes("InternalFailure"));
       holds(isExpected, `it failed for another reason:\n${outcome.output.slice(-2000)}`);
-      return `${journal.items().length} resources are left in the cloud`;
+      return `${cloud.left().length} resources are left in the cloud`;
     } finally {
-      delete engine.env.LAKEHEAD_E2E_FAIL;
+      cloud.fail(undefined);
     }
   }
 
   /** Requires that nothing of the stack is left, in the cloud or in the cluster, except definitions that stay. */
   async #gone(outcome: Outcome): Promise<string> {
-    const { journal, cluster } = this.#parts;
-    const left = journal.items().map(({ type, id }) => `${type} ${id}`);
+    const { cloud, cluster } = this.#parts;
+    const left = cloud.left();
     const objects = await cluster.kubectl(["get", "namespaces,nodes", "-o", "name"]);
     const unexpected = objects
       .split("\n")
@@ -266,7 +276,7 @@ export class Scenario {
   }
 
   #newEntries(): readonly Entry[] {
-    const all = this.#parts.journal.entries();
+    const all = this.#parts.cloud.entries();
     const fresh = all.slice(this.#entries);
     this.#entries = all.length;
     return fresh;
@@ -293,10 +303,11 @@ export class Scenario {
     const { milliseconds, waits } = timingOf(entries, new Map(tasks.map(({ urn, after }) => [urn, after])));
     const ideal = longestPath(tasks.filter(({ urn }) => entries.some((entry) => entry.urn === urn)));
     const [longest] = operation === "create" ? waits : [];
-    report.summarize(
-      `${name}: measured ${(milliseconds / 1000).toFixed(1)} s for the cloud's part, ${((ideal.minutes * minute) / 1000).toFixed(1)} s of it the cloud's own time` +
-        (longest === undefined ? "" : `; nothing waited more than ${longest.milliseconds} ms for the engine`),
-    );
+    if (entries.length > 0)
+      report.summarize(
+        `${name}: measured ${(milliseconds / 1000).toFixed(1)} s for the cloud's part, ${((ideal.minutes * minute) / 1000).toFixed(1)} s of it the cloud's own time` +
+          (longest === undefined ? "" : `; nothing waited more than ${longest.milliseconds} ms for the engine`),
+      );
     const ratio = path.minutes / least.minutes;
     holds(
       ratio <= allowance,

@@ -16,8 +16,9 @@ export interface CloudFacts {
   readonly cloud: "aws" | "gcp";
   /** The account of the caller's credentials: the one in the stack's file. */
   readonly account: string;
+  readonly region: string;
   readonly principal: string;
-  /** Type and name of a node group whose creation fails in the middle of an `up`. */
+  /** Type and name of a node group whose creation fails in the middle of an `up`, as the cloud's part of the suite has them. */
   readonly failing: string;
   /** Type and name of the resource whose deletion fails in the middle of a `destroy`. */
   readonly stuck: string;
@@ -52,6 +53,7 @@ export function factsOf(stack: CloudStack): CloudFacts {
     return {
       cloud: "aws",
       account: own["lakehead:account"] ?? "",
+      region: own["lakehead:region"] ?? "",
       principal: own["lakehead:deployerArn"] ?? "",
       failing: "aws:eks/nodeGroup:NodeGroup nodes-ray-worker-cpu",
       stuck: "aws:eks/cluster:Cluster cluster",
@@ -67,9 +69,10 @@ export function factsOf(stack: CloudStack): CloudFacts {
   return {
     cloud: "gcp",
     account: own["lakehead:project"] ?? "",
+    region: own["lakehead:region"] ?? "",
     principal: "",
-    failing: "gcp:container/nodePool:NodePool cpu-pool",
-    stuck: "gcp:container/cluster:Cluster cluster",
+    failing: "container.nodePools cpu-pool",
+    stuck: "container.clusters ",
     changes: [
       {
         what: "more workers, older versions kept longer",
@@ -77,6 +80,7 @@ export function factsOf(stack: CloudStack): CloudFacts {
       },
       { what: "a pool that is no longer spot", overrides: pool("cpu", { spot: false }) },
       { what: "another machine", overrides: pool("head", { machineType: "n2-standard-16" }) },
+      { what: "a larger range of nodes", overrides: changed(stack, "network", { nodeCidr: "10.42.0.0/19" }) },
       { what: "one more label", overrides: changed(stack, "tags", { owner: "e2e" }) },
     ],
   };

@@ -1,20 +1,23 @@
 /**
- * `aws-dev` and `gcp-dev` on Pulumi's real engine and a real API server, with stand-ins for the clouds: the same
- * program, from preview to destroy, with failures half-way in both directions.
+ * `aws-dev` and `gcp-dev` on Pulumi's real engine and a real API server, with a stand-in for the AWS provider and a double of
+ * Google's API behind Pulumi's own: the same program, from preview to destroy, with failures half-way in both directions.
  */
 
 import { writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { installStandIns } from "../providers/install.ts";
+import { openDiscovery } from "../google/discovery.ts";
+import { findGoogleProvider, type Google, startGoogle } from "../google/index.ts";
+import { installProvider, installStandIns } from "../providers/install.ts";
 import { Journal } from "../providers/journal.ts";
 import { journalPath, type Settings, settingsEnvironment } from "../providers/settings.ts";
+import { Api } from "../support/api.ts";
 import { type Cluster, startCluster } from "../support/cluster.ts";
 import { type Engine, openEngine } from "../support/engine.ts";
 import type { Report } from "../support/report.ts";
-import { Scenario } from "./scenario.ts";
-import { type CloudStack, factsOf, offline } from "./stacks.ts";
+import { type CloudView, Scenario } from "./scenario.ts";
+import { type CloudFacts, type CloudStack, factsOf, offline } from "./stacks.ts";
 
 /** Milliseconds that stand for a minute of a cloud's: `LAKEHEAD_E2E_MINUTE=1000` makes the figures finer. */
 const defaultMinute = 100;
@@ -22,14 +25,17 @@ const defaultMinute = 100;
 /** @throws MissingPart when a part can neither be found nor built */
 export async function runCloud(report: Report, stack: CloudStack): Promise<void> {
   const facts = factsOf(stack);
+  const provider = facts.cloud === "gcp" ? await findGoogleProvider() : undefined;
   const folder = await mkdtemp(join(tmpdir(), "lakehead-e2e-cloud-"));
+  const opened: { close(): unknown }[] = [];
   let cluster: Cluster | undefined;
-  let engine: Engine | undefined;
   try {
     cluster = await startCluster({ log: report.log });
+    opened.push(cluster);
+    const apiHost = cluster.endpoint.replace(/^https:\/\//, "");
     const settings: Settings = {
       folder,
-      apiHost: cluster.endpoint.replace(/^https:\/\//, ""),
+      apiHost,
       apiCa: join(folder, "ca.pem"),
       apiToken: cluster.token,
       account: facts.account,
@@ -37,10 +43,17 @@ export async function runCloud(report: Report, stack: CloudStack): Promise<void>
       minute: Number(process.env.LAKEHEAD_E2E_MINUTE ?? defaultMinute),
       fail: undefined,
     };
-    writeFileSync(settings.apiCa, Buffer.from(cluster.certificateAuthority, "base64"));
+    const ca = Buffer.from(cluster.certificateAuthority, "base64");
+    writeFileSync(settings.apiCa, ca);
     const plugins = join(folder, "bin");
     installStandIns(plugins);
-    engine = await openEngine({
+    const google = provider === undefined ? undefined : await openGoogle(report, settings, facts, ca);
+    if (provider !== undefined && google !== undefined) {
+      opened.push(google);
+      installProvider(plugins, provider.path, google.env);
+      report.summarize(`${stack}: ${provider.label}`);
+    }
+    const engine = await openEngine({
       log: report.log,
       plugins: [plugins],
       env: {
@@ -50,6 +63,7 @@ export async function runCloud(report: Report, stack: CloudStack): Promise<void>
         NODE_EXTRA_CA_CERTS: settings.apiCa,
       },
     });
+    opened.push(engine);
     const base = await offline(stack);
     const scenario = new Scenario({
       report,
@@ -59,16 +73,57 @@ export async function runCloud(report: Report, stack: CloudStack): Promise<void>
       cluster,
       base,
       stack: await engine.stack(stack, { overrides: base }),
-      journal: new Journal(journalPath(folder, facts.cloud)),
+      cloud: google === undefined ? journalView(engine, folder) : googleView(google),
       minute: settings.minute,
     });
     await scenario.run();
+    if (google !== undefined) report.summarize(`${stack}: ${accountOf(google)}`);
   } catch (error) {
     if (cluster !== undefined) report.log(cluster.lastWords.split("\n").slice(-40).join("\n"));
     throw error;
   } finally {
-    await engine?.close();
-    await cluster?.close();
+    for (const one of opened.reverse()) await one.close();
     await rm(folder, { recursive: true, force: true });
   }
 }
+
+const openGoogle = async ({ log }: Report, settings: Settings, { account, region }: CloudFacts, ca: Buffer) =>
+  startGoogle({
+    discovery: await openDiscovery(log),
+    folder: settings.folder,
+    project: account,
+    region,
+    apiServer: { host: settings.apiHost, ca: ca.toString("base64") },
+    apiDelay: 0,
+    nodes: new Api({
+      server: new URL(`https://${settings.apiHost}`),
+      ca: ca.toString("utf8"),
+      cert: undefined,
+      key: undefined,
+      token: async () => settings.apiToken,
+    }),
+  });
+
+function journalView(engine: Engine, folder: string): CloudView {
+  const journal = new Journal(journalPath(folder, "aws"));
+  return {
+    left: () => journal.items().map(({ type, id }) => `${type} ${id}`),
+    entries: () => journal.entries(),
+    fail: (operation) => {
+      if (operation === undefined) delete engine.env.LAKEHEAD_E2E_FAIL;
+      else engine.env.LAKEHEAD_E2E_FAIL = operation;
+    },
+  };
+}
+
+const googleView = ({ cloud }: Google): CloudView => ({
+  left: () => cloud.left,
+  entries: () => [],
+  fail: (operation) => {
+    cloud.failing = operation;
+  },
+});
+
+const accountOf = ({ cloud, strangers }: Google): string =>
+  `${[...cloud.calls.values()].reduce((sum, one) => sum + one, 0)} requests to ${cloud.calls.size} methods of Google's documents` +
+  (strangers.size === 0 ? "" : `; requests to ${[...strangers].join(", ")} were refused`);

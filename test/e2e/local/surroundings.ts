@@ -5,7 +5,7 @@ import { nodeLabels, nodeTaints } from "../../../infra/model/roles.ts";
 import { MissingPart } from "../../../tools/parts/control-plane/go.ts";
 import { contextName, startCluster } from "../support/cluster.ts";
 import { isPulumiInstalled, openEngine } from "../support/engine.ts";
-import { findKubernetesProvider } from "../support/kubernetes-provider.ts";
+import { findProvider } from "../support/installed-provider.ts";
 import type { NodeSpec } from "../support/nodes.ts";
 import { operatorChart } from "../support/operator-chart.ts";
 import type { Report } from "../support/report.ts";
@@ -66,7 +66,7 @@ export async function openSurroundings(report: Report): Promise<Surroundings> {
   const installed = await isPulumiInstalled();
   const cluster = await startCluster({ log, nodes });
   try {
-    const kubernetesProvider = installed ? undefined : await findKubernetesProvider();
+    const kubernetesProvider = installed ? undefined : await findProvider("kubernetes");
     const { api, kubeconfig } = cluster;
     const engine = await openEngine({ log, installed, kubernetesProvider, env: { KUBECONFIG: kubeconfig } });
     const provider =

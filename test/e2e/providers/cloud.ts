@@ -25,7 +25,7 @@ export type UpdateRefusal = (item: Item, inputs: Wire, world: World) => string |
 
 export interface Cloud {
   /** Package of the SDK, whose name after the slash is the provider's. */
-  readonly sdk: "@pulumi/aws" | "@pulumi/gcp" | "@pulumi/docker-build";
+  readonly sdk: "@pulumi/aws" | "@pulumi/docker-build";
   readonly references: Readonly<Record<string, readonly Reference[]>>;
   readonly refusals: Readonly<Record<string, readonly Refusal[]>>;
   readonly refusedUpdates: Readonly<Record<string, readonly UpdateRefusal[]>>;

@@ -1,16 +1,15 @@
-/** `node main.ts aws|gcp|docker-build`: the plugin process that the engine starts. */
+/** `node main.ts aws|docker-build`: the plugin process that the engine starts. */
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Api } from "../support/api.ts";
 import { awsCloud } from "./aws.ts";
 import { type Cloud, type Refusal, valuesAt } from "./cloud.ts";
-import { gcpCloud } from "./gcp.ts";
 import { Journal } from "./journal.ts";
-import { joinNode, leaveNode, nodesOf } from "./nodes.ts";
+import { followNodes } from "./nodes.ts";
 import { StandIn } from "./provider.ts";
 import { serve } from "./server.ts";
-import { journalPath, noApiServer, type ProviderName, providerNames, readSettings, type Settings } from "./settings.ts";
+import { journalPath, type ProviderName, providerNames, readSettings, type Settings } from "./settings.ts";
 
 /** What the provider of images refuses. Nothing is built. */
 
@@ -47,7 +46,6 @@ const imageBuilder = (): Cloud => ({
 
 const clouds: Readonly<Record<ProviderName, (settings: Settings) => Cloud>> = {
   aws: ({ account }) => awsCloud(account),
-  gcp: gcpCloud,
   "docker-build": imageBuilder,
 };
 const kind = providerNames.find((name) => name === process.argv[2]);
@@ -62,19 +60,4 @@ const api = new Api({
   key: undefined,
   token: async () => settings.apiToken,
 });
-const standIn = new StandIn(cloud, journal, settings, {
-  created: async ({ type, inputs, id }) => {
-    if (settings.apiHost === noApiServer) return;
-    for (const node of nodesOf(type, inputs, id)) await joinNode(api, node);
-  },
-  // A group is made as large as the update says, whatever runs there.
-  updated: async ({ type, inputs: before, id }, inputs) => {
-    const [had, has] = [nodesOf(type, before, id), nodesOf(type, inputs, id)];
-    for (const node of has.slice(had.length)) await joinNode(api, node);
-    for (const node of had.slice(has.length)) await leaveNode(api, node);
-  },
-  deleted: async ({ type, inputs, id }) => {
-    for (const node of nodesOf(type, inputs, id)) await leaveNode(api, node);
-  },
-});
-await serve(standIn);
+await serve(new StandIn(cloud, journal, settings, (before, after) => followNodes(api, before, after)));

@@ -7,12 +7,15 @@ import type { Wire } from "../../../infra/offline-plan/recorder.ts";
 import type { Api } from "../support/api.ts";
 import { type NodeSpec, nodeObject } from "../support/nodes.ts";
 import { record, text, valuesAt } from "./cloud.ts";
+import type { Item } from "./journal.ts";
 
 const effects: Readonly<Record<string, string>> = {
   NO_SCHEDULE: "NoSchedule",
   PREFER_NO_SCHEDULE: "PreferNoSchedule",
   NO_EXECUTE: "NoExecute",
 };
+
+export type Group = Pick<Item, "type" | "inputs" | "id">;
 
 interface Shape {
   readonly catalogue: MachineCatalogue;
@@ -22,8 +25,7 @@ interface Shape {
   readonly gpus: unknown;
 }
 
-function shapeOf(type: string, inputs: Wire): Shape | undefined {
-  const config = record(inputs.nodeConfig);
+function shapeOf({ type, inputs }: Group): Shape | undefined {
   if (type === "aws:eks/nodeGroup:NodeGroup")
     return {
       catalogue: awsMachines,
@@ -32,8 +34,10 @@ function shapeOf(type: string, inputs: Wire): Shape | undefined {
       desired: valuesAt(inputs, "scalingConfig.desiredSize")[0],
       gpus: undefined,
     };
-  if (type !== "gcp:container/nodePool:NodePool") return undefined;
-  const gpus = valuesAt(config, "guestAccelerators.count")[0];
+  // As GKE's REST API has it.
+  if (type !== "container.nodePools") return undefined;
+  const config = record(inputs.config);
+  const gpus = valuesAt(config, "accelerators.acceleratorCount")[0];
   return { catalogue: gcpMachines, machine: config.machineType, from: config, desired: inputs.initialNodeCount, gpus };
 }
 
@@ -41,9 +45,9 @@ function shapeOf(type: string, inputs: Wire): Shape | undefined {
  * At least one: no autoscaler runs behind a stand-in, so that the node which it would add for the first pod is there
  * from the start.
  */
-export function nodesOf(type: string, inputs: Wire, id: string): NodeSpec[] {
-  const shape = shapeOf(type, inputs);
-  if (shape === undefined) return [];
+function nodesOf({ type, inputs, id }: Group): NodeSpec[] {
+  const shape = shapeOf({ type, inputs, id });
+  if (shape?.machine === undefined) return [];
   const machine = shape.catalogue.find(text(shape.machine));
   if (machine === undefined) throw new Error(`the size of ${String(shape.machine)} is not known`);
   const size = shape.catalogue.allocatable({ ...machine, gpus: Number(shape.gpus ?? machine.gpus) });
@@ -65,7 +69,7 @@ export function nodesOf(type: string, inputs: Wire, id: string): NodeSpec[] {
 
 const fieldManager = "lakehead-e2e-cloud";
 
-export async function joinNode(api: Api, spec: NodeSpec): Promise<void> {
+async function joinNode(api: Api, spec: NodeSpec): Promise<void> {
   const node = nodeObject(spec);
   await api.apply(node, { fieldManager });
   const path = `${await api.path(node)}/status?fieldManager=${fieldManager}&force=true`;
@@ -73,11 +77,18 @@ export async function joinNode(api: Api, spec: NodeSpec): Promise<void> {
 }
 
 /** What runs on the node goes with it, as when its machine ends. */
-export async function leaveNode(api: Api, { name }: NodeSpec): Promise<void> {
+async function leaveNode(api: Api, { name }: NodeSpec): Promise<void> {
   const { items } = await api.ask<{ items: { metadata: { name: string; namespace: string } }[] }>(
     "GET",
     `/api/v1/pods?fieldSelector=spec.nodeName%3D${name}`,
   );
   for (const { metadata } of items) await api.remove({ apiVersion: "v1", kind: "Pod", metadata }, "Background");
   await api.remove({ apiVersion: "v1", kind: "Node", metadata: { name } }, "Background");
+}
+
+/** Lets nodes join and leave as a group or pool is created, changed and deleted. */
+export async function followNodes(api: Api, before: Group | undefined, after: Group | undefined): Promise<void> {
+  const [had = [], has = []] = [before, after].map((group) => (group === undefined ? [] : nodesOf(group)));
+  for (const node of has.slice(had.length)) await joinNode(api, node);
+  for (const node of had.slice(has.length)) await leaveNode(api, node);
 }

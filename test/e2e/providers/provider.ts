@@ -11,6 +11,7 @@ import { fabricate } from "../../support/infra/fabricate.ts";
 import { forcesReplacement } from "../../support/infra/forced-replacements.ts";
 import { type Cloud, names, record, valuesAt, World } from "./cloud.ts";
 import type { Item, Journal, Operation } from "./journal.ts";
+import type { Group } from "./nodes.ts";
 import { Sdk } from "./schema.ts";
 import type { Settings } from "./settings.ts";
 
@@ -28,12 +29,8 @@ export interface Difference {
   readonly deleteBeforeReplace: boolean;
 }
 
-/** Side effects of operations on resources, outside of the journal. */
-export interface Effects {
-  readonly created: (item: Pick<Item, "type" | "id" | "inputs">) => Promise<void>;
-  readonly updated: (before: Item, inputs: Wire) => Promise<void>;
-  readonly deleted: (item: Pick<Item, "type" | "id" | "inputs">) => Promise<void>;
-}
+/** Side effects of operations on resources, outside of the journal: what existed before, and what exists then. */
+type Changed = (before: Group | undefined, after: Group | undefined) => Promise<void>;
 
 /** Properties with which the program names a resource. Two resources of one name cannot exist at a time. */
 const chosenNames = ["name", "bucket", "accountId", "addonName"];
@@ -43,17 +40,17 @@ export class StandIn {
   readonly #cloud: Cloud;
   readonly #journal: Journal;
   readonly #settings: Settings;
-  readonly #effects: Effects;
+  readonly #changed: Changed;
   #configuration: Wire = {};
   /** Ids of creations that have begun: the journal has an id only when its creation is done. */
   readonly #given = new Set<string>();
 
-  constructor(cloud: Cloud, journal: Journal, settings: Settings, effects: Effects) {
+  constructor(cloud: Cloud, journal: Journal, settings: Settings, changed: Changed) {
     this.sdk = new Sdk(cloud.sdk);
     this.#cloud = cloud;
     this.#journal = journal;
     this.#settings = settings;
-    this.#effects = effects;
+    this.#changed = changed;
   }
 
   /** @throws CloudError when the credentials do not fit the configuration. */
@@ -126,7 +123,7 @@ export class StandIn {
         ...inputs,
         ...made.outputs,
         ...this.#inherited(type, inputs),
-        ...this.#endpoint(type, made.outputs),
+        ...this.#endpoint(type),
       };
       // Parts of one bucket or role have no name, so their id contains the name of the resource.
       const key = `${type} ${made.id}`;
@@ -186,22 +183,14 @@ export class StandIn {
   }
 
   /** Makes every cluster lead to the API server that the suite runs. */
-  #endpoint(type: string, outputs: Wire): Wire {
+  #endpoint(type: string): Wire {
     const { apiHost, apiCa } = this.#settings;
-    const data = () => readFileSync(apiCa).toString("base64");
-    if (type === "aws:eks/cluster:Cluster")
-      return {
-        endpoint: `https://${apiHost}`,
-        certificateAuthority: { data: data() },
-        certificateAuthorities: [{ data: data() }],
-      };
-    if (type !== "gcp:container/cluster:Cluster") return {};
-    const control = record(outputs.controlPlaneEndpointsConfig);
-    const dnsEndpointConfig = { ...record(control.dnsEndpointConfig), endpoint: apiHost };
+    if (type !== "aws:eks/cluster:Cluster") return {};
+    const data = readFileSync(apiCa).toString("base64");
     return {
-      endpoint: apiHost,
-      masterAuth: { ...record(outputs.masterAuth), clusterCaCertificate: data() },
-      controlPlaneEndpointsConfig: { ...control, dnsEndpointConfig },
+      endpoint: `https://${apiHost}`,
+      certificateAuthority: { data },
+      certificateAuthorities: [{ data }],
     };
   }
 
@@ -228,9 +217,10 @@ export class StandIn {
       if (this.#settings.fail === `${operation} ${type} ${nameOf(urn)}`)
         throw new CloudError(`InternalFailure: the e2e suite lets the ${operation} of ${nameOf(urn)} fail`);
       const { id, outputs } = done;
-      if (operation === "create") await this.#effects.created({ type, id, inputs });
-      if (operation === "update") await this.#effects.updated(this.#existing(type, id), inputs);
-      if (operation === "delete") await this.#effects.deleted({ type, id, inputs });
+      await this.#changed(
+        operation === "create" ? undefined : this.read(type, id),
+        operation === "delete" ? undefined : { type, id, inputs },
+      );
       this.#journal.append({ operation, phase: "done", type, urn, id, inputs, outputs });
       return done;
     } catch (error) {

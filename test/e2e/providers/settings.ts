@@ -11,7 +11,7 @@ export interface Settings {
   readonly apiCa: string;
   /** Bearer token of the deployer. */
   readonly apiToken: string;
-  /** The AWS account or Google project of the caller's credentials. */
+  /** The AWS account of the caller's credentials. */
   readonly account: string;
   /** The caller's principal. AWS admits it to a cluster only by an access entry. */
   readonly principal: string;
@@ -19,12 +19,7 @@ export interface Settings {
   readonly minute: number;
   /** The operation that fails, as `<operation> <type> <resource name>`, such as `create aws:eks/nodeGroup:NodeGroup nodes-system`. */
   readonly fail: string | undefined;
-  /** Milliseconds for which Google refuses requests to an API that was enabled; default 0. */
-  readonly apiDelay?: number;
 }
-
-/** As `apiHost`, for suites that have none. */
-export const noApiServer = "none.invalid";
 
 const names = {
   folder: "LAKEHEAD_E2E_CLOUD",
@@ -35,7 +30,6 @@ const names = {
   principal: "LAKEHEAD_E2E_PRINCIPAL",
   minute: "LAKEHEAD_E2E_MINUTE",
   fail: "LAKEHEAD_E2E_FAIL",
-  apiDelay: "LAKEHEAD_E2E_API_DELAY",
 } as const satisfies Record<keyof Settings, string>;
 
 /** @throws Error that names a variable which must be set and is not. */
@@ -54,7 +48,6 @@ export function readSettings(environment: NodeJS.ProcessEnv): Settings {
     principal: environment[names.principal] ?? "",
     minute: Number(environment[names.minute] ?? "0"),
     fail: environment[names.fail],
-    apiDelay: Number(environment[names.apiDelay] ?? "0"),
   };
 }
 
@@ -66,7 +59,7 @@ export function settingsEnvironment(settings: Settings): Record<string, string> 
   );
 }
 
-export const providerNames = ["aws", "gcp", "docker-build"] as const;
+export const providerNames = ["aws", "docker-build"] as const;
 export type ProviderName = (typeof providerNames)[number];
 
 export const journalPath = (folder: string, provider: ProviderName): string => join(folder, `${provider}.jsonl`);

@@ -7,8 +7,8 @@ import { journalPath, readSettings } from "./settings.ts";
 const [kind, ...args] = process.argv.slice(2);
 const settings = readSettings(process.env);
 try {
-  const items = (provider: "aws" | "gcp") => new Journal(journalPath(settings.folder, provider)).items();
-  console.log(kind === "aws" ? eksToken(args, items("aws"), settings) : gkeToken(items("gcp"), settings));
+  const items = () => new Journal(journalPath(settings.folder, "aws")).items();
+  console.log(kind === "aws" ? eksToken(args, items(), settings) : gkeToken(settings));
 } catch (error) {
   if (!(error instanceof Denied)) throw error;
   console.error(error.message);

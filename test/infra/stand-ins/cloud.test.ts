@@ -9,7 +9,7 @@ import { Journal } from "../../e2e/providers/journal.ts";
 import { StandIn } from "../../e2e/providers/provider.ts";
 
 const cloud: Cloud = {
-  sdk: "@pulumi/gcp",
+  sdk: "@pulumi/aws",
   references: {},
   refusals: {},
   refusedUpdates: {},
@@ -34,15 +34,15 @@ test("gives resources without a name different ids, also when they are created a
       fail: undefined,
     };
     const journal = new Journal(join(folder, "journal"));
-    const standIn = new StandIn(cloud, journal, settings, { created: nothing, updated: nothing, deleted: nothing });
-    const type = "gcp:storage/managedFolderIamMember:ManagedFolderIamMember";
+    const standIn = new StandIn(cloud, journal, settings, nothing);
+    const type = "aws:s3/bucketPolicy:BucketPolicy";
     const members = ["first", "second", "third"];
     await Promise.all(
       members.map((member) =>
-        standIn.create(type, `urn:pulumi:a::b::${type}::${member}`, { bucket: "tables", member }),
+        standIn.create(type, `urn:pulumi:a::b::${type}::${member}`, { bucket: "tables", policy: member }),
       ),
     );
-    expect(journal.items().map(({ inputs }) => inputs.member)).toEqual(members);
+    expect(journal.items().map(({ inputs }) => inputs.policy)).toEqual(members);
   } finally {
     rmSync(folder, { recursive: true });
   }
