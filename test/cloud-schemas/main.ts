@@ -23,6 +23,7 @@ import {
   runStack,
   servingFunctions,
 } from "../support/infra/stacks.ts";
+import { judgeCharts } from "./charts.ts";
 import { type Template, toTemplate } from "./cloudformation.ts";
 import { factsScript, judgeMachines, judgePlaces } from "./facts.ts";
 import { type Discovery, judgeGoogle } from "./google.ts";
@@ -302,6 +303,25 @@ if ("missing" in waits) {
   count.skipped++;
   print(`skipped: paths that the Kubernetes provider waits for: ${waits.missing}`);
 } else for (const { what, faults } of waits.findings) conclude(what, faults);
+const everyChart = await Promise.all([
+  runStack("aws-prod", "update"),
+  runStack("gcp-prod", "update"),
+  runStack("local", "update", {
+    "lakehead:monitoring": { mode: "stack", openCost: { enabled: true } },
+    "lakehead:nodes": {
+      head: { cpus: 4, memory: "8Gi" },
+      cpu: { cpus: 4, memory: "8Gi" },
+      gpu: { cpus: 16, memory: "64Gi", gpus: 1 },
+    },
+    "lakehead:quota": { cpus: 64, memory: "256Gi", queue: { mode: "install" } },
+  }),
+]);
+for (const judged of await judgeCharts(everyChart, print)) {
+  if ("skipped" in judged) {
+    count.skipped++;
+    print(`skipped: ${judged.skipped}`);
+  } else conclude(judged.what, judged.faults);
+}
 const postures: Record<string, Posture> = {};
 for (const stack of exampleStacks) {
   // On a volume, as in `local`, there are no Functions.
