@@ -13,6 +13,8 @@ from lance import LanceOperation
 COMPLETE = -1
 # Of a transaction: whether a version is the commit of an upload.
 PROPERTY = "lakehead.upload"
+# What is read once is not kept: with the defaults, the pieces stay in the cache of metadata.
+NO_CACHE = {"metadata_cache_size_bytes": 2**20, "index_cache_size_bytes": 2**20}
 
 
 class Pieces(io.RawIOBase):
@@ -84,7 +86,7 @@ class Upload:
         version = self._committed(table)
         if version is not None:
             return {"published_version": version, "rows_written": self._rows(version)}
-        parts = lance.dataset(self._parts, storage_options=self._storage)
+        parts = lance.dataset(self._parts, storage_options=self._storage, **NO_CACHE)
         waiting = parts_of(parts)
         whole = sum(size for size, _ in waiting)
         done = {"bytes": 0, "rows": 0}

@@ -127,6 +127,14 @@ describe("the table service's environment", () => {
     expect(Object.values(data).every((value) => value !== "")).toBe(true);
   });
 
+  test("names the largest upload that a runner commits, where Functions run", () => {
+    const database = { uri: "/data", storageOptions: undefined };
+    const of = (enabled: boolean) =>
+      configMapData({ ...settings, functions: { enabled, uploadGigabytes: 20 } }, database);
+    expect(of(true)[environment.maxLargeUploadBytes]).toBe("20000000000");
+    expect(of(false)).not.toHaveProperty(environment.maxLargeUploadBytes);
+  });
+
   test("turns the console on, with its client id at the issuer, only where the stack says so", () => {
     const auth = { apiKey: true, consoleClientId: "console" };
     const database = { uri: "/data", storageOptions: undefined };
