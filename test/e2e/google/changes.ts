@@ -47,6 +47,8 @@ function poolAfter(before: Fields, request: Fields): Fields {
     const [inner] = ["labels", "taints", "tags"].filter((key) => record(value)[key] !== undefined);
     if (name === "nodeVersion") pool.version = value;
     else if (ofPool.has(name)) pool[name] = value;
+    // Of 64 bits in the request, of 32 in a pool.
+    else if (name === "diskSizeGb") config[name] = Number(value);
     else if (!ofRequest.has(name)) config[name] = inner === undefined ? value : record(value)[inner];
   }
   return { ...pool, config };

@@ -209,7 +209,7 @@ export class Discovery {
       this.#judge(doc, doc.schemas[schema.$ref] ?? {}, value, path, method, found);
       return;
     }
-    if (!fits(schema, value)) {
+    if (!fits(schema, value, method === "")) {
       found.push(`Invalid value at '${path}' (${schema.format ?? schema.type ?? ""}): ${JSON.stringify(value)}`);
       return;
     }
@@ -246,13 +246,16 @@ export class Discovery {
   }
 }
 
-/** Whether a value has the type of its schema. Numbers may be text, which is how JSON carries those of 64 bits. */
-function fits({ type, format = "" }: Schema, value: unknown): boolean {
+/**
+ * Whether a value has the type of its schema. JSON carries numbers of 64 bits as text; Google takes others so too, and does
+ * not answer so.
+ */
+function fits({ type, format = "" }: Schema, value: unknown, isAnswer: boolean): boolean {
   const isNumber = typeof value === "number" || (typeof value === "string" && /^-?\d+(\.\d+)?$/.test(value));
   if (type === "array") return Array.isArray(value);
   if (type === "object") return typeof value === "object" && !Array.isArray(value);
   if (type === "boolean") return typeof value === "boolean";
-  if (type === "integer" || type === "number") return isNumber;
+  if (type === "integer" || type === "number") return isAnswer ? typeof value === "number" : isNumber;
   if (type === "string") return /^u?int64$/.test(format) ? isNumber : typeof value === "string";
   return true;
 }
