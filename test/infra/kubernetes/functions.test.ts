@@ -150,7 +150,14 @@ describe("Functions", () => {
       LAKEHEAD_FUNCTIONS_WORKERS: "8",
       LAKEHEAD_FUNCTIONS_PACKAGES: `pylance==${client.pylance} pyarrow==${client.pyarrow}`,
     });
-    expect(Object.keys(program).toSorted()).toEqual(["answers.py", "column.py", "jobs.py", "main.py", "worker.py"]);
+    expect(Object.keys(program).toSorted()).toEqual([
+      "answers.py",
+      "column.py",
+      "jobs.py",
+      "main.py",
+      "upload.py",
+      "worker.py",
+    ]);
     const [secret] = named("Secret", "functions-runner");
     expect(Object.keys(secret?.body.stringData)).toEqual([environment.storageOptions]);
     expect(JSON.stringify(maps)).not.toContain("very-secret");
