@@ -11,9 +11,6 @@ import uuid
 import lance
 import pyarrow as pa
 
-# What a runner does.
-REFRESH = "refresh_function"
-COMMIT = "commit_upload"
 EVENTS = 10_000
 ATTEMPTS = 8
 
@@ -82,14 +79,14 @@ class Jobs:
     def _held(self, job):
         return f"id = {quoted(job['id'])} AND state = 'IN_PROGRESS' AND runner = {quoted(self.runner)}"
 
-    def take(self):
-        """The oldest job that nobody runs, or None. Of runners that take one at once, one gets it."""
+    def take(self, types):
+        """The oldest job of these types that nobody runs, or None. Of runners that take one at once, one gets it."""
         try:
             table = self._table("jobs")
         except ValueError:
             return None
         waiting = (
-            f"type IN ({quoted(REFRESH)}, {quoted(COMMIT)}) AND state = 'IN_PROGRESS' AND wish = 'run'"
+            f"type IN ({', '.join(map(quoted, types))}) AND state = 'IN_PROGRESS' AND wish = 'run'"
             f" AND (runner = '' OR heartbeat < {now() - self._lease})"
         )
         rows = table.to_table(filter=waiting).to_pylist()

@@ -1,4 +1,4 @@
-"""Fills columns by Functions: takes jobs from the database, and runs their code in the workers of a Ray cluster.
+"""Takes jobs from the database: fills columns by Functions, whose code runs in the workers of a Ray cluster, and commits uploads.
 
 A job is taken by a lease in the service's own table of jobs, so it needs no address of the service, and any number of
 runners may run. What a runner has committed stays when it ends: the next one goes on from there.
@@ -18,7 +18,7 @@ os.environ.setdefault("RAY_CLIENT_RECONNECT_GRACE_PERIOD", "5")
 import answers
 import ray
 from column import Column, Failed
-from jobs import COMMIT, Jobs, Stopped
+from jobs import Jobs, Stopped
 from upload import Upload
 
 DATABASE = os.environ["LAKEHEAD_DATABASE"].rstrip("/")
@@ -48,14 +48,28 @@ def wait_for_lease(jobs, job, stop):
             raise Stopped
 
 
-def source_of(jobs, function):
-    wanted = function["runtime"]["python_version"]
+def refresh(jobs, job, stop, event, progress):
+    """Fills a column by a Function."""
+    spec = job["spec"]
+    wanted = spec["function"]["runtime"]["python_version"]
     if wanted != PYTHON:
         raise Failed("prepare", f"the Function needs Python {wanted}, and the cluster has {PYTHON}", False)
-    source = jobs.source(function["artifact"]["digest"])
+    source = jobs.source(spec["function"]["artifact"]["digest"])
     if source is None:
         raise Failed("prepare", "the source of the Function is no longer kept: register it again", False)
-    return source
+    branch = spec.get("branch")
+    uri = f"{DATABASE}/{spec['directory']}" + (f"/tree/{branch}" if branch else "")
+    column = Column(uri, STORAGE, WORKER_STORAGE, spec, source, WORKERS, PACKAGES)
+    return column.fill(stop, event, partial(jobs.row_errors, job), progress)
+
+
+def commit(jobs, job, stop, event, progress):
+    """Commits an upload in parts."""
+    return Upload(jobs.home, DATABASE, STORAGE, job["spec"]).commit(stop, event, progress)
+
+
+# By the type of the job.
+WORK = {"refresh_function": refresh, "commit_upload": commit}
 
 
 def perform(jobs, job, stopping):
@@ -93,19 +107,9 @@ def perform(jobs, job, stopping):
     thread.start()
     say("a job was taken", job=job["id"], table=job["table"])
     try:
-        if job["type"] != COMMIT:
-            source = source_of(jobs, job["spec"]["function"])
         wait_for_lease(jobs, job, stop)
         leased.set()
-        event = partial(jobs.event, job)
-        if job["type"] == COMMIT:
-            upload = Upload(jobs.home, DATABASE, STORAGE, job["spec"])
-            result = upload.commit(stop, event, progress.update)
-        else:
-            branch = job["spec"].get("branch")
-            uri = f"{DATABASE}/{job['spec']['directory']}" + (f"/tree/{branch}" if branch else "")
-            column = Column(uri, STORAGE, WORKER_STORAGE, job["spec"], source, WORKERS, PACKAGES)
-            result = column.fill(stop, event, partial(jobs.row_errors, job), progress.update)
+        result = WORK[job["type"]](jobs, job, stop, partial(jobs.event, job), progress.update)
         outcome = ("DONE", {"result": result})
     except Stopped:
         outcome = None
@@ -166,7 +170,7 @@ def main():
     say("waiting for jobs", runner=jobs.runner, python=PYTHON)
     while not stopping.is_set():
         try:
-            job = jobs.take()
+            job = jobs.take(tuple(WORK))
         except Exception as error:
             say("jobs could not be read", reason=str(error)[:300])
             job = None

@@ -52,57 +52,61 @@ def parts_of(parts):
     return [(row["bytes"], [number for _, number in sorted(pieces[row["attempt"]])]) for row in newest.values()]
 
 
+def opened(parts, rows):
+    return pa.ipc.open_stream(io.BufferedReader(Pieces(parts, rows), 2**20))
+
+
 class Upload:
     def __init__(self, home, database, storage_options, spec):
         self._uri = f"{database}/{spec['directory']}"
         self._parts = f"{home}/parts-{spec['upload']}.lance"
         self._storage = storage_options
         self._spec = spec
+        self._appends = spec["mode"] == "append"
 
-    def _open(self):
-        return lance.dataset(self._uri, storage_options=self._storage)
+    def _open(self, version=None):
+        return lance.dataset(self._uri, version=version, storage_options=self._storage)
 
-    def _committed(self, table):
-        """The version that is the commit of this upload, if an attempt before this one got so far."""
-        for version in range(table.version, int(self._spec["before"]), -1):
+    def _committed(self, table, since):
+        """The version after `since` that is the commit of this upload, or None."""
+        for version in range(table.version, since, -1):
             try:
                 transaction = table.read_transaction(version)
             except (OSError, RuntimeError, ValueError):
                 transaction = None
             if transaction is None:
-                unknown = "a version since the upload began is removed, so nobody knows whether it was the commit"
+                unknown = "a version since the upload began cannot be read, so it is unknown whether it was the commit"
                 raise Failed("outcome", unknown, False)
             if transaction.transaction_properties.get(PROPERTY) == self._spec["upload"]:
                 return version
         return None
 
-    def _refuse_filled(self, table, schema):
+    def _verify(self, table, schema):
+        """@raises Failed for rows that the table does not take"""
         for field in table.schema:
             if field.name in schema.names and KEY in (field.metadata or {}):
                 raise Failed("rows", f"the column {json.dumps(field.name)} is filled by a Function: leave it out", False)
+        try:
+            lance.fragment.write_fragments(schema.empty_table(), table, storage_options=self._storage)
+        except OSError as error:
+            if "different schema" not in str(error):
+                raise
+            raise Failed("rows", "the rows do not have the columns of the table, or other types", False) from error
 
     def commit(self, stop, event, progress):
         table = self._open()
-        version = self._committed(table)
+        version = self._committed(table, int(self._spec["before"]))
         if version is not None:
             return {"published_version": version, "rows_written": self._rows(version)}
         parts = lance.dataset(self._parts, storage_options=self._storage, **NO_CACHE)
         waiting = parts_of(parts)
         whole = sum(size for size, _ in waiting)
         done = {"bytes": 0, "rows": 0}
+        invalid = []
 
-        def opened(part):
-            return pa.ipc.open_stream(io.BufferedReader(Pieces(parts, part[1]), 2**20))
-
-        first = opened(waiting[0])
-        schema = first.schema
-        append = self._spec["mode"] == "append"
-        if append:
-            self._refuse_filled(table, schema)
-
-        def batches():
-            for part in waiting:
-                reader = first if part is waiting[0] else opened(part)
+        def batches(schema):
+            for size, rows in waiting:
+                reader = opened(parts, rows)
                 if not reader.schema.equals(schema):
                     raise pa.ArrowInvalid("the parts have different schemas")
                 for batch in reader:
@@ -112,31 +116,42 @@ class Upload:
                     done["rows"] += batch.num_rows
                     progress({"rows_done": done["rows"], "bytes_done": done["bytes"], "bytes_total": whole})
                     yield batch
-                done["bytes"] += part[0]
+                done["bytes"] += size
+
+        def noted(rows):
+            # The writer reports every error of its input alike.
+            try:
+                yield from rows
+            except pa.ArrowInvalid as error:
+                invalid.append(error)
+                raise
 
         event(state="claim", entity=self._spec["upload"], message=f"{len(waiting)} parts, {whole / 1e6:.0f} MB")
-        reader = pa.RecordBatchReader.from_batches(schema, batches())
         try:
+            schema = opened(parts, waiting[0][1]).schema
+            if self._appends:
+                self._verify(table, schema)
+            reader = pa.RecordBatchReader.from_batches(schema, noted(batches(schema)))
             fragments = lance.fragment.write_fragments(
                 reader, table, mode=self._spec["mode"], storage_options=self._storage
             )
-        except Exception as error:
+        except (OSError, pa.ArrowInvalid) as error:
             if stop.is_set():
                 raise Stopped from error
-            # Its text may be native. What the store failed at is tried again.
-            if any(word in str(error) for word in ("schema", "Arrow", "Schema", "Invalid")):
-                raise Failed("rows", "the rows do not fit the table, or are no valid Arrow data", False) from error
+            if invalid or isinstance(error, pa.ArrowInvalid):
+                raise Failed("rows", "the parts are no valid Arrow data, or have different schemas", False) from error
             raise
+        # A runner that had lost the job may have committed meanwhile.
+        version = self._committed(self._open(), table.version)
         if stop.is_set():
             raise Stopped
-        version = self._publish(table, schema, fragments)
+        version = version or self._publish(table, schema, fragments)
         event(state="claim_complete", entity=self._spec["upload"], rows=done["rows"])
         return {"published_version": version, "rows_written": done["rows"]}
 
     def _publish(self, table, schema, fragments):
         """Appends of others do not conflict."""
-        append = self._spec["mode"] == "append"
-        operation = LanceOperation.Append(fragments) if append else LanceOperation.Overwrite(schema, fragments)
+        operation = LanceOperation.Append(fragments) if self._appends else LanceOperation.Overwrite(schema, fragments)
         transaction = lance.Transaction(
             read_version=table.version,
             operation=operation,
@@ -145,7 +160,5 @@ class Upload:
         return lance.LanceDataset.commit(self._uri, transaction, storage_options=self._storage).version
 
     def _rows(self, version):
-        now = lance.dataset(self._uri, version=version, storage_options=self._storage).count_rows()
-        if self._spec["mode"] == "overwrite":
-            return now
-        return now - lance.dataset(self._uri, version=version - 1, storage_options=self._storage).count_rows()
+        before = self._open(version - 1).count_rows() if self._appends else 0
+        return self._open(version).count_rows() - before

@@ -1,3 +1,5 @@
+import { type ContainerSecurity, containerSecurity } from "./ray-security.ts";
+
 /**
  * KubeRay's history server: in each Ray pod a collector writes Ray's events and logs to a bucket, and a server shows them like
  * Ray's dashboard when the RayCluster is gone. Source: docs.ray.io, "Ray History Server with KubeRay", of KubeRay 1.7.
@@ -41,7 +43,7 @@ export interface Collector {
   readonly env: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: object }[];
   readonly resources: { readonly requests: Amounts; readonly limits: Amounts };
   readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
-  readonly securityContext: object;
+  readonly securityContext: ContainerSecurity;
 }
 
 const ofPod = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } });
@@ -79,13 +81,7 @@ export function collector(
       limits: { memory: "256Mi" },
     },
     volumeMounts: [historyVolume],
-    // The user of Ray's images, whose files it reads.
-    securityContext: {
-      runAsNonRoot: true,
-      runAsUser: 1000,
-      allowPrivilegeEscalation: false,
-      capabilities: { drop: ["ALL"] },
-      seccompProfile: { type: "RuntimeDefault" },
-    },
+    // As Ray, whose files it reads.
+    securityContext: containerSecurity,
   };
 }

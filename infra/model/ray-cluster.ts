@@ -5,6 +5,7 @@ import { operatorFeatures } from "./operator.ts";
 import { formatMemory } from "./quantity.ts";
 import { type QueueSettings, queueLabels } from "./queue.ts";
 import { autoscalerSidecar, type RayGroup, type RaySettings, rayEnvironment, rayGroups } from "./ray-groups.ts";
+import { type ContainerSecurity, containerSecurity, type PodSecurity, podSecurity } from "./ray-security.ts";
 import { gpuResource, nodeSelector, type RoleOptions, type Toleration, tolerations } from "./roles.ts";
 
 /** The part of `ray.io/v1` RayCluster that this project writes. */
@@ -39,17 +40,6 @@ type Amounts = Readonly<Record<string, string>>;
 interface Resources {
   readonly requests: Amounts;
   readonly limits: Amounts;
-}
-
-interface PodSecurity {
-  readonly runAsNonRoot: true;
-  readonly runAsUser: number;
-  readonly seccompProfile: { readonly type: "RuntimeDefault" };
-}
-
-interface ContainerSecurity extends PodSecurity {
-  readonly allowPrivilegeEscalation: false;
-  readonly capabilities: { readonly drop: readonly ["ALL"] };
 }
 
 export interface PodTemplate {
@@ -90,19 +80,6 @@ export interface PodExtras {
 
 /** The head's ports. None of them authenticates its callers unless `ray.auth` is `token`. */
 export const rayPorts = { gcs: 6379, dashboard: 8265, client: 10001 } as const;
-
-const podSecurity: PodSecurity = {
-  runAsNonRoot: true,
-  // The user `ray` of the images rayproject/ray.
-  runAsUser: 1000,
-  seccompProfile: { type: "RuntimeDefault" },
-};
-
-const security: ContainerSecurity = {
-  ...podSecurity,
-  allowPrivilegeEscalation: false,
-  capabilities: { drop: ["ALL"] },
-};
 
 export interface RayClusterConfig extends QueueSettings {
   readonly serviceAccount: string;
@@ -151,7 +128,7 @@ export function rayClusterSpec(
       upscalingMode: "Default",
       idleTimeoutSeconds: config.ray.idleTimeoutSeconds,
       resources: { requests: sidecar, limits: sidecar },
-      securityContext: security,
+      securityContext: containerSecurity,
       volumeMounts: [{ name: tokenVolume, mountPath: "/var/run/secrets/kubernetes.io/serviceaccount", readOnly: true }],
     },
     ...(config.ray.auth === "token" ? { authOptions: { mode: "token" as const } } : {}),
@@ -255,7 +232,7 @@ function podTemplate(
             : {}),
           ...(env.length > 0 ? { env } : {}),
           ...(volumeMounts.length > 0 ? { volumeMounts } : {}),
-          securityContext: security,
+          securityContext: containerSecurity,
           lifecycle: { preStop: { exec: { command: ["/bin/sh", "-c", "ray stop"] } } },
         },
         ...(history === undefined

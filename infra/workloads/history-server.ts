@@ -1,6 +1,7 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import type { HistoryPlace } from "../clouds/cloud.ts";
+import { boundAccount } from "../kubernetes/bound-account.ts";
 import { componentLabels } from "../kubernetes/labels.ts";
 import { restrictedContainer, restrictedPod } from "../kubernetes/security-context.ts";
 import { historyServer } from "../model/history.ts";
@@ -22,23 +23,9 @@ export class HistoryServer extends pulumi.ComponentResource {
     const parent = { parent: this };
     const labels = componentLabels(historyServer);
     const metadata = { name: historyServer, namespace: args.namespace, labels };
-    const account = new kubernetes.core.v1.ServiceAccount(
-      name,
-      { metadata: { ...metadata, annotations: args.place.serverAnnotations } },
-      parent,
-    );
     // It asks whether a RayCluster still runs.
     const rules = [{ apiGroups: ["ray.io"], resources: ["rayclusters"], verbs: ["get", "list"] }];
-    const role = new kubernetes.rbac.v1.Role(name, { metadata, rules }, parent);
-    new kubernetes.rbac.v1.RoleBinding(
-      name,
-      {
-        metadata,
-        roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: role.metadata.name },
-        subjects: [{ kind: "ServiceAccount", name: account.metadata.name, namespace: args.namespace }],
-      },
-      parent,
-    );
+    const account = boundAccount(name, { metadata, annotations: args.place.serverAnnotations, rules }, parent);
     const selector = { "app.kubernetes.io/name": historyServer };
     new kubernetes.apps.v1.Deployment(
       name,

@@ -272,6 +272,7 @@ export const readConfig = (environment: Environment): Config => {
   const stallMs = load.bodyStallSeconds * 1000;
   const budgets = toBudgets(values);
   const maxWriteBytes = isolation?.database.maxWriteBytes ?? maxWriteBytesOf(values, memory);
+  const maxPartsBytes = Math.max(maxWriteBytes, writes.multipart.maxLargeBytes);
   return Object.freeze({
     ...server,
     auth,
@@ -288,13 +289,13 @@ export const readConfig = (environment: Environment): Config => {
     // A caller may hold as many bytes as it leaves free: one can send two of the largest bodies, and then another one more.
     uploads: {
       maxWriteBytes,
-      maxPartsBytes: Math.max(maxWriteBytes, writes.multipart.maxLargeBytes),
+      maxPartsBytes,
       maxUploadBytes: Math.max(4 * maxWriteBytes, writes.maxUploadBytes),
       stallMs,
     },
     multipart: {
       maxWriteBytes,
-      maxLargeBytes: writes.multipart.maxLargeBytes,
+      maxPartsBytes,
       maxUploads: writes.multipart.maxUploads,
       keptMs: writes.multipart.keptHours * 3_600_000,
       leaseMs: commitLeaseMs,

@@ -166,7 +166,7 @@ export class Jobs {
     if (!done) return false;
     this.#drop(id, wish);
     const job = this.#known.get(id);
-    // Nobody runs it: it ends at once.
+    // No process runs it: it ends at once.
     if (job !== undefined && job.runner === "") await this.#look(job);
     return true;
   }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defineOperation, OperationResponse } from "./operation.ts";
-import { callerOf } from "./shared/current-call.ts";
+import { callerOf, currentCall } from "./shared/current-call.ts";
 import { emptyBody } from "./shared/snapshot.ts";
 import { branchOf, branchParameters, committed, versionAnswer } from "./shared/write.ts";
 
@@ -42,6 +42,7 @@ export const completeUpload = defineOperation({
       { table, ...branchOf(tools, branch) },
       upload,
       callerOf(),
+      currentCall.getStore()?.stop,
     );
     return committed({ version: commit.version }, { ...commit, rows: { inserted, updated: 0, deleted: 0 } });
   },

@@ -69,7 +69,7 @@ const inTurn = (serve: RequestListener): RequestListener => {
     response.once("close", () => {
       const next = socket.destroyed ? undefined : busy.get(socket)?.shift();
       if (next === undefined) busy.delete(socket);
-      // In another turn of the event loop: responses without a wait would follow each other in one, and nobody else had one.
+      // In the next turn of the event loop, so that requests of other connections are begun between those of this one.
       else setImmediate(next);
     });
     serve(request, response);

@@ -26,7 +26,7 @@ export function checkVersions({ operator, ray }: SharedConfig, { operatorVersion
       ray.history.enabled && !isAtLeast(ray.version, rayHistory.minimumRay),
       "ray.history.enabled",
       `the history server needs Ray ${rayHistory.minimumRay} or later, and ray.version is ${ray.version}`,
-      `write ray.version: "2.60.0", and the same in the client, or ray.history.enabled: false`,
+      `write ray.version: "${rayHistory.minimumRay}" or later, and the same in the client, or ray.history.enabled: false`,
     ),
     ...warningIf(
       ray.history.enabled && ray.logsToStderr,

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
+import { boundAccount } from "../../kubernetes/bound-account.ts";
 import { checksum } from "../../kubernetes/checksum.ts";
 import { cronJobSpec } from "../../kubernetes/cron-job.ts";
 import { componentLabels } from "../../kubernetes/labels.ts";
@@ -37,17 +38,7 @@ export class OrphanCleanup extends pulumi.ComponentResource {
     const labels = componentLabels(appName);
     const metadata = { name: appName, namespace: args.namespace, labels };
 
-    const account = new kubernetes.core.v1.ServiceAccount(name, { metadata }, parent);
-    const role = new kubernetes.rbac.v1.Role(name, { metadata, rules: [...cleanupRules] }, parent);
-    new kubernetes.rbac.v1.RoleBinding(
-      name,
-      {
-        metadata,
-        roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: role.metadata.name },
-        subjects: [{ kind: "ServiceAccount", name: account.metadata.name, namespace: args.namespace }],
-      },
-      parent,
-    );
+    const account = boundAccount(name, { metadata, rules: cleanupRules }, parent);
     const data = { [scriptFile]: script() };
     const configMap = new kubernetes.core.v1.ConfigMap(
       name,

@@ -35,7 +35,7 @@ const failed = ({ state, failure }: JobRecord): ServiceError => {
 /**
  * Commits uploads that are too large for the memory of one write here: a runner reads their parts from the store, one piece after
  * the other, and commits once, as a job. The job is found again by its upload, and the commit by the upload's id in its
- * transaction. So whoever ends, service or runner, the rows are committed once.
+ * transaction. So the rows are committed once, also when the service or a runner ends meanwhile.
  */
 export class LargeCommits {
   readonly #jobs: Pick<Jobs, "list" | "start" | "describe">;
@@ -49,8 +49,12 @@ export class LargeCommits {
     return (await this.#jobsOf(upload)).some(isCurrent);
   }
 
-  /** Waits for the commit. @returns its version, and how many rows it has. */
-  async commit(large: LargeUpload, caller: string): Promise<{ version: number; inserted: number }> {
+  /**
+   * Waits for the commit.
+   * @param stop ends the wait, not the job, which another call finds.
+   * @returns its version, and how many rows it has.
+   */
+  async commit(large: LargeUpload, caller: string, stop?: AbortSignal): Promise<{ version: number; inserted: number }> {
     const jobs = await this.#jobsOf(large.upload);
     // A job that failed may have committed: the next one looks as far back.
     const before = Math.min(large.before, ...jobs.map(({ spec }) => Number(spec.before)));
@@ -63,6 +67,7 @@ export class LargeCommits {
       if (job.state === "DONE")
         return { version: Number(job.result?.published_version), inserted: Number(job.result?.rows_written) };
       if (!isOpen(job)) throw failed(job);
+      if (stop?.aborted === true) throw outcomeUnknown(undefined, `${commitUpload}: the client has left`);
       await sleep(pollMs);
     }
   }

@@ -24,14 +24,20 @@ import {
 export interface MultipartLimits {
   /** Bytes of one insert: what an upload is in the end. */
   readonly maxWriteBytes: number;
-  /** Bytes of an upload that a runner commits; 0: there is none. */
-  readonly maxLargeBytes: number;
+  /** Bytes of all parts of an upload; beyond one insert, a runner commits them. */
+  readonly maxPartsBytes: number;
   /** Uploads of all callers at once; one may have as many as it leaves free. */
   readonly maxUploads: number;
   /** Milliseconds after which an upload is removed. */
   readonly keptMs: number;
   /** Milliseconds without a sign of life after which the process that commits is taken to have ended. */
   readonly leaseMs: number;
+}
+
+/** Whose call completes an upload. */
+interface Completer {
+  readonly caller: string;
+  readonly stop: AbortSignal | undefined;
 }
 
 const pollMs = 250;
@@ -115,7 +121,7 @@ export class MultipartUploads {
     verifyPart(part);
     refuseUnlessOpen(await this.#staging.state(id));
     const others = (await this.#staging.parts(id)).filter((staged) => staged.part !== part);
-    return this.#maxBytes - bytesOf(others);
+    return this.#limits.maxPartsBytes - bytesOf(others);
   }
 
   async add(
@@ -127,7 +133,8 @@ export class MultipartUploads {
     caller: string,
   ): Promise<void> {
     await this.#open(target, upload, caller);
-    const maxBytes = target.branch === undefined ? this.#maxBytes : this.#limits.maxWriteBytes;
+    const { maxPartsBytes, maxWriteBytes } = this.#limits;
+    const maxBytes = target.branch === undefined ? maxPartsBytes : maxWriteBytes;
     await this.#writes.stagePart(target, { upload, part, mode, maxBytes }, data);
     // A part that arrives too late may be in the commit or not.
     await this.#open(target, upload, caller);
@@ -143,11 +150,16 @@ export class MultipartUploads {
     await this.#staging.remove(id, false);
   }
 
-  /** Commits an upload unless that was done. @returns its version, and whether this call has committed. */
+  /**
+   * Commits an upload unless that was done.
+   * @param stop ends the wait for a runner.
+   * @returns its version, and whether this call has committed.
+   */
   async complete(
     target: WriteTarget,
     id: string,
     caller: string,
+    stop?: AbortSignal,
   ): Promise<{ version: number; inserted?: number; before?: number }> {
     const owner = randomUUID();
     for (;;) {
@@ -158,14 +170,14 @@ export class MultipartUploads {
         case "aborted":
           throw noUpload();
         case "open":
-          if (await this.#take(target, id, state, owner)) return this.#commit(target, id, owner, caller);
+          if (await this.#take(target, id, state, owner)) return this.#commit(target, id, owner, { caller, stop });
           break;
         case "committing":
           if (state.leaseUntil < this.#now()) {
             // The process that began has ended: a later version of the table may be its commit.
             if ((await this.#version(target)) !== state.before && !(await this.#large.knows(id)))
               throw outcomeUnknown();
-            if (await this.#take(target, id, state, owner)) return this.#commit(target, id, owner, caller);
+            if (await this.#take(target, id, state, owner)) return this.#commit(target, id, owner, { caller, stop });
           }
       }
       await sleep(pollMs);
@@ -182,7 +194,7 @@ export class MultipartUploads {
     target: WriteTarget,
     id: string,
     owner: string,
-    caller: string,
+    by: Completer,
   ): Promise<{ version: number; inserted?: number; before?: number }> {
     const held = { state: "committing", owner } as const;
     const { leaseMs } = this.#limits;
@@ -191,7 +203,7 @@ export class MultipartUploads {
       void this.#staging.change(id, held, { leaseUntil }).catch(() => undefined);
     }, leaseMs / 4);
     try {
-      const committed = await this.#insert(target, id, caller);
+      const committed = await this.#insert(target, id, by);
       await this.#keep(id, held, committed.version);
       return committed;
     } catch (error) {
@@ -217,7 +229,7 @@ export class MultipartUploads {
   async #insert(
     target: WriteTarget,
     upload: string,
-    caller: string,
+    by: Completer,
   ): Promise<{ version: number; inserted?: number; before?: number }> {
     const parts = await this.#staging.parts(upload);
     const [first] = parts;
@@ -227,7 +239,7 @@ export class MultipartUploads {
     const size = bytesOf(parts);
     const decodedBytes = parts.reduce((sum, part) => sum + part.decodedBytes, 0);
     if (target.branch === undefined && Math.max(size, decodedBytes) > this.#limits.maxWriteBytes)
-      return this.#commitLarge(target, upload, first.mode, caller);
+      return this.#commitLarge(target, upload, first.mode, by);
     const { before, version, rows } = await this.#writes.insertStaged(
       target,
       { kind: "staged", upload, size },
@@ -240,7 +252,7 @@ export class MultipartUploads {
     target: WriteTarget,
     upload: string,
     mode: InsertMode,
-    caller: string,
+    { caller, stop }: Completer,
   ): Promise<{ version: number; inserted: number; before: number }> {
     const table = await this.#commits.open(target);
     let directory: string;
@@ -253,7 +265,7 @@ export class MultipartUploads {
       table.close();
     }
     const large = { upload, mode, table: target.table.key, directory, before };
-    return { before, ...(await this.#large.commit(large, caller)) };
+    return { before, ...(await this.#large.commit(large, caller, stop)) };
   }
 
   /** The newest version. @throws ServiceError if there is no such table or branch. */
@@ -264,10 +276,6 @@ export class MultipartUploads {
     } finally {
       table.close();
     }
-  }
-
-  get #maxBytes(): number {
-    return Math.max(this.#limits.maxWriteBytes, this.#limits.maxLargeBytes);
   }
 
   #verify(id: string, caller: string): void {

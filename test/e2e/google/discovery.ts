@@ -76,7 +76,7 @@ export interface Call {
   readonly method: Method;
 }
 
-/** Sent by the released provider with every network and every NAT, and taken by Google, although no document has them. */
+/** No document has them. The released provider sends them with every network and every NAT, so Google is assumed to accept them. */
 const undocumented = /^(?:routingConfig\.deleteBgpAlwaysCompareMed|nats\[\d+\]\.initialNatIps)$/;
 
 /** Google takes a field by its name in JSON and by that in its protocol buffers. */
@@ -202,7 +202,7 @@ export class Discovery {
     return api;
   }
 
-  /** Compares a value with its schema. @param method - Whose required fields must be there; empty: nobody's. */
+  /** Compares a value with its schema. @param method - Its required fields must be there; empty: none. */
   #judge(doc: Document, schema: Schema, value: unknown, path: string, method: string, found: string[]): void {
     if (value === undefined || value === null) return;
     if (schema.$ref !== undefined) {

@@ -2,20 +2,20 @@ import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "@lancedb/lancedb";
-import { afterEach, beforeEach, expect, inject, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
 import { ServiceError } from "../../../service/errors.ts";
 import { readTableId } from "../../../service/guard/table-id.ts";
-import { Jobs } from "../../../service/jobs/index.ts";
+import { type JobChange, Jobs } from "../../../service/jobs/index.ts";
 import type { Database } from "../../../service/lance/database.ts";
 import { openInProcess } from "../../../service/lance/in-process-database.ts";
 import { LanceJobStore } from "../../../service/lance/records/job-store.ts";
-import { LargeCommits } from "../../../service/lance/uploads/large-commits.ts";
+import { commitUpload, LargeCommits } from "../../../service/lance/uploads/large-commits.ts";
 import { MultipartUploads } from "../../../service/lance/uploads/multipart.ts";
 import { createLog } from "../../../service/telemetry/log.ts";
 import { makeDirectory } from "../../support/directory.ts";
 import { plainStream } from "../writes/support.ts";
 
-const limits = { maxWriteBytes: 2 ** 20, maxLargeBytes: 0, maxUploads: 8, keptMs: 3_600_000, leaseMs: 2000 };
+const limits = { maxWriteBytes: 2 ** 20, maxPartsBytes: 2 ** 20, maxUploads: 8, keptMs: 3_600_000, leaseMs: 2000 };
 const jobLimits = { maxJobs: 8, concurrency: 2, maxMs: 60_000, leaseMs: 1500, keptMs: 3_600_000 };
 const log = createLog("silent", { write: () => undefined });
 const caches = { indexBytes: 2 ** 24, metadataBytes: 2 ** 24 };
@@ -31,7 +31,8 @@ const opened: MultipartUploads[] = [];
 beforeEach(async () => {
   home = await makeDirectory();
   await cp(inject("tables"), home, { recursive: true });
-  jobs = new Jobs(new LanceJobStore({ uri: home, storageOptions: {} }, caches), jobLimits, log);
+  jobs = new Jobs(jobStore(), jobLimits, log);
+  jobs.register(commitUpload, "elsewhere");
   database = openInProcess({
     uri: home,
     storageOptions: {},
@@ -52,6 +53,8 @@ afterEach(async () => {
   await jobs.stop();
   await database.close();
 });
+
+const jobStore = () => new LanceJobStore({ uri: home, storageOptions: {} }, caches);
 
 type Writes = Pick<Database, "insertStaged" | "stagePart">;
 
@@ -143,3 +146,47 @@ const kill = async (uploads: MultipartUploads): Promise<void> => {
   opened.splice(opened.indexOf(uploads), 1);
   await uploads.stop();
 };
+
+describe("an upload that a runner commits", () => {
+  const large = { maxWriteBytes: 100 };
+  /** Ends the job as a runner does. */
+  const endJob = async (values: JobChange): Promise<void> => {
+    const [job, ...others] = await jobs.list();
+    expect([job?.type, job?.spec.before, others]).toEqual([commitUpload, expect.any(Number), []]);
+    const store = jobStore();
+    // The service knows the job before the store does. A change would create the table beside it.
+    await expect.poll(() => store.read()).toHaveLength(1);
+    expect(await store.change(job?.id ?? "", undefined, { ...values, endedAt: Date.now() })).toBe(true);
+    await store.close();
+  };
+
+  test("is waited for by the next call after its client has left, and by none twice", async () => {
+    const uploads = open({}, large);
+    const id = await begin(uploads);
+    const client = new AbortController();
+    const left = uploads.complete(target, id, "caller", client.signal);
+    await expect.poll(async () => (await jobs.list()).length).toBe(1);
+    client.abort();
+    await expect(left).rejects.toMatchObject({ status: 424 });
+    await expect(uploads.abort(target, id, "caller")).rejects.toMatchObject({ status: 409 });
+    const next = open({}, large).complete(target, id, "caller");
+    await sleep(limits.leaseMs);
+    await endJob({ state: "DONE", result: { published_version: 7, rows_written: 3 } });
+    expect(await next).toMatchObject({ version: 7, inserted: 3 });
+    expect(await uploads.complete(target, id, "caller")).toEqual({ version: 7 });
+  });
+
+  test.each([
+    ["rows", 400],
+    ["outcome", 424],
+    ["run", 503],
+  ])("has the status of how its job failed in the phase %s: %i", async (phase, status) => {
+    const uploads = open({}, large);
+    const id = await begin(uploads);
+    const completed = uploads.complete(target, id, "caller");
+    const refused = expect(completed).rejects.toMatchObject({ status, message: expect.stringContaining("because") });
+    await expect.poll(async () => (await jobs.list()).length).toBe(1);
+    await endJob({ state: "FAILED", failure: { phase, message: "because", retryable: false } });
+    await refused;
+  });
+});
