@@ -30,5 +30,6 @@ export {
   type JobRecord,
   type JobState,
   jobStates,
+  type ListedJob,
 } from "./record.ts";
 export type { EventQuery, JobChange, JobStore } from "./store.ts";

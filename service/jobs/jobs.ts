@@ -14,6 +14,7 @@ import {
   type JobLimits,
   type JobRecord,
   type JobState,
+  type ListedJob,
   maxEvents,
   type Performer,
   refuseBeyond,
@@ -37,6 +38,8 @@ export interface NewJob {
   readonly table: string;
   readonly spec: JobContent;
 }
+
+const isWhole = (job: ListedJob): job is JobRecord => job.spec !== null;
 
 const reasonOf = (error: unknown): { readonly reason: string } => ({ reason: String(error).slice(0, 500) });
 
@@ -63,7 +66,7 @@ export class Jobs {
     store: JobStore,
     limits: JobLimits,
     log: Log,
-    onEnd: (job: JobRecord) => void = () => undefined,
+    onEnd: (job: ListedJob) => void = () => undefined,
     now: () => number = Date.now,
   ) {
     this.#store = store;
@@ -142,11 +145,12 @@ export class Jobs {
     });
     // Another replica may have started it after the last read.
     while (this.#known.get(id) === undefined && this.#known.readAt < from) await this.#known.refresh(0);
-    return this.#known.get(id);
+    const job = this.#known.get(id);
+    return job === undefined || isWhole(job) ? job : this.#store.find(id);
   }
 
-  /** All jobs, the newest first; what this process knows of them while the store is away. */
-  async list(): Promise<readonly JobRecord[]> {
+  /** All jobs, the newest first, without large content; what this process knows of them while the store is away. */
+  async list(): Promise<readonly ListedJob[]> {
     await this.#known.refresh(freshMs).catch((error: unknown) => {
       if (this.#known.readAt === Number.NEGATIVE_INFINITY) throw error;
     });
@@ -234,7 +238,7 @@ export class Jobs {
   }
 
   /** What a round does about one job. */
-  async #look(job: JobRecord): Promise<void> {
+  async #look(job: ListedJob): Promise<void> {
     if (this.#queue.has(job.id)) {
       if (!isOpen(job) || job.runner !== this.#runner) this.#drop(job.id, "lost");
       else if (job.wish !== "run") this.#drop(job.id, job.wish);
@@ -252,7 +256,8 @@ export class Jobs {
     if (!(await this.#change(job.id, job.runner, values))) return;
     this.#log.info({ job: job.id, type: job.type, before: job.runner }, "a job was taken over");
     this.#known.own(job.id);
-    this.#queue.add({ ...job, ...values });
+    const whole = await this.#store.find(job.id);
+    if (whole !== undefined) this.#queue.add(whole);
   }
 
   #performerOf(type: string): Performer {
@@ -317,7 +322,7 @@ export class Jobs {
   }
 
   /** Stores how a job ended, as long as the store takes for it; not if another process has taken it over. */
-  async #end(job: JobRecord, state: JobState, outcome: JobChange): Promise<void> {
+  async #end(job: ListedJob, state: JobState, outcome: JobChange): Promise<void> {
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs))
       try {
         const done = await this.#change(job.id, job.runner, { ...outcome, state, endedAt: this.#now() });

@@ -1,5 +1,5 @@
 import { ServiceError } from "../errors.ts";
-import { isOpen, type JobRecord, type JobState } from "./record.ts";
+import { isOpen, type JobState, type ListedJob } from "./record.ts";
 import type { JobStore } from "./store.ts";
 
 /** Milliseconds after which the store is taken to be away, and a job that is known is answered from memory. */
@@ -20,18 +20,19 @@ export const within = async <T>(milliseconds: number, answer: Promise<T>): Promi
 /** The records of jobs as they were last read, and what this process has changed since. */
 export class KnownJobs {
   readonly #store: JobStore;
-  readonly #onEnd: (job: JobRecord) => void;
+  readonly #onEnd: (job: ListedJob) => void;
   readonly #now: () => number;
-  #jobs = new Map<string, JobRecord>();
+  #jobs = new Map<string, ListedJob>();
   #readAt = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | undefined;
   /** Jobs that this process started or took over, and whose end it has not seen. */
   readonly #own = new Set<string>();
-  /** Changes of this process, so that a read that began before one does not undo it. */
+  /** When this process last changed a job, in changes since the start: a read that began before it does not undo it. */
+  readonly #changedAt = new Map<string, number>();
   #changes = 0;
 
   /** @param onEnd is called for each of the own jobs that ends. */
-  constructor(store: JobStore, onEnd: (job: JobRecord) => void, now: () => number) {
+  constructor(store: JobStore, onEnd: (job: ListedJob) => void, now: () => number) {
     this.#store = store;
     this.#onEnd = onEnd;
     this.#now = now;
@@ -50,16 +51,17 @@ export class KnownJobs {
     );
   }
 
-  all(): MapIterator<JobRecord> {
+  all(): MapIterator<ListedJob> {
     return this.#jobs.values();
   }
 
-  get(id: string): JobRecord | undefined {
+  get(id: string): ListedJob | undefined {
     return this.#jobs.get(id);
   }
 
   forget(id: string): void {
     this.#jobs.delete(id);
+    this.#changedAt.delete(id);
   }
 
   /** This process tells of the job's end. */
@@ -67,8 +69,8 @@ export class KnownJobs {
     this.#own.add(id);
   }
 
-  set(job: JobRecord): void {
-    this.#changes++;
+  set(job: ListedJob): void {
+    this.#changedAt.set(job.id, ++this.#changes);
     this.#jobs.set(job.id, job);
     this.#count(job.id);
   }
@@ -90,14 +92,15 @@ export class KnownJobs {
   }
 
   async #read(): Promise<void> {
-    for (;;) {
-      const [from, changes] = [this.#now(), this.#changes];
-      const records = await this.#store.read();
-      if (changes !== this.#changes && this.#now() - from < readMs) continue;
-      this.#jobs = new Map(records.map((job) => [job.id, job]));
-      this.#readAt = from;
-      for (const id of this.#own) this.#count(id);
-      return;
+    const [from, changes] = [this.#now(), this.#changes];
+    const jobs = new Map((await this.#store.read()).map((job) => [job.id, job]));
+    for (const [id, at] of this.#changedAt) {
+      const known = this.#jobs.get(id);
+      if (at > changes && known !== undefined) jobs.set(id, known);
+      else this.#changedAt.delete(id);
     }
+    this.#jobs = jobs;
+    this.#readAt = from;
+    for (const id of this.#own) this.#count(id);
   }
 }

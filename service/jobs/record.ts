@@ -40,6 +40,9 @@ export interface JobRecord {
   readonly failure: JobFailure | null;
 }
 
+/** A record among all others, of which large content is left out: a specification of null says that. */
+export type ListedJob = Omit<JobRecord, "spec"> & { readonly spec: JobContent | null };
+
 /** A step of a job, for people and for the query of events. */
 export interface JobEvent {
   /** A word of the type's own: `claim`, `claim_complete`, `progress`; or the job's state. */
@@ -77,11 +80,13 @@ export const maxEvents = 10_000;
 export const maxAttempts = 3;
 /** Bytes of a specification and of a result, as JSON. */
 export const maxContentBytes = 65_536;
+/** Bytes of specification and result together up to which a list of all records has them. */
+export const maxListedBytes = 2048;
 
 export const isOpen = ({ state }: Pick<JobRecord, "state">): boolean => state === "IN_PROGRESS";
 
 /** @throws ServiceError code 17 or 21 if there are too many jobs. */
-export const refuseBeyond = (records: Iterable<JobRecord>, owner: string, { maxJobs }: JobLimits): void => {
+export const refuseBeyond = (records: Iterable<ListedJob>, owner: string, { maxJobs }: JobLimits): void => {
   const open = [...records].filter(isOpen);
   const own = open.filter((job) => job.owner === owner).length;
   if (open.length >= maxJobs)
@@ -107,7 +112,7 @@ const runnerLost = (message: string): JobFailure => ({ phase: "run", message, re
 export type Performer = "anyone" | "elsewhere" | "its process";
 
 /** Finds jobs that no living process runs. */
-export const stepFor = (job: JobRecord, { leaseMs, maxMs }: JobLimits, performer: Performer, now: number): Step => {
+export const stepFor = (job: ListedJob, { leaseMs, maxMs }: JobLimits, performer: Performer, now: number): Step => {
   const isFree = job.runner === "" || job.heartbeat + leaseMs < now;
   if (!isOpen(job) || !isFree) return none;
   if (job.wish === "cancel") return { kind: "end", state: "CANCELLED", failure: null };
@@ -130,7 +135,7 @@ export const stepFor = (job: JobRecord, { leaseMs, maxMs }: JobLimits, performer
 };
 
 /** Ids of jobs to forget: those that ended long ago, and the oldest beyond {@link maxKept}. */
-export const expired = (records: Iterable<JobRecord>, { keptMs }: JobLimits, now: number): readonly string[] =>
+export const expired = (records: Iterable<ListedJob>, { keptMs }: JobLimits, now: number): readonly string[] =>
   [...records]
     .filter((job) => !isOpen(job))
     .toSorted((left, right) => right.endedAt - left.endedAt)

@@ -1,4 +1,4 @@
-import type { JobRecord, StoredEvent } from "./record.ts";
+import type { JobRecord, ListedJob, StoredEvent } from "./record.ts";
 
 export type JobChange = Partial<Omit<JobRecord, "id" | "type" | "table" | "owner" | "spec" | "createdAt">>;
 
@@ -10,8 +10,10 @@ export interface EventQuery {
 
 /** Where records and events of jobs are kept. Every method throws a native error or a ServiceError. */
 export interface JobStore {
-  /** All records. */
-  read(): Promise<readonly JobRecord[]>;
+  /** All records, without large content. */
+  read(): Promise<readonly ListedJob[]>;
+  /** One whole record. */
+  find(id: string): Promise<JobRecord | undefined>;
   insert(job: JobRecord): Promise<void>;
   /**
    * Changes a job that is in progress. Of two processes that change it from the same runner at once, one succeeds.

@@ -1,6 +1,6 @@
 import { Table as ArrowTable, Field, Int64, Schema, tableToIPC, Utf8, vectorFromArray } from "apache-arrow";
 import type { EventQuery, JobChange, JobRecord, JobState, JobStore } from "../../jobs/index.ts";
-import type { StoredEvent } from "../../jobs/record.ts";
+import { type ListedJob, maxListedBytes, type StoredEvent } from "../../jobs/record.ts";
 import { type CacheSizes, type DatabaseAddress, LazyConnection } from "../connection/connection.ts";
 import { number, OwnTable, ownDatabase, quoted, text } from "./own-table.ts";
 
@@ -51,12 +51,19 @@ const rowOf = (job: JobRecord) => ({
 
 type Row = ReturnType<typeof rowOf>;
 
-const recordOf = (row: Row): JobRecord => ({
+/** Every column, without large content. Repeated once or not at all, for there is no CASE. A specification is never an empty text. */
+const listed = (name: string): string =>
+  name === "spec" || name === "result"
+    ? `repeat(${name}, cast(octet_length(spec) + octet_length(result) <= ${maxListedBytes} AS bigint))`
+    : `\`${name}\``;
+const listedColumns = new Map(jobSchema.fields.map(({ name }) => [name, listed(name)]));
+
+const listedOf = (row: Row): ListedJob => ({
   id: row.id,
   type: row.type,
   table: row.table,
   owner: row.owner,
-  spec: parsed(row.spec) ?? {},
+  spec: parsed(row.spec),
   state: row.state as JobState,
   runner: row.runner,
   wish: row.wish as JobRecord["wish"],
@@ -110,9 +117,23 @@ export class LanceJobStore implements JobStore {
     this.#now = now;
   }
 
-  async read(): Promise<readonly JobRecord[]> {
-    const rows: readonly Row[] = (await this.#jobs.read((table) => table.query().toArray())) ?? [];
-    return rows.map(recordOf);
+  async read(): Promise<readonly ListedJob[]> {
+    const rows: readonly Row[] =
+      (await this.#jobs.read((table) => table.query().select(listedColumns).toArray())) ?? [];
+    return rows.map(listedOf);
+  }
+
+  async find(id: string): Promise<JobRecord | undefined> {
+    const rows: readonly Row[] =
+      (await this.#jobs.read((table) =>
+        table
+          .query()
+          .where(`id = ${quoted(id)}`)
+          .limit(1)
+          .toArray(),
+      )) ?? [];
+    const [row] = rows;
+    return row && { ...listedOf(row), spec: parsed(row.spec) };
   }
 
   async insert(job: JobRecord): Promise<void> {

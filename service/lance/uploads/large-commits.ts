@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { invalid, ServiceError } from "../../errors.ts";
-import { isOpen, type JobRecord, type Jobs } from "../../jobs/index.ts";
+import { isOpen, type JobRecord, type Jobs, type ListedJob } from "../../jobs/index.ts";
 import { outcomeUnknown } from "../errors/classify-write.ts";
 import type { InsertMode } from "../writes/write-calls.ts";
 
@@ -57,7 +57,7 @@ export class LargeCommits {
   async commit(large: LargeUpload, caller: string, stop?: AbortSignal): Promise<{ version: number; inserted: number }> {
     const jobs = await this.#jobsOf(large.upload);
     // A job that failed may have committed: the next one looks as far back.
-    const before = Math.min(large.before, ...jobs.map(({ spec }) => Number(spec.before)));
+    const before = Math.min(large.before, ...jobs.map(({ spec }) => Number(spec?.before)));
     const id =
       jobs.find(isCurrent)?.id ??
       (await this.#jobs.start({ type: commitUpload, table: large.table, spec: { ...large, before } }, caller));
@@ -72,9 +72,9 @@ export class LargeCommits {
     }
   }
 
-  async #jobsOf(upload: string): Promise<readonly JobRecord[]> {
-    return (await this.#jobs.list()).filter(({ type, spec }) => type === commitUpload && spec.upload === upload);
+  async #jobsOf(upload: string): Promise<readonly ListedJob[]> {
+    return (await this.#jobs.list()).filter(({ type, spec }) => type === commitUpload && spec?.upload === upload);
   }
 }
 
-const isCurrent = (job: JobRecord): boolean => isOpen(job) || job.state === "DONE";
+const isCurrent = (job: ListedJob): boolean => isOpen(job) || job.state === "DONE";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Principal } from "../../auth/index.ts";
 import { ServiceError } from "../../errors.ts";
-import { isOpen, type JobRecord, jobStates } from "../../jobs/index.ts";
+import { isOpen, type JobRecord, jobStates, type ListedJob } from "../../jobs/index.ts";
 import { count } from "../../query/answers.ts";
 import { optional } from "../../query/fields.ts";
 import { ByteStream, type Call, defineOperation, OperationResponse, type Tools } from "../operation.ts";
@@ -14,7 +14,7 @@ const example = { job_id: "5f0c8a52-6f3e-4b5a-9d5c-2d7f5f6f2a10" };
 const free = z.record(z.string(), z.unknown());
 
 /** A job is its owner's, and of those who may manage its table. */
-const sees = ({ scopes, tables }: Principal, job: JobRecord, caller: string): boolean =>
+const sees = ({ scopes, tables }: Principal, job: ListedJob, caller: string): boolean =>
   job.owner === caller || (job.table !== "" && scopes.has("manage") && tables.permits(job.table.split("$")));
 
 /** @throws ServiceError code 10 for a job that does not exist or that the caller may not see. */
@@ -98,7 +98,7 @@ export const listJobs = defineOperation({
     const caller = callerOf();
     const seen = (await jobs.list()).filter((job) => sees(principal, job, caller));
     // In the order of the list: the newest first, and those of one moment by their ids.
-    const keyOf = ({ createdAt, id }: JobRecord): string => `${String(1e15 - createdAt).padStart(16, "0")}.${id}`;
+    const keyOf = ({ createdAt, id }: ListedJob): string => `${String(1e15 - createdAt).padStart(16, "0")}.${id}`;
     const page = pageOf(seen, { page_token: token, limit }, keyOf);
     return {
       jobs: page.entries.map((job) => ({

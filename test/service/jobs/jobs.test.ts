@@ -31,7 +31,7 @@ afterEach(async () => {
 interface Replica {
   readonly jobs: Jobs;
   /** What happens to its store from now on. */
-  readonly store: { fails: "no" | "refuses" | "hangs" };
+  readonly store: { fails: "no" | "refuses" | "hangs"; readMs?: number };
 }
 
 const never = new Promise<never>(() => undefined);
@@ -50,6 +50,8 @@ const replica = (
       return (...values: unknown[]) => {
         if (state.fails === "hangs" && name !== "close") return never;
         if (state.fails === "refuses" && name !== "close") return Promise.reject(new ServiceError(17));
+        if (name === "read" && state.readMs !== undefined)
+          return method.apply(target, values).then((records) => sleep(state.readMs, records));
         return method.apply(target, values);
       };
     },
@@ -295,6 +297,53 @@ describe("while the store is away", () => {
 });
 
 describe("bounds", () => {
+  test("a caller whose jobs end one after another lets another start and see jobs", async () => {
+    const begin = Promise.withResolvers<void>();
+    let count = 0;
+    const steps: JobHandler = {
+      resumable: true,
+      perform: async () => {
+        const turn = count++;
+        await begin.promise;
+        await sleep(turn * 80);
+        return {};
+      },
+    };
+    const { jobs, store } = replica({ steps }, { maxJobs: 1000, concurrency: 1000 });
+    const ids: string[] = [];
+    for (let at = 0; at < 80; at++) ids.push(await jobs.start(job("steps"), "alice"));
+    store.readMs = 200;
+    begin.resolve();
+    await sleep(500);
+    const id = await jobs.start(job("steps"), "bob");
+    expect(await jobs.describe(id)).toMatchObject({ owner: "bob" });
+    expect((await jobs.describe(ids.at(-1) ?? ""))?.state).toBe("IN_PROGRESS");
+  }, 60_000);
+
+  test("a list of jobs leaves large content out, and each job has all of its own", async () => {
+    const result = { text: "x".repeat(3000) };
+    const { jobs } = replica({ large: { resumable: true, perform: async () => result } });
+    const id = await jobs.start(job("large"), "alice");
+    await ended(jobs, id);
+    const other = replica({ quick });
+    expect(await other.jobs.list()).toMatchObject([{ id, state: "DONE", spec: null, result: null }]);
+    expect(await other.jobs.describe(id)).toMatchObject({ id, spec, result });
+  });
+
+  test("a job with a large specification is taken over with it", async () => {
+    const large = { text: "x".repeat(3000) };
+    const { jobs } = replica({ endless: endless(true) });
+    const id = await jobs.start({ type: "endless", table: "t", spec: large }, "alice");
+    await jobs.stop();
+    const seen: unknown[] = [];
+    const next = replica({
+      endless: { resumable: true, perform: async (taken) => ({ length: seen.push(taken.spec) }) },
+    });
+    await next.jobs.tick();
+    expect(await ended(next.jobs, id)).toMatchObject({ state: "DONE", spec: large });
+    expect(seen).toEqual([large]);
+  });
+
   test("a caller has as many jobs as it leaves free, and the others have the rest", async () => {
     const { jobs } = replica({ endless: endless(true) });
     for (let count = 0; count < 4; count++) await jobs.start(job("endless"), "alice");

@@ -152,7 +152,7 @@ describe("an upload that a runner commits", () => {
   /** Ends the job as a runner does. */
   const endJob = async (values: JobChange): Promise<void> => {
     const [job, ...others] = await jobs.list();
-    expect([job?.type, job?.spec.before, others]).toEqual([commitUpload, expect.any(Number), []]);
+    expect([job?.type, job?.spec?.before, others]).toEqual([commitUpload, expect.any(Number), []]);
     const store = jobStore();
     // The service knows the job before the store does. A change would create the table beside it.
     await expect.poll(() => store.read()).toHaveLength(1);
