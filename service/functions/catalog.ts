@@ -1,11 +1,13 @@
 import { ServiceError } from "../errors.ts";
-import type { FunctionVersion } from "./version.ts";
+import type { Definition, FunctionVersion, ListedFunction } from "./version.ts";
 
 /** Where Functions are kept. Every method throws a native error or a ServiceError. */
 export interface FunctionStore {
   /** All versions, in the order in which they were inserted. */
-  read(): Promise<readonly FunctionVersion[]>;
-  insert(version: FunctionVersion): Promise<void>;
+  read(): Promise<readonly ListedFunction[]>;
+  /** @returns the definitions that are there, by the ids of their objects. */
+  definitions(objectIds: readonly string[]): Promise<ReadonlyMap<string, Definition>>;
+  insert(version: Omit<FunctionVersion, "bytes">): Promise<void>;
   /** @returns whether it was there. */
   remove(objectId: string): Promise<boolean>;
   /** Keeps a source by its digest, from now on. */
@@ -13,8 +15,8 @@ export interface FunctionStore {
   /** Keeps a source longer. @returns whether it was there. */
   touchSource(digest: string, now: number): Promise<boolean>;
   source(digest: string): Promise<string | undefined>;
-  /** Removes sources that were kept before a moment, but for some. */
-  removeSources(before: number, except: ReadonlySet<string>): Promise<void>;
+  /** Removes sources that were kept before a moment and that no version has. */
+  removeSources(before: number): Promise<void>;
   compact(): Promise<void>;
   close(): Promise<void>;
 }
@@ -29,20 +31,20 @@ const attempts = 10;
 /** Longer than a registration takes between keeping its source and its version, in milliseconds. */
 const sourceMs = 600_000;
 
-const keyOf = ({ id, version }: Pick<FunctionVersion, "id" | "version">): string => `${id.join("$")}@${version}`;
+const keyOf = ({ id, version }: Pick<ListedFunction, "id" | "version">): string => `${id.join("$")}@${version}`;
 
 /** Of versions with one name and number, the first one counts. The others are about to be removed and numbered anew. */
-export const withoutLosers = (versions: readonly FunctionVersion[]): readonly FunctionVersion[] => [
+export const withoutLosers = (versions: readonly ListedFunction[]): readonly ListedFunction[] => [
   ...new Map(versions.toReversed().map((version) => [keyOf(version), version])).values(),
 ];
 
-const byNameAndVersion = (left: FunctionVersion, right: FunctionVersion): number => {
+const byNameAndVersion = (left: ListedFunction, right: ListedFunction): number => {
   const [one, other] = [left.id.join("$"), right.id.join("$")];
   return one === other ? left.version - right.version : one < other ? -1 : 1;
 };
 
 /** @throws ServiceError code 21 if a caller has too many versions. */
-const refuseBeyond = (versions: readonly FunctionVersion[], owner: string, { maxVersions }: FunctionLimits): void => {
+const refuseBeyond = (versions: readonly ListedFunction[], owner: string, { maxVersions }: FunctionLimits): void => {
   const own = versions.filter((each) => each.owner === owner).length;
   const remedy = "drop some, or ask the operator to raise LAKEHEAD_MAX_FUNCTIONS";
   if (versions.length >= maxVersions)
@@ -53,7 +55,7 @@ const refuseBeyond = (versions: readonly FunctionVersion[], owner: string, { max
     });
 };
 
-export type NewVersion = Omit<FunctionVersion, "version" | "createdAt">;
+export type NewVersion = Omit<FunctionVersion, "version" | "createdAt" | "bytes">;
 
 /** The Functions of the database. Their source is kept and handed on, and never run. */
 export class Functions {
@@ -68,12 +70,22 @@ export class Functions {
   }
 
   /** All versions, by name and version. */
-  async list(): Promise<readonly FunctionVersion[]> {
+  async list(): Promise<readonly ListedFunction[]> {
     return withoutLosers(await this.#store.read()).toSorted(byNameAndVersion);
   }
 
+  /** Versions of a list with their definitions, without those that were dropped meanwhile. */
+  async define(listed: readonly ListedFunction[]): Promise<readonly FunctionVersion[]> {
+    const definitions = await this.#store.definitions(listed.map(({ objectId }) => objectId));
+    return listed.flatMap((each) => {
+      const definition = definitions.get(each.objectId);
+      return definition === undefined ? [] : [{ ...each, definition }];
+    });
+  }
+
   async find(id: readonly string[], version: number): Promise<FunctionVersion | undefined> {
-    return (await this.list()).find((each) => keyOf(each) === keyOf({ id, version }));
+    const listed = (await this.list()).filter((each) => keyOf(each) === keyOf({ id, version }));
+    return (await this.define(listed))[0];
   }
 
   /** @returns undefined for a source that was never kept, or whose versions were all dropped. */
@@ -99,12 +111,17 @@ export class Functions {
       const before = await this.list();
       const own = before.filter((each) => each.id.join("$") === key);
       const done = own.find((each) => each.objectId === objectId);
-      if (done !== undefined) return done;
       const newest = own.at(-1);
-      if (newest?.digest === digest) return newest;
+      const same = done ?? (newest?.digest === digest ? newest : undefined);
+      if (same !== undefined) return { ...same, definition };
       refuseBeyond(before, owner, this.#limits);
       if (!(await this.#store.touchSource(definition.artifact.digest, this.#now()))) return undefined;
-      const made = { ...wanted, version: (newest?.version ?? 0) + 1, createdAt: this.#now() };
+      const made = {
+        ...wanted,
+        version: (newest?.version ?? 0) + 1,
+        createdAt: this.#now(),
+        bytes: Buffer.byteLength(JSON.stringify(definition)),
+      };
       await this.#store.insert(made);
       const first = (await this.#store.read()).find((each) => keyOf(each) === keyOf(made));
       if (first?.objectId === objectId) {
@@ -117,7 +134,7 @@ export class Functions {
   }
 
   /** @returns whether it was there. */
-  async drop({ objectId }: FunctionVersion): Promise<boolean> {
+  async drop({ objectId }: Pick<ListedFunction, "objectId">): Promise<boolean> {
     const removed = await this.#store.remove(objectId);
     await this.#tidy();
     return removed;
@@ -130,8 +147,7 @@ export class Functions {
   /** What fails here is done by the next call. */
   async #tidy(): Promise<void> {
     try {
-      const used = new Set((await this.list()).map(({ definition }) => definition.artifact.digest));
-      await this.#store.removeSources(this.#now() - sourceMs, used);
+      await this.#store.removeSources(this.#now() - sourceMs);
       await this.#store.compact();
     } catch {
       // The version is registered or dropped.

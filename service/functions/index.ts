@@ -25,5 +25,6 @@ export {
   digestOf,
   type FunctionVersion,
   functionAnswer,
+  type ListedFunction,
   maxDefinitionBytes,
 } from "./version.ts";

@@ -7,22 +7,26 @@ export type Definition = Omit<Registration, "artifact"> & {
   readonly artifact: Omit<Registration["artifact"], "source">;
 };
 
-/** A version of a Function, as the service keeps it. It never changes. */
-export interface FunctionVersion {
+/** A version of a Function in the list of all, without its definition. It never changes. */
+export interface ListedFunction {
   /** The id of the job that registered it. */
   readonly objectId: string;
   /** Namespaces and name. */
   readonly id: readonly string[];
   /** From 1. */
   readonly version: number;
-  readonly definition: Definition;
   /** Of the definition. */
   readonly digest: string;
   /** The caller that registered it, as the pipeline names callers. */
   readonly owner: string;
   /** Milliseconds since 1970. */
   readonly createdAt: number;
+  /** Bytes of the definition as JSON. */
+  readonly bytes: number;
 }
+
+/** A version of a Function, as the service keeps it. */
+export type FunctionVersion = ListedFunction & { readonly definition: Definition };
 
 /** Bytes of a definition as JSON. A job's specification and its result hold one. */
 export const maxDefinitionBytes = 32_768;

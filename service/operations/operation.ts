@@ -24,7 +24,7 @@ export interface Tools {
   readonly maintenance: Maintenance;
   readonly jobs: Pick<Jobs, "start" | "describe" | "list" | "ask" | "canPause" | "resume" | "events" | "appendEvents">;
   /** Absent: Functions are off. */
-  readonly functions: Pick<Functions, "list" | "find" | "keepSource" | "drop"> | undefined;
+  readonly functions: Pick<Functions, "list" | "find" | "define" | "keepSource" | "drop"> | undefined;
   /** Why rows of a table have no value of a Function. */
   readonly rowErrors: (table: string, query: RowErrorQuery) => Promise<readonly RowError[]>;
   /** Whether responses tell where tables lie. */

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
@@ -283,6 +284,68 @@ test("another caller is answered before most of the descriptions of 1 MB that on
   expect((await common.call("stats", "plain", {}, { token: otherToken })).status).toBe(200);
   expect(answers).toBeLessThan(count / 2);
   expect([...new Set(await Promise.all(asked))]).toEqual([200]);
+});
+
+describe("definitions of Functions of 28 KB", () => {
+  const count = 30;
+
+  test("are not read for a list of jobs, nor all for one Function or a page of them", async () => {
+    const service = await start({ LAKEHEAD_FUNCTIONS: "on" });
+    const source = "def f(x: int) -> int:\n    return x\n";
+    const definition = {
+      artifact: {
+        kind: "python_callable",
+        digest: `sha256:${createHash("sha256").update(source).digest("hex")}`,
+        content: { encoding: "base64", data: Buffer.from(source).toString("base64") },
+        entrypoint: "f",
+        adapter: { kind: "scalar_to_arrow_batch", version: 1 },
+      },
+      signature: {
+        inputs: [{ name: "x", arrow_type: "int64", nullable: false }],
+        output: { kind: "scalar", arrow_type: "int64", nullable: false },
+      },
+      runtime: {
+        kind: "python",
+        python_version: "3.11",
+        environment: { kind: "pip" },
+        env: Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`KEY_${index}`, "x".repeat(930)])),
+      },
+    };
+    const jobs: string[] = [];
+    for (let index = 0; index < count; index++) {
+      const { status, body } = await service.ask(`/v1/function/f${index}/create`, definition);
+      expect(status).toBe(202);
+      jobs.push(body.job_id);
+    }
+    const job = (id = "") => service.ask("/v1/jobs/describe", { job_id: id });
+    for (const id of jobs)
+      await expect.poll(async () => (await job(id)).body.job_state, { timeout: 60_000 }).toBe("DONE");
+    const growth = await growthOf(service, async () => {
+      await Promise.all(
+        jobs.flatMap((id, index) => [
+          job(id),
+          service.ask("/v1/jobs/list"),
+          service.ask(`/v1/function/f${index}/describe`, { version: "1" }),
+        ]),
+      );
+    });
+    expect(growth).toBeLessThan(32);
+    const names: string[] = [];
+    let pages = 0;
+    for (let token = ""; ; pages++) {
+      const { body } = await service.ask(`/v1/namespace/$/function/list?page_token=${token}`, undefined, {
+        method: "GET",
+      });
+      expect(JSON.stringify(body).length).toBeLessThan(512 * 1024);
+      names.push(
+        ...body.functions.map((each: { readonly definition: { readonly name: string } }) => each.definition.name),
+      );
+      if (body.page_token === undefined) break;
+      token = body.page_token;
+    }
+    expect(names.toSorted()).toEqual(Array.from({ length: count }, (_, index) => `f${index}`).toSorted());
+    expect(pages).toBeGreaterThan(1);
+  });
 });
 
 // Both wait for timers, each with a service of its own.

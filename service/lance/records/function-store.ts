@@ -1,5 +1,12 @@
 import { Schema } from "apache-arrow";
-import type { FunctionStore, FunctionVersion, RowError, RowErrorQuery } from "../../functions/index.ts";
+import type {
+  Definition,
+  FunctionStore,
+  FunctionVersion,
+  ListedFunction,
+  RowError,
+  RowErrorQuery,
+} from "../../functions/index.ts";
 import { type CacheSizes, type DatabaseAddress, LazyConnection } from "../connection/connection.ts";
 import { number, OwnTable, ownDatabase, quoted, text } from "./own-table.ts";
 
@@ -11,7 +18,7 @@ const functionSchema = new Schema([
 
 const sourceSchema = new Schema([text("digest"), text("source"), number("kept_at")]);
 
-const rowOf = ({ objectId, id, definition, digest, owner, version, createdAt }: FunctionVersion) => ({
+const rowOf = ({ objectId, id, definition, digest, owner, version, createdAt }: Omit<FunctionVersion, "bytes">) => ({
   object_id: objectId,
   id: id.join("$"),
   definition: JSON.stringify(definition),
@@ -21,17 +28,25 @@ const rowOf = ({ objectId, id, definition, digest, owner, version, createdAt }: 
   created_at: createdAt,
 });
 
-type Row = ReturnType<typeof rowOf>;
+const listedColumns = new Map([
+  ...["object_id", "id", "digest", "owner", "version", "created_at"].map((name) => [name, name] as const),
+  ["bytes", "octet_length(definition)"],
+]);
 
-const versionOf = (row: Row): FunctionVersion => ({
+type Row = Omit<ReturnType<typeof rowOf>, "definition"> & { readonly bytes: number };
+
+const listedOf = (row: Row): ListedFunction => ({
   objectId: row.object_id,
   id: row.id.split("$"),
-  definition: JSON.parse(row.definition),
   digest: row.digest,
   owner: row.owner,
   version: row.version,
   createdAt: row.created_at,
+  bytes: Number(row.bytes),
 });
+
+/** The digest of the source in a definition as JSON, in which a text of a caller has no bare quotes. */
+const sourceDigest = `regexp_match(definition, '"artifact":\\{[^{}]*"digest":"(sha256:[0-9a-f]{64})"')[1]`;
 
 /** Versions of a table after which it is compacted. */
 const versionsPerCompaction = 50;
@@ -55,12 +70,22 @@ export class LanceFunctionStore implements FunctionStore {
   }
 
   /** A scan keeps the order of fragments, and compaction does too. */
-  async read(): Promise<readonly FunctionVersion[]> {
-    const rows: readonly Row[] = (await this.#functions.read((table) => table.query().toArray())) ?? [];
-    return rows.map(versionOf);
+  async read(): Promise<readonly ListedFunction[]> {
+    const rows: readonly Row[] =
+      (await this.#functions.read((table) => table.query().select(listedColumns).toArray())) ?? [];
+    return rows.map(listedOf);
   }
 
-  async insert(version: FunctionVersion): Promise<void> {
+  async definitions(objectIds: readonly string[]): Promise<ReadonlyMap<string, Definition>> {
+    if (objectIds.length === 0) return new Map();
+    const where = `object_id IN (${objectIds.map(quoted).join(", ")})`;
+    const rows = await this.#functions.read((table) =>
+      table.query().where(where).select(["object_id", "definition"]).toArray(),
+    );
+    return new Map((rows ?? []).map((row) => [row.object_id, JSON.parse(row.definition)]));
+  }
+
+  async insert(version: Omit<FunctionVersion, "bytes">): Promise<void> {
     await this.#functions.write((table) => table.add([rowOf(version)]));
   }
 
@@ -87,7 +112,14 @@ export class LanceFunctionStore implements FunctionStore {
     return rows?.[0]?.source;
   }
 
-  async removeSources(before: number, except: ReadonlySet<string>): Promise<void> {
+  async removeSources(before: number): Promise<void> {
+    const used = await this.#functions.read((table) =>
+      table
+        .query()
+        .select(new Map([["source", sourceDigest]]))
+        .toArray(),
+    );
+    const except = new Set((used ?? []).map(({ source }) => source));
     const kept = except.size === 0 ? "" : ` AND digest NOT IN (${[...except].map(quoted).join(", ")})`;
     await this.#sources.read(async (table) => {
       const where = `kept_at < ${before}${kept}`;

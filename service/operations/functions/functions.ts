@@ -10,6 +10,7 @@ import {
   type Functions,
   type FunctionVersion,
   functionAnswer,
+  type ListedFunction,
   maxDefinitionBytes,
   type Registration,
   registrationShape,
@@ -156,6 +157,8 @@ export const dropFunction = defineOperation({
 });
 
 const maxListed = 100;
+/** Bytes of the definitions on one page, but for those of its first Function. */
+const maxPageBytes = 256 * 2 ** 10;
 
 export const listFunctions = defineOperation({
   ...common,
@@ -179,11 +182,16 @@ export const listFunctions = defineOperation({
       ({ id }) =>
         id.length === parts.length + 1 && parts.every((part, at) => id[at] === part) && principal.tables.permits(id),
     );
-    const keyOf = ({ id, version }: FunctionVersion): string => `${id.at(-1)}.${String(version).padStart(15, "0")}`;
+    const keyOf = ({ id, version }: ListedFunction): string => `${id.at(-1)}.${String(version).padStart(15, "0")}`;
     const limit = Math.min(parameters.limit ?? maxListed, maxListed);
     const sorted = inside.toSorted((left, right) => (keyOf(left) < keyOf(right) ? -1 : 1));
-    const page = pageOf(sorted, { ...parameters, limit }, keyOf);
-    return { functions: page.entries.map((each) => ({ definition: describeVersion(each) })), ...page.token };
+    let bytes = 0;
+    const page = pageOf(sorted, { ...parameters, limit }, keyOf, undefined, (each, at) => {
+      bytes += each.bytes;
+      return at === 0 || bytes <= maxPageBytes;
+    });
+    const functions = (await served(tools).define(page.entries)).map((each) => ({ definition: describeVersion(each) }));
+    return { functions, ...page.token };
   },
 });
 

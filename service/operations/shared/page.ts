@@ -25,15 +25,18 @@ export interface Page<T> {
  * One page of a list. The token is the name of the previous page's last entry, so that entries which are added or removed
  * between two pages do not shift the others.
  * @param entries in the order of `isAfter`.
+ * @param fits whether an entry of the rest is still on the page.
  */
 export const pageOf = <T>(
   entries: readonly T[],
   { page_token: token, limit }: PageParameters,
   nameOf: (entry: T) => string,
   isAfter: (name: string, token: string) => boolean = (name, token) => name > token,
+  fits: (entry: T, at: number) => boolean = () => true,
 ): Page<T> => {
   const rest = token === undefined || token === "" ? entries : entries.filter((entry) => isAfter(nameOf(entry), token));
-  const page = limit === undefined ? rest : rest.slice(0, limit);
+  const beyond = rest.findIndex((entry, at) => at === limit || !fits(entry, at));
+  const page = beyond === -1 ? rest : rest.slice(0, beyond);
   const last = page.at(-1);
   return { entries: page, token: page.length < rest.length && last !== undefined ? { page_token: nameOf(last) } : {} };
 };
