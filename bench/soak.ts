@@ -16,6 +16,7 @@ import { type Server, startServer } from "./servers.ts";
 import { soakBlobs } from "./soak/blobs.ts";
 import type { Sent, Stretch, Task } from "./soak/load.ts";
 import { growth, type Memory, memoryOf, signed, slope } from "./soak/trend.ts";
+import { soakUploads } from "./soak/uploads.ts";
 import { type Outcome, soakWrites } from "./soak/writes.ts";
 import { startWorker } from "./task-process.ts";
 
@@ -65,7 +66,11 @@ const plan = readOptions("soak", {
   requests: { default: 0, help: "send this many requests at full speed instead" },
   writes: { default: false, help: "reads and writes, with a ledger of the rows, then large inserts instead" },
   blobs: { default: false, help: "ranges of one large blob by 16 readers instead" },
-  gigabytes: { default: 10, help: "with --writes: gigabytes of the large inserts; with --blobs: of the blob" },
+  uploads: { default: false, help: "one upload in parts, which a runner of Functions commits, instead" },
+  gigabytes: {
+    default: 10,
+    help: "with --writes: gigabytes of the large inserts; with --blobs: of the blob; with --uploads",
+  },
 });
 const share = 0.8;
 const callers = 32;
@@ -282,7 +287,9 @@ try {
     ? soakBlobs(home, plan)
     : plan.writes
       ? soakWrites(home, plan)
-      : soakReads());
+      : plan.uploads
+        ? soakUploads(home, plan)
+        : soakReads());
   const wrong = failures.slice(0, 20).map((failure) => `- ${failure}`);
   print(
     `${conditions("service and load")}.`,
