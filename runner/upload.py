@@ -9,8 +9,6 @@ from column import KEY, Failed
 from jobs import Stopped
 from lance import LanceOperation
 
-# As the service keeps parts: `service/lance/uploads/staging.ts`.
-COMPLETE = -1
 # Of a transaction: whether a version is the commit of an upload.
 PROPERTY = "lakehead.upload"
 # What is read once is not kept: with the defaults, the pieces stay in the cache of metadata.
@@ -20,8 +18,8 @@ NO_CACHE = {"metadata_cache_size_bytes": 2**20, "index_cache_size_bytes": 2**20}
 class Pieces(io.RawIOBase):
     """The bytes of a part, of which one piece is in memory."""
 
-    def __init__(self, parts, rows):
-        self._parts = parts
+    def __init__(self, pieces, rows):
+        self._pieces = pieces
         self._rows = iter(rows)
         self._data = memoryview(b"")
 
@@ -33,33 +31,33 @@ class Pieces(io.RawIOBase):
             row = next(self._rows, None)
             if row is None:
                 return 0
-            self._data = memoryview(self._parts.take([row], columns=["data"])["data"][0].as_buffer()).cast("B")
+            self._data = memoryview(self._pieces.take([row], columns=["data"])["data"][0].as_buffer()).cast("B")
         count = min(len(buffer), len(self._data))
         buffer[:count] = self._data[:count]
         self._data = self._data[count:]
         return count
 
 
-def parts_of(parts):
+def parts_of(parts, pieces):
     """Of the newest attempt of each part that has arrived completely: its bytes, and the rows of its pieces in their order."""
-    rows = parts.to_table(columns=["part", "attempt", "piece", "bytes", "at"]).to_pylist()
-    ended = sorted((row for row in rows if row["piece"] == COMPLETE), key=lambda each: each["at"])
+    ended = sorted(parts.to_table().to_pylist(), key=lambda each: each["at"])
     newest = {row["part"]: row for row in ended}
-    pieces = {row["attempt"]: [] for row in newest.values()}
-    for number, row in enumerate(rows):
-        if row["piece"] != COMPLETE and row["attempt"] in pieces:
-            pieces[row["attempt"]].append((row["piece"], number))
-    return [(row["bytes"], [number for _, number in sorted(pieces[row["attempt"]])]) for row in newest.values()]
+    numbers = {row["attempt"]: [] for row in newest.values()}
+    for number, row in enumerate(pieces.to_table(columns=["attempt", "piece"]).to_pylist()):
+        if row["attempt"] in numbers:
+            numbers[row["attempt"]].append((row["piece"], number))
+    return [(row["bytes"], [number for _, number in sorted(numbers[row["attempt"]])]) for row in newest.values()]
 
 
-def opened(parts, rows):
-    return pa.ipc.open_stream(io.BufferedReader(Pieces(parts, rows), 2**20))
+def opened(pieces, rows):
+    return pa.ipc.open_stream(io.BufferedReader(Pieces(pieces, rows), 2**20))
 
 
 class Upload:
     def __init__(self, home, database, storage_options, spec):
         self._uri = f"{database}/{spec['directory']}"
-        self._parts = f"{home}/parts-{spec['upload']}.lance"
+        # As the service keeps them: `service/lance/uploads/staging.ts`.
+        self._parts, self._pieces = (f"{home}/{name}-{spec['upload']}.lance" for name in ("parts", "pieces"))
         self._storage = storage_options
         self._spec = spec
         self._appends = spec["mode"] == "append"
@@ -98,15 +96,17 @@ class Upload:
         version = self._committed(table, int(self._spec["before"]))
         if version is not None:
             return {"published_version": version, "rows_written": self._rows(version)}
-        parts = lance.dataset(self._parts, storage_options=self._storage, **NO_CACHE)
-        waiting = parts_of(parts)
+        parts, pieces = (
+            lance.dataset(uri, storage_options=self._storage, **NO_CACHE) for uri in (self._parts, self._pieces)
+        )
+        waiting = parts_of(parts, pieces)
         whole = sum(size for size, _ in waiting)
         done = {"bytes": 0, "rows": 0}
         invalid = []
 
         def batches(schema):
             for size, rows in waiting:
-                reader = opened(parts, rows)
+                reader = opened(pieces, rows)
                 if not reader.schema.equals(schema):
                     raise pa.ArrowInvalid("the parts have different schemas")
                 for batch in reader:
@@ -128,7 +128,7 @@ class Upload:
 
         event(state="claim", entity=self._spec["upload"], message=f"{len(waiting)} parts, {whole / 1e6:.0f} MB")
         try:
-            schema = opened(parts, waiting[0][1]).schema
+            schema = opened(pieces, waiting[0][1]).schema
             if self._appends:
                 self._verify(table, schema)
             reader = pa.RecordBatchReader.from_batches(schema, noted(batches(schema)))

@@ -45,24 +45,28 @@ const stateSchema = new Schema([
   ...["lease_until", "before", "version"].map(number),
 ]);
 
-/** A row is a piece of a part, or, as its last one, says that the part is complete. */
+/** A row is a part that has arrived completely. */
 const partSchema = new Schema([
   ...["part", "attempt", "mode"].map(text),
-  ...["piece", "bytes", "decoded_bytes", "at"].map(number),
-  new Field("data", new Binary(), true),
+  ...["bytes", "decoded_bytes", "at"].map(number),
 ]);
+
+/** A row is a piece of a part, which may never be complete. */
+const pieceSchema = new Schema([text("attempt"), number("piece"), new Field("data", new Binary(), true)]);
 
 /** No table of an upload is read often. */
 export const stagingCaches: CacheSizes = { indexBytes: 2 ** 20, metadataBytes: 2 ** 20 };
 
 /** One piece is one commit, and in memory at once. */
 const pieceBytes = 16 * 2 ** 20;
-const complete = -1;
+/** Commits after which the parts are merged into one file: the next part reads all of them. */
+const partsPerMerge = 32;
 
 const idPattern = /^([0-9a-z]{8,10})-([0-9a-f]{16})-[0-9a-f]{32}$/;
 const partPattern = /^[0-9A-Za-z._:-]{1,128}$/;
 const statePrefix = "upload-";
 const partsPrefix = "parts-";
+const piecesPrefix = "pieces-";
 
 const callerHash = (caller: string): string => createHash("sha256").update(caller).digest("hex").slice(0, 16);
 
@@ -112,8 +116,8 @@ const columns: Readonly<Record<keyof Change, string>> = {
 };
 
 /**
- * Uploads in parts, in the store beside the tables, so that any replica takes any part and completes: two tables for each
- * upload. One has its state, in one row whose updates under a condition are atomic; the other one has the parts.
+ * Uploads in parts, in the store beside the tables, so that any replica takes any part and completes: three tables for each
+ * upload. One has its state, in one row whose updates under a condition are atomic; the others have the parts and their pieces.
  */
 export class Staging {
   readonly #uri: string;
@@ -128,8 +132,11 @@ export class Staging {
   async create(id: string, target: string): Promise<void> {
     try {
       const connection = await this.#connection.get();
-      const parts = await connection.createEmptyTable(`${partsPrefix}${id}`, partSchema);
-      parts.close();
+      for (const [prefix, schema] of [
+        [piecesPrefix, pieceSchema],
+        [partsPrefix, partSchema],
+      ] as const)
+        (await connection.createEmptyTable(`${prefix}${id}`, schema)).close();
       const state = await connection.createEmptyTable(`${statePrefix}${id}`, stateSchema);
       await state.add([{ target, state: "open", owner: "", lease_until: 0, before: 0, version: 0 }]);
       state.close();
@@ -150,7 +157,9 @@ export class Staging {
       if (page.length < 1000) break;
       startAfter = page.at(-1);
     }
-    const ids = [...names].map((name) => name.replace(/^(?:upload|parts)-/, "")).filter((id) => idPattern.test(id));
+    const ids = [...names]
+      .map((name) => name.replace(/^(?:upload|parts|pieces)-/, ""))
+      .filter((id) => idPattern.test(id));
     return [...new Set(ids)].map((id) => {
       const [, begun = "", caller = ""] = idPattern.exec(id) ?? [];
       return { id, caller, begunAt: Number.parseInt(begun, 36), isOpen: names.has(`${partsPrefix}${id}`) };
@@ -189,24 +198,31 @@ export class Staging {
   ): Promise<void> {
     const attempt = randomUUID();
     const bytes = data.kind === "bytes" ? data.bytes.byteLength : data.size;
-    const row = { part, attempt, mode, bytes: 0, decoded_bytes: 0, at: Date.now() };
+    const at = Date.now();
+    await this.#use(`${piecesPrefix}${id}`, async (table) => {
+      for await (const [piece, content] of piecesOf(data)) await table.add([{ attempt, piece, data: content }]);
+    });
     await this.#use(`${partsPrefix}${id}`, async (table) => {
-      for await (const [piece, content] of piecesOf(data)) await table.add([{ ...row, piece, data: content }]);
-      await table.add([{ ...row, piece: complete, bytes, decoded_bytes: decodedBytes, data: null }]);
+      const { version } = await table.add([{ part, attempt, mode, bytes, decoded_bytes: decodedBytes, at }]);
+      // Another process may merge them.
+      if (version % partsPerMerge === 0) await table.optimize().catch(() => undefined);
     });
   }
 
   /** Makes a file of each part. @returns them in the order of the parts. */
   async load(id: string, directory: string): Promise<readonly RowData[]> {
-    return this.#use(`${partsPrefix}${id}`, async (table) => {
+    const parts = await this.parts(id);
+    return this.#use(`${piecesPrefix}${id}`, async (table) => {
+      const pieces = await table.query().select(["attempt", "piece"]).withRowId().toArray();
+      const rowIds = new Map(pieces.map((row) => [`${row.attempt} ${row.piece}`, row._rowid]));
       const files: RowData[] = [];
-      for (const { attempt, bytes } of await partsOf(table)) {
+      for (const { attempt, bytes } of parts) {
         const path = join(directory, `upload-${attempt}`);
         const file = await open(path, "wx", 0o600);
         try {
           for (let piece = 0; piece * pieceBytes < bytes; piece++) {
-            const where = `attempt = ${quoted(attempt)} AND piece = ${piece}`;
-            const [row] = await table.query().where(where).select(["data"]).limit(1).toArray();
+            const rowId = rowIds.get(`${attempt} ${piece}`);
+            const [row] = rowId === undefined ? [] : await table.takeRowIds([rowId]).select(["data"]).toArray();
             if (row === undefined) throw new Error("a piece of a part is missing");
             await file.write(row.data, 0, row.data.byteLength, piece * pieceBytes);
           }
@@ -222,7 +238,7 @@ export class Staging {
   /** Removes the parts, and with `whole` all that is known of an upload. */
   async remove(id: string, whole: boolean): Promise<void> {
     const connection = await this.#connection.get();
-    for (const prefix of whole ? [partsPrefix, statePrefix] : [partsPrefix])
+    for (const prefix of [partsPrefix, piecesPrefix, ...(whole ? [statePrefix] : [])])
       await connection.dropTable(`${prefix}${id}`).catch((error: unknown) => {
         if (!isMissing(error)) throw error;
       });
@@ -247,11 +263,7 @@ export class Staging {
 }
 
 const partsOf = async (table: Table): Promise<readonly StagedPart[]> => {
-  const rows = await table
-    .query()
-    .where(`piece = ${complete}`)
-    .select(["part", "attempt", "mode", "bytes", "decoded_bytes", "at"])
-    .toArray();
+  const rows = await table.query().toArray();
   const newest = new Map<string, (typeof rows)[number]>();
   for (const row of rows) if ((newest.get(row.part)?.at ?? 0) <= row.at) newest.set(row.part, row);
   return [...newest.values()].map(({ part, attempt, mode, bytes, decoded_bytes: decodedBytes }) => ({

@@ -105,6 +105,17 @@ describe("an upload in parts", () => {
     expect(await countOf(table)).toBe(2);
   });
 
+  test("of many parts has each of them, and as it was the last time", async () => {
+    const table = await makeTable();
+    const upload = await begin(table);
+    const parts = Array.from({ length: 70 }, () => randomUUID());
+    for (const [at, part] of parts.entries()) await sendPart(table, upload, [100 + at], { part });
+    await sendPart(table, upload, [1000], { part: parts[0] ?? "" });
+    expect((await end("complete", table, upload)).status).toBe(200);
+    const { body } = await service.call("count_rows", table, { predicate: "id > 100 AND id <= 1000" });
+    expect([body, await countOf(table)]).toEqual([70, 71]);
+  });
+
   test("replaces all rows once where every part says so, and refuses parts that differ", async () => {
     const table = await makeTable();
     const upload = await begin(table);
@@ -147,7 +158,7 @@ describe("an upload in parts", () => {
     await end("complete", table, done);
     expect((await end("abort", table, aborted)).status).toBe(200);
     expect((await end("abort", table, aborted)).status).toBe(200);
-    const staged = stagedIn(service.directory).filter((name) => name.startsWith("parts-"));
+    const staged = stagedIn(service.directory).filter((name) => /^(parts|pieces)-/.test(name));
     expect(staged.filter((name) => name.includes(done) || name.includes(aborted))).toEqual([]);
     expect(await sendPart(table, aborted, [3])).toMatchObject({
       status: 400,
