@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { CatalogPod } from "./catalog.ts";
 import type { ClusterModel } from "./cluster.ts";
-import { collector, type HistoryStore, historyVolume } from "./history.ts";
+import { collector, type HistoryStore, historyGraceSeconds, historyVolume } from "./history.ts";
 import { jobLabels } from "./names.ts";
 import { type QueueSettings, queueLabels } from "./queue.ts";
 import type { PodExtras } from "./ray-cluster.ts";
@@ -135,13 +135,16 @@ export function clientParameters(
     labels: { [jobLabels.stack]: stack, ...(role === "ray-head" ? {} : queueLabels(config)) },
     ...(Object.keys(environment).length === 0 ? {} : { env_vars: environment }),
     ...podFields(catalogPod, history),
-    // Beside Ray's container: the client appends to lists.
+    // The client merges it into its own pod, which has neither.
     ...(history === undefined
       ? {}
       : {
           k8s_spec_override: {
             template: {
-              spec: { containers: [collector(config.ray.history, history, { isHead: role === "ray-head" })] },
+              spec: {
+                terminationGracePeriodSeconds: historyGraceSeconds,
+                initContainers: [collector(config.ray.history, history, { isHead: role === "ray-head" })],
+              },
             },
           },
         }),

@@ -1,6 +1,6 @@
 import type { CatalogPod } from "./catalog.ts";
 import type { ClusterModel } from "./cluster.ts";
-import { type Collector, collector, type HistoryStore, historyVolume } from "./history.ts";
+import { type Collector, collector, type HistoryStore, historyGraceSeconds, historyVolume } from "./history.ts";
 import { operatorFeatures } from "./operator.ts";
 import { formatMemory } from "./quantity.ts";
 import { type QueueSettings, queueLabels } from "./queue.ts";
@@ -55,7 +55,8 @@ export interface PodTemplate {
     readonly nodeSelector: Readonly<Record<string, string>>;
     readonly tolerations: readonly Toleration[];
     readonly terminationGracePeriodSeconds: number;
-    readonly containers: readonly (RayContainer | Collector)[];
+    readonly initContainers?: readonly Collector[];
+    readonly containers: readonly RayContainer[];
   };
 }
 
@@ -221,7 +222,18 @@ function podTemplate(
       securityContext: podSecurity,
       nodeSelector: nodeSelector(group.role, roles),
       tolerations: tolerations(group.role, roles),
-      terminationGracePeriodSeconds: 30,
+      terminationGracePeriodSeconds: history === undefined ? 30 : historyGraceSeconds,
+      ...(history === undefined
+        ? {}
+        : {
+            initContainers: [
+              collector(config.ray.history, history, {
+                isHead,
+                // KubeRay makes the secret, under the name of the RayCluster.
+                tokenSecret: config.ray.auth === "token" ? config.ray.name : undefined,
+              }),
+            ],
+          }),
       containers: [
         {
           name: isHead ? "ray-head" : "ray-worker",
@@ -235,15 +247,6 @@ function podTemplate(
           securityContext: containerSecurity,
           lifecycle: { preStop: { exec: { command: ["/bin/sh", "-c", "ray stop"] } } },
         },
-        ...(history === undefined
-          ? []
-          : [
-              collector(config.ray.history, history, {
-                isHead,
-                // KubeRay makes the secret, under the name of the RayCluster.
-                tokenSecret: config.ray.auth === "token" ? config.ray.name : undefined,
-              }),
-            ]),
       ],
     },
   };

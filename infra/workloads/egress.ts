@@ -28,8 +28,13 @@ export class CaBundle extends pulumi.ComponentResource {
   }
 }
 
+interface Container {
+  readonly env?: readonly object[];
+  readonly volumeMounts?: readonly object[];
+}
 interface Pod {
-  readonly containers: readonly { readonly env?: readonly object[]; readonly volumeMounts?: readonly object[] }[];
+  readonly initContainers?: readonly Container[];
+  readonly containers: readonly Container[];
   readonly volumes?: readonly object[];
 }
 interface Template {
@@ -69,15 +74,19 @@ export function throughEgress(egress: Egress, own: readonly string[]): pulumi.Re
   if (variables.length === 0) return [];
   const { caBundle } = egress;
   const mount = { name: "ca-bundle", mountPath: folder, readOnly: true };
+  const outward = (container: Container): Container => ({
+    ...container,
+    env: [...(container.env ?? []), ...variables],
+    ...(caBundle === undefined ? {} : { volumeMounts: [...(container.volumeMounts ?? []), mount] }),
+  });
   const withEgress: Change = (template) => ({
     ...template,
     spec: {
       ...template.spec,
-      containers: template.spec.containers.map((container) => ({
-        ...container,
-        env: [...(container.env ?? []), ...variables],
-        ...(caBundle === undefined ? {} : { volumeMounts: [...(container.volumeMounts ?? []), mount] }),
-      })),
+      ...(template.spec.initContainers === undefined
+        ? {}
+        : { initContainers: template.spec.initContainers.map(outward) }),
+      containers: template.spec.containers.map(outward),
       ...(caBundle === undefined
         ? {}
         : {

@@ -5,6 +5,7 @@ import { boundAccount } from "../kubernetes/bound-account.ts";
 import { componentLabels } from "../kubernetes/labels.ts";
 import { restrictedContainer, restrictedPod } from "../kubernetes/security-context.ts";
 import { historyServer } from "../model/history.ts";
+import { parseMemory } from "../model/quantity.ts";
 
 export interface HistoryServerArgs {
   readonly namespace: pulumi.Input<string>;
@@ -23,7 +24,7 @@ export class HistoryServer extends pulumi.ComponentResource {
     const parent = { parent: this };
     const labels = componentLabels(historyServer);
     const metadata = { name: historyServer, namespace: args.namespace, labels };
-    // It asks whether a RayCluster still runs.
+    // It asks whether a RayCluster still runs. It also lists those of all namespaces to show the dashboards of live ones: refused, and logged.
     const rules = [{ apiGroups: ["ray.io"], resources: ["rayclusters"], verbs: ["get", "list"] }];
     const account = boundAccount(name, { metadata, annotations: args.place.serverAnnotations, rules }, parent);
     const selector = { "app.kubernetes.io/name": historyServer };
@@ -52,6 +53,7 @@ function pod(
   { place, image, memory, nodeSelector }: HistoryServerArgs,
   serviceAccountName: pulumi.Input<string>,
 ): kubernetes.types.input.core.v1.PodSpec {
+  const bytes = parseMemory(memory);
   const probe = (path: string) => ({ httpGet: { path, port } });
   return {
     serviceAccountName,
@@ -62,7 +64,12 @@ function pod(
       {
         name: historyServer,
         image,
-        env: Object.entries(place.store).map(([key, value]) => ({ name: key, value })),
+        // Sessions that it keeps decoded are beside these, and by default these alone may be 2 GiB.
+        args: [`--session-cache-max-memory=${Math.floor(bytes / 2)}`],
+        env: Object.entries({ ...place.store, GOMEMLIMIT: String(Math.floor(0.9 * bytes)) }).map(([key, value]) => ({
+          name: key,
+          value,
+        })),
         ports: [{ name: "http", containerPort: port }],
         resources: {
           requests: { cpu: "100m", memory, "ephemeral-storage": "256Mi" },

@@ -257,23 +257,41 @@ describe("the history of RayClusters", () => {
   });
 
   test("is written by a collector beside Ray in each pod of the stack's RayCluster, and of no other", () => {
-    const collectors = (name: string) => {
+    const podsOf = (name: string) => {
       const [found] = ofType(inside.resources, "kubernetes:ray.io/v1:RayCluster").filter((one) => one.name === name);
       const { headGroupSpec, workerGroupSpecs } = (revealed(found as never) as never as { spec: Spec }).spec;
-      return [headGroupSpec, ...workerGroupSpecs].map(({ template }) =>
-        template.spec.containers.filter((container) => container.name === "collector"),
-      );
+      return [headGroupSpec, ...workerGroupSpecs].map(({ template: { spec } }) => spec);
     };
     interface Spec {
       headGroupSpec: Group;
       workerGroupSpecs: Group[];
     }
     interface Group {
-      template: { spec: { containers: { name: string; env: { name: string; value?: string }[] }[] } };
+      template: { spec: { initContainers?: { env: { name: string; value?: string }[] }[]; containers: object[] } };
     }
-    const roles = collectors("ray-cluster").map(([one]) => one?.env.find(({ name }) => name === "RAY_ROLE")?.value);
+    const pods = podsOf("ray-cluster");
+    const roles = pods.map(({ initContainers: [one] = [] }) => one?.env.find(({ name }) => name === "RAY_ROLE")?.value);
     expect(roles).toEqual(["Head", "Worker", "Worker"]);
-    expect(collectors("functions-cluster").flat()).toEqual([]);
+    for (const pod of pods) {
+      // A sidecar, which KubeRay's autoscaler v2 lets restart, and which stops after Ray, with time to upload.
+      expect(pod.initContainers).toMatchObject([{ name: "collector", restartPolicy: "Always" }]);
+      expect(pod).toMatchObject({ terminationGracePeriodSeconds: 60, containers: [{}] });
+    }
+    for (const pod of podsOf("functions-cluster")) expect(pod).not.toHaveProperty("initContainers");
+  });
+
+  test("is kept decoded by the server in half of its memory", () => {
+    const [deployment] = ofType(inside.resources, "kubernetes:apps/v1:Deployment")
+      .map((one) => revealed(one) as never as { metadata: { name: string }; spec: { template: { spec: object } } })
+      .filter(({ metadata }) => metadata.name === "history-server");
+    expect(deployment?.spec.template.spec).toMatchObject({
+      containers: [
+        {
+          args: [`--session-cache-max-memory=${2 ** 30}`],
+          resources: { limits: { memory: "2Gi" } },
+        },
+      ],
+    });
   });
 
   test("is shown by a server that reaches the API server and the bucket, and that no pod reaches", () => {

@@ -10,6 +10,7 @@ import {
 } from "../../../infra/model/client-parameters.ts";
 import { clientRequirements } from "../../../infra/model/client-requirements.ts";
 import { clientSnippet, literal } from "../../../infra/model/client-snippet.ts";
+import { parseMemory } from "../../../infra/model/quantity.ts";
 import { rayClusterSpec } from "../../../infra/model/ray-cluster.ts";
 import { nodeTaints } from "../../../infra/model/roles.ts";
 import { isAtLeast } from "../../../infra/model/semver.ts";
@@ -131,14 +132,34 @@ describe("the client's parameters", () => {
       for (const { volumes, mounts, env_vars, k8s_spec_override } of groups) {
         expect([volumes, mounts]).toEqual([{ "ray-logs": { emptyDir: {} } }, [["ray-logs", "/tmp/ray"]]]);
         expect(env_vars).toMatchObject({ RAY_enable_ray_event: "true" });
-        expect(k8s_spec_override).toMatchObject({
-          template: { spec: { containers: [{ name: "collector", volumeMounts: [{ mountPath: "/tmp/ray" }] }] } },
+        const { spec } = (k8s_spec_override as never as { template: { spec: { initContainers: [{ env: object[] }] } } })
+          .template;
+        // A sidecar: it restarts in a pod that KubeRay's autoscaler v2 gives `Never`, and uploads the logs when Ray has stopped.
+        expect(spec).toMatchObject({
+          terminationGracePeriodSeconds: 60,
+          initContainers: [{ name: "collector", restartPolicy: "Always", volumeMounts: [{ mountPath: "/tmp/ray" }] }],
         });
-        const [{ env }] = (k8s_spec_override as never as { template: { spec: { containers: [{ env: object[] }] } } })
-          .template.spec.containers;
+        const [{ env }] = spec.initContainers;
         expect(env).toContainEqual({ name: "RAY_ROLE", value: role });
+        // KubeRay adds it to each init container.
+        expect(JSON.stringify(env)).not.toContain("FQ_RAY_IP");
         expect(env).toContainEqual({ name: "S3_BUCKET", value: "tables-ray-history" });
       }
+  });
+
+  test("let Ray write log files that a collector can hold twice, and that S3 takes in five seconds at 10 MB/s", () => {
+    const { config, cluster } = modelOf("aws", { ray: { version: "2.60.0", history: { enabled: true } } });
+    const { head_group } = clientParameters(config, cluster, eks, "dev", { history: {} });
+    const size = Number(head_group.env_vars?.RAY_ROTATION_MAX_BYTES);
+    const { spec } = (
+      head_group.k8s_spec_override as never as {
+        template: { spec: { initContainers: [{ resources: { limits: { memory: string } } }] } };
+      }
+    ).template;
+    expect(2 * size).toBeLessThan(parseMemory(spec.initContainers[0].resources.limits.memory));
+    expect(size).toBeLessThan(5 * 10 ** 7);
+    // `ray stop` has run, and no control store would answer.
+    expect(head_group.env_vars).toMatchObject({ RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S: "0" });
   });
 
   test("reject unknown names", () => {
