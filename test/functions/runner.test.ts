@@ -447,7 +447,8 @@ describe.skipIf(skipped !== undefined)("Functions on Ray", () => {
       await own.stop();
       await minio.stop();
     }
-  });
+    // On a new machine MinIO is built first.
+  }, 1_200_000);
 
   test("what a worker answers in the place of a result is not executed by the runner", async () => {
     const { name } = await makeTable([1]);
